@@ -1,0 +1,99 @@
+"""Fixtures: a home that is not the real one, vaults, and mdmem's own commands as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+# A busy machine is no failure: the examples are bounded in number, not in time. They are the same in every run,
+# so that a change is judged by what it changed; MDMEM_SOAK=N looks at new ones, N times as many.
+SOAK = int(os.environ.get("MDMEM_SOAK", "0"))
+hypothesis.settings.register_profile(
+    "mdmem",
+    deadline=None,
+    derandomize=not SOAK,
+    max_examples=100 * SOAK or 50,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.load_profile("mdmem")
+
+REPO = Path(__file__).resolve().parent.parent
+PAYLOADS = Path(__file__).parent / "payloads"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give every test a home of its own: no test reads or writes the real one."""
+    folder = tmp_path_factory.mktemp("home")
+    outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
+    for name in [name for name in os.environ if name.startswith(outside)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+    monkeypatch.setenv("TZ", "UTC")
+    (folder / "run").mkdir(mode=0o700)
+    yield folder
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give an empty vault: a folder with an empty mdmem.toml, named by MDMEM_VAULT."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "mdmem.toml").write_text("", encoding="utf-8")
+    monkeypatch.setenv("MDMEM_VAULT", str(folder))
+    return folder
+
+
+@pytest.fixture
+def mdmem(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `mdmem WORDS...` as a process of its own; `input` goes to its stdin, `env` on top of the environment."""
+
+    def run(
+        *words: str,
+        input: str | bytes = "",  # noqa: A002 - as subprocess.run has it
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        check: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        data = input.encode() if isinstance(input, str) else input
+        done = subprocess.run(
+            [sys.executable, "-m", "mdmem", *words],
+            input=data,
+            capture_output=True,
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            timeout=60,
+        )
+        out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+        if check and done.returncode != 0:
+            raise AssertionError(f"mdmem {' '.join(words)} ended with {done.returncode}:\n{out}\n{err}")
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def hook(mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Send a payload (a dict, or text as it is) to `mdmem hook AGENT`; it must end well and silently."""
+
+    def send(payload: Any, agent: str = "claude-code", **more: Any) -> subprocess.CompletedProcess[str]:
+        text = payload if isinstance(payload, (str, bytes)) else json.dumps(payload)
+        done = mdmem("hook", agent, input=text, **more)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done
+
+    return send
+
+
+def notes(vault: Path) -> list[Path]:
+    """List the notes of a vault, in the order an editor shows them, without session and project pages."""
+    return sorted(path for path in vault.rglob("*.md") if path.name not in ("session.md", "project.md", "README.md"))
