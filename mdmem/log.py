@@ -1,0 +1,64 @@
+"""The log: one line for each thing that went wrong, in the user's state folder; never any content.
+
+A line holds the time, what was being done, and an error's type and place. An error's message may quote
+what somebody typed, so it is never written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+MAX_BYTES = 256 * 1024
+"""A log longer than this becomes `log.1`, in the place of an older one."""
+
+
+def write(config: Config, what: str, error: BaseException | None = None) -> bool:
+    """Add one line; False when it could not be written, which is nobody's fault to hear of."""
+    path = os.path.join(config.state_dir, "log")
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_describe(error)}\n"
+    try:
+        os.makedirs(config.state_dir, 0o700, exist_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, line.encode("utf-8", "replace"))
+            if os.fstat(fd).st_size > MAX_BYTES:
+                os.replace(path, f"{path}.1")
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return False
+    if os.environ.get("MDMEM_DEBUG"):
+        _trace(path, error)
+    return True
+
+
+def _describe(error: BaseException | None) -> str:
+    if error is None:
+        return ""
+    code = f" errno={error.errno}" if isinstance(error, OSError) and error.errno else ""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    where = f" at {os.path.basename(step.tb_frame.f_code.co_filename)}:{step.tb_lineno}" if step else ""
+    return f": {type(error).__name__}{code}{where}"
+
+
+def _trace(path: str, error: BaseException | None) -> None:
+    """With MDMEM_DEBUG=1, add where an error came from: files, lines and functions, no values."""
+    step = error.__traceback__ if error else None
+    lines = []
+    while step is not None:
+        code = step.tb_frame.f_code
+        lines.append(f"    {os.path.relpath(code.co_filename, sys.prefix)}:{step.tb_lineno} {code.co_name}\n")
+        step = step.tb_next
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.writelines(lines)
+    except OSError:
+        return

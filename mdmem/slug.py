@@ -1,0 +1,55 @@
+"""Slug: the readable part of a file or folder name, safe on every file system."""
+
+from __future__ import annotations
+
+_LOOKAHEAD_CHARS = 1024  # a prompt may be megabytes; its name is in its first words
+
+# Windows refuses these as names, with any extension. The superscripts are Microsoft's own.
+_RESERVED = frozenset(["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"])
+
+# Letters by category, yet drawn as nothing: a name made of them would look empty.
+_INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+
+
+def slug(text: str, limit: int = 48) -> str:
+    """Name `text` in lower-case letters and digits of any script, joined by single dashes.
+
+    At most `limit` characters and twice as many UTF-8 bytes, cut between words where that
+    loses less than half; NFC; never a separator, dot, space or reserved Windows name.
+    Nothing to name: "". `slug(slug(x)) == slug(x)`.
+    """
+    start = text.lstrip()[:_LOOKAHEAD_CHARS]
+    letters = _ascii(start.lower()) if start.isascii() else _any_script(start)
+    name = _cut("-".join(letters.split()), limit)
+    return _cut(f"x-{name}", limit) if name in _RESERVED else name
+
+
+def _ascii(text: str) -> str:
+    return "".join([c if c.isalnum() else " " for c in text])
+
+
+def _any_script(text: str) -> str:
+    """`text` lower-cased, with a space for whatever is neither letter, digit nor part of one."""
+    import unicodedata  # here, because names are mostly ASCII and this is a shared library to load
+
+    kept: list[str] = []
+    for c in unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower()):
+        if c in _INVISIBLE or unicodedata.category(c) == "Cf" or _selects_a_variant(c):
+            continue  # joiners and direction marks stand inside words: leave no dash
+        is_mark = unicodedata.category(c) in ("Mn", "Mc")
+        belongs = c.isalnum() or (is_mark and bool(kept) and kept[-1] != " ")
+        kept.append(c if belongs else " ")
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _selects_a_variant(c: str) -> bool:
+    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+
+
+def _cut(name: str, limit: int) -> str:
+    short = name[:limit].encode()[: 2 * limit].decode(errors="ignore")
+    if short != name and name[len(short)] != "-":
+        whole_words, dash, _ = short.rpartition("-")
+        if dash and 2 * len(whole_words) >= len(short):
+            short = whole_words
+    return short.strip("-")
