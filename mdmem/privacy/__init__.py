@@ -1,0 +1,263 @@
+"""The gate: what is private or secret is taken out of a value before anything else sees it.
+
+`clean` is the one door. It takes any decoded JSON value and gives the same shape back, safe to store. Of every
+string, keys included, it removes private sections, then what hosts and memories put around the user's words,
+then what the session's private sections held (`echo`), then secrets; and again, until nothing changes.
+
+Nothing slow is imported, and the scanners only when something in the text calls for them: most text has no tag,
+no word like "password", and no long random word. No exception and no log line ever holds text.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy import text
+from mdmem.privacy.text import Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mdmem.privacy.echo import Echo as Echo
+    from mdmem.privacy.findings import Finding as Finding
+
+TOO_DEEP = "[TOO DEEP]"
+MAX_DEPTH = 64
+"""A value inside more lists and objects than this is replaced by `TOO_DEEP`."""
+
+SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
+"""Further names of secrets, which count as the whole key of an object only."""
+
+
+class Rules:
+    """What to take out, and what to leave in its place.
+
+    marker: where a private section was; may be "". redacted: where a secret was.
+    name_kinds: say in the mark what kind of secret it was, as in [REDACTED:github-token].
+    keep_lines: a section leaves as many line breaks as it had.
+    unclosed: "private", or "keep": what becomes of text behind a tag that is never closed.
+    literal_code: a pair of tags wholly inside a closed code fence is only text.
+    secrets: whether to look for secrets at all. patterns: a person's own, as regular expressions; one that does
+        not compile is left out. Their first group, or else all of the match, is masked.
+    """
+
+    __slots__ = (
+        "_compiled",
+        "keep_lines",
+        "literal_code",
+        "marker",
+        "name_kinds",
+        "patterns",
+        "redacted",
+        "secrets",
+        "unclosed",
+    )
+
+    def __init__(
+        self,
+        *,
+        marker: str = "[PRIVATE]",
+        redacted: str = "[REDACTED]",
+        name_kinds: bool = False,
+        keep_lines: bool = False,
+        unclosed: str = "private",
+        literal_code: bool = False,
+        secrets: bool = True,
+        patterns: tuple[str, ...] = (),
+    ) -> None:
+        self.marker = marker if marker in ("", "[PRIVATE]") or _is_inert(marker) else "[PRIVATE]"
+        self.redacted = redacted if redacted == "[REDACTED]" or (redacted and _is_inert(redacted)) else "[REDACTED]"
+        self.name_kinds = name_kinds
+        self.keep_lines = keep_lines
+        self.unclosed = unclosed
+        self.literal_code = literal_code
+        self.secrets = secrets
+        self.patterns = patterns
+        self._compiled: list[Any] | None = None
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Rules:
+        """Take the rules from settings with dotted keys: `privacy.marker` and so on."""
+        names = ("marker", "redacted", "name_kinds", "keep_lines", "unclosed", "literal_code")
+        given = {name: settings[f"privacy.{name}"] for name in names}
+        return cls(**given, patterns=tuple(settings["privacy.patterns"]))
+
+    def mark(self, kind: str) -> str:
+        """Say what stands for a secret of this kind."""
+        if not self.name_kinds:
+            return self.redacted
+        head = self.redacted.removesuffix("]")
+        return f"{head}:{kind}]" if head != self.redacted else f"{head}:{kind}"
+
+    def marks(self) -> tuple[str, ...]:
+        """Give what everything begins with that was taken out before."""
+        return tuple(mark for mark in (self.redacted.removesuffix("]"), self.marker) if mark)
+
+    def compiled(self) -> list[Any]:
+        """Compile a person's own patterns, once, and only when there are any: `re` is slow to import."""
+        if self._compiled is None:
+            import re
+
+            self._compiled = []
+            for pattern in self.patterns:
+                try:
+                    self._compiled.append(re.compile(pattern))
+                except (re.error, RecursionError, OverflowError):
+                    continue
+        return self._compiled
+
+
+class Cleaned:
+    """A value that is safe to store, and what was taken out of it.
+
+    private, redacted: how many private sections (and echoes of them), how many secrets.
+    unclosed: a private tag was never closed, or closed and never opened.
+    fully_private: the value is one text of which tags leave nothing; `value` is "".
+    spans: the texts of private sections, for the echo; they must stay in memory.
+    findings: what was taken out where, if it was asked for and the value is one text.
+    """
+
+    __slots__ = ("findings", "fully_private", "private", "redacted", "spans", "unclosed", "value")
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.private = 0
+        self.redacted = 0
+        self.unclosed = False
+        self.fully_private = False
+        self.spans: tuple[str, ...] = ()
+        self.findings: tuple[Finding, ...] = ()
+
+
+def clean(
+    value: Any, *, rules: Rules | None = None, origin: str = "prompt", echo: Echo | None = None, explain: bool = False
+) -> Cleaned:
+    """Take what is private or secret out of a decoded JSON value; never raises.
+
+    origin: who wrote it ("prompt", "assistant" or "tool"); a lone `[private]` counts only where people write.
+    echo: what private sections of this session held, to be masked here as well.
+    explain: gather `findings`, if `value` is one text.
+    """
+    cleaned = Cleaned()
+    job = Job(cleaned, rules or DEFAULT, origin, echo)
+    cleaned.value = _value(value, job, 0)
+    cleaned.spans = tuple(job.spans)
+    if isinstance(value, str):
+        cleaned.fully_private = job.emptied
+        if explain:
+            from mdmem.privacy import findings
+
+            cleaned.findings = findings.locate(text.storable(value), job.history)
+    return cleaned
+
+
+def may_hold_tag(value: str) -> bool:
+    """Say whether a text may hold a tag of any kind; False is sure, True only a reason to look closer."""
+    low = text.lower(value)
+    return "private" in low or any(word in low for word in ("-context", "system-", "system_", "persisted-output"))
+
+
+def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -> list[Finding]:
+    """Say what `clean` takes out of a text, where, and by which rule; in the text's order."""
+    return list(clean(value, rules=rules, origin=origin, explain=True).findings)
+
+
+# -- values
+
+
+def _value(value: Any, job: Job, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        return TOO_DEEP
+    if isinstance(value, str):
+        return text.clean(value, job)
+    if isinstance(value, dict):
+        return _object(value, job, depth)
+    if isinstance(value, (list, tuple)):
+        return _list(value, job, depth)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return job.rules.redacted  # not JSON: nothing is known about it
+
+
+def _list(value: Any, job: Job, depth: int) -> list[Any]:
+    result: list[Any] = []
+    flag = ""
+    for item in value:
+        cleaned = _value(item, job, depth + 1)
+        if flag and isinstance(item, str):  # ["--password", "…"]
+            cleaned = _under_name(flag, cleaned, job)
+        flag = item if job.rules.secrets and isinstance(item, str) and item[:1] == "-" else ""
+        result.append(cleaned)
+    return result
+
+
+def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
+    result: dict[Any, Any] = {}
+    pair = _named_value(value)
+    for key, item in value.items():
+        name, cleaned = key, _value(item, job, depth + 1)
+        if isinstance(key, str):
+            name = text.clean(key, job)
+            if job.rules.secrets:
+                cleaned = _under_name(pair if key in ("value", "Value") and pair else key, cleaned, job)
+        while name in result:  # two keys that were hidden alike
+            name = f"{name}+{len(result)}"
+        result[name] = cleaned
+    return result
+
+
+def _named_value(value: dict[Any, Any]) -> str:
+    """`{"name": "DB_PASSWORD", "value": …}`: the name that an object gives to its `value`, or ""."""
+    if "value" in value or "Value" in value:
+        for key in ("name", "key", "Name", "Key"):
+            name = value.get(key)
+            if isinstance(name, str):
+                return name
+    return ""
+
+
+def _under_name(name: str, value: Any, job: Job) -> Any:
+    """Hide a whole value, texts and numbers in lists and objects included, if its name says that it is secret."""
+    if value is None or isinstance(value, bool) or value in ("", [], {}):
+        return value
+    low = name.lower()
+    if low not in SHORT_KEYS and not text.has_keyword(low):
+        return value
+    from mdmem.privacy import names
+
+    weight, kind = names.weigh(name)
+    return _hidden(value, weight, kind, job) if weight else value
+
+
+def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
+    from mdmem.privacy import names, values
+
+    if isinstance(value, str):
+        if kind == "authorization" or (kind == "cookie" and "=" in value):
+            return _as_header(kind, value, job)
+        if value.startswith(job.rules.marks()) or not values.is_secret(value, weight, quoted=True):
+            return value
+    elif isinstance(value, list):
+        return [_hidden(item, weight, kind, job) for item in value]
+    elif isinstance(value, dict):
+        return {key: _hidden(item, weight, kind, job) for key, item in value.items()}
+    elif value is None or isinstance(value, bool) or kind not in names.EVEN_NUMBERS:
+        return value
+    job.cleaned.redacted += 1
+    return job.rules.mark(kind)
+
+
+def _as_header(name: str, value: str, job: Job) -> str:
+    """Clean a value as it would be cleaned behind `Authorization:` or `Cookie:`."""
+    line = f"{name}: {value}"
+    return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
+
+
+def _is_inert(mark: str) -> bool:
+    """Whether a mark stays as it is when it is read again, wherever it stands."""
+    sample = f"a {mark} b1c2d3 {mark}b1c2d3 {mark}{mark}"
+    return all(clean(sample, rules=DEFAULT, origin=origin).value == sample for origin in ("prompt", "tool"))
+
+
+DEFAULT = Rules()
+"""The rules of an empty settings file."""

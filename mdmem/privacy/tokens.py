@@ -1,0 +1,201 @@
+"""Secrets that their own look gives away: the known formats, and strings too random to be words.
+
+The text is cut into words by one C-speed translation; only words of 16 characters and more are looked at.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.formats import BASE64, BY_FIRST_TWO, DOTS, DOTTED, HEX, MIXED, ODD, PUBLIC
+from mdmem.privacy.text import SHORTEST_TOKEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.formats import Row
+
+LONGEST = 200
+"""A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""
+
+
+def _table(kept: str) -> bytes:
+    return bytes(code if chr(code) in kept else 0x20 for code in range(256))
+
+
+_SHAPES = {
+    **dict.fromkeys(range(ord("a"), ord("z") + 1), "a"),
+    **dict.fromkeys(range(ord("A"), ord("Z") + 1), "A"),
+    **dict.fromkeys(range(ord("0"), ord("9") + 1), "0"),
+}
+_SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
+_TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
+_SAMPLE = 512
+_WORDS = _table(DOTTED)
+_BEFORE_RUN = BASE64.replace("=", "")
+_SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
+
+
+def shape(value: str) -> str:
+    """Reduce letters and digits to "a", "A" and "0"; other characters stay. Of a long value, its beginning."""
+    return value[:_SAMPLE].translate(_SHAPES)
+
+
+def turns(shape: str) -> int:
+    """Count where letters and digits change their class: often in random text, seldom in names."""
+    return sum(shape.count(turn) for turn in _TURNS)
+
+
+def find(text: str) -> Iterator[tuple[int, int, str]]:
+    """Find tokens: start, end, kind; each group of rows in rising order."""
+    plain = text
+    if "\\" in text:  # "\nghp_…" in a string literal: the escape is no part of the word
+        plain = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
+    signs = plain.encode("ascii", "replace")  # one byte a character, so that positions stay good
+    words = signs.translate(_WORDS).decode("ascii")
+    long_words = [word for word in words.split() if len(word) >= SHORTEST_TOKEN]
+    if long_words:
+        yield from _among(text, words, long_words, signs.translate(_SHAPE_BYTES).decode("ascii"))
+    for row in ODD:
+        if row[1] in text:
+            yield from _with_odd_prefix(text, row)
+
+
+def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterator[tuple[int, int, str]]:
+    at = done = 0
+    for word in long_words:
+        at = words.find(word, at)
+        if at >= done:
+            start, end, kind = _known(text, at, word) or _random(text, shapes, at, at + len(word))
+            if kind:
+                yield start, end, kind
+            done = end
+        at += len(word)
+
+
+def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
+    for row in BY_FIRST_TWO.get(word[:2], ()):
+        if word.startswith(row[1]):
+            end = _match(text, at + len(row[1]), row)
+            if end:
+                return at, end, row[0]
+    return None
+
+
+def _with_odd_prefix(text: str, row: Row) -> Iterator[tuple[int, int, str]]:
+    prefix = row[1]
+    at = text.find(prefix)
+    while at >= 0:
+        body = at + len(prefix)
+        before = text[max(0, at - 16) : at]
+        start = at - len(before)
+        end = 0
+        if prefix[0] == ":":  # the number of a bot stands before it, and goes too
+            start += len(before.rstrip("0123456789"))
+            end = _match(text, body, row) if at - start >= 6 else 0
+        elif not before[-1:].isalnum():
+            start = at
+            end = _match(text, body, row)
+        if end:
+            yield start, end, row[0]
+        at = text.find(prefix, end or body)
+
+
+def _match(text: str, body: int, row: Row) -> int:
+    """Where the token ends whose characters after the prefix begin at `body`; 0 if it does not fit the row."""
+    _, _, alphabet, least, nature = row
+    sample = text[body : body + max(64, 2 * least)]
+    size = len(sample) - len(sample.lstrip(alphabet))
+    if size < least or (nature == MIXED and not _is_mixed(sample[:size])):
+        return 0
+    if nature == DOTS and sample.count(".", 0, size) != 2:
+        return 0
+    end = _run_end(text, body, alphabet)
+    if text[end : end + 1].isalnum() and text[end].isascii():
+        return 0  # it goes on with characters that this format does not have
+    while end - body >= least and text[end - 1] in ".,":
+        end -= 1
+    return end if end - body >= least else 0
+
+
+def _run_end(text: str, at: int, alphabet: str) -> int:
+    """Where the run of characters of `alphabet` that begins at `at` ends; linear in its length."""
+    size = 256
+    while True:
+        chunk = text[at : at + size]
+        rest = chunk.lstrip(alphabet)
+        if rest or len(chunk) < size:
+            return at + len(chunk) - len(rest)
+        at += size
+        size *= 2
+
+
+def _is_mixed(body: str) -> bool:
+    """Whether letters and digits stand together in it as in no name made of words."""
+    parts = body.translate(_SEPARATORS).split()
+    part = max(parts, key=len, default="")
+    if len(part) >= 12 and not part.isalpha() and not part.isdigit():
+        return True
+    form = shape("".join(parts))
+    return "0" in form and turns(form) >= 0.35 * len(form)
+
+
+def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
+    """Judge a word of no known format: a span to hide, or one to leave alone (no kind)."""
+    if not _looks_random(shapes[at:end], text[at:end]):
+        return at, end, ""
+    before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
+    start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
+    last = end + len(after) - len(after.lstrip(BASE64))
+    run = text[start:last]
+    if _is_path(run):
+        return at, end, "random-token"
+    if len(run) > LONGEST or after[:1] == "@" or _is_public(text, start, last, run):
+        return at, _run_end(text, last, BASE64), ""
+    return start, last, "random-token"
+
+
+def _looks_random(shape: str, word: str) -> bool:
+    """Whether a word, or a part of it, changes between letters, digits and cases as no name does."""
+    if "0" not in shape:
+        return False
+    at = 0
+    for part in shape.split(" "):
+        if len(part) >= SHORTEST_TOKEN and "0" in part and _is_jumble(part, word[at : at + len(part)]):
+            return True
+        at += len(part) + 1
+    whole = shape.replace(" ", "")
+    return len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole)
+
+
+def _is_jumble(shape: str, part: str) -> bool:
+    size, digits, rate = len(shape), shape.count("0"), turns(shape) / len(shape)
+    if "a" in shape and "A" in shape:
+        return rate >= (0.5 if size < 20 or digits == 1 else 0.42)
+    if size < 24 or digits < 3 or rate < 0.22:
+        return False
+    return bool(part.removeprefix("0x").removeprefix("g").strip(HEX))  # a hash is no secret; git describe says g…
+
+
+def _is_public(text: str, start: int, end: int, run: str) -> bool:
+    """Whether a random run is known to be no secret: a hash, an id, a file in base64, a line of such."""
+    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(("base64,", "h1:", "SHA256:"), 0, start):
+        return True
+    return end - start >= 60 and _is_wrapped(text, start, end)
+
+
+def _is_wrapped(text: str, start: int, end: int) -> bool:
+    """Whether it is a whole line among others as long, as base64 is wrapped."""
+    size = end - start
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before not in ("", "\n") or after not in ("", "\n", "\r"):
+        return False
+    above = text[max(0, start - 1 - size) : max(0, start - 1)]
+    below = text[end + 1 : end + 1 + 16]
+    return (len(above) == size and not above.strip(BASE64)) or (len(below) == 16 and not below.strip(BASE64))
+
+
+def _is_path(run: str) -> bool:
+    """Whether a run with slashes is a path, of which only one part looks random."""
+    if "/" not in run or "+" in run or run.startswith(PUBLIC):
+        return False
+    return run[0] == "/" or any(len(part) >= 3 and part.isalpha() and part.islower() for part in run.split("/"))
