@@ -1,0 +1,320 @@
+"""Project: which project a directory belongs to, read from files alone.
+
+No process is started and no `GIT_*` variable is looked at, so a hook that runs inside somebody's
+`git commit` gives the same answer as any other. What lies in a repository is somebody else's text:
+every read is bounded and never waits.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.digest import short
+from mdmem.slug import slug
+
+_CONFIG_BYTES = 64 * 1024
+_PACKED_REFS_BYTES = 1024 * 1024  # sorted by name, so branches come before the many tags and remotes
+_REMOTE_CHARS = 300
+_NAME_CHARS = 48
+_HEX = frozenset("0123456789abcdefABCDEF")
+
+# One server under two names: SSH through port 443, and Azure's own host for SSH.
+_SAME_HOST = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+    "ssh.dev.azure.com": "dev.azure.com",
+}
+
+
+class Project:
+    """What a directory belongs to.
+
+    name: slug, `<owner>-<repo>` with a remote, else the folder's own.
+    root: absolute path of the main repository, or of the folder where there is none.
+    remote: `host/owner/repo`, never with credentials; "" without one.
+    worktree: absolute path of the working tree that the directory is in.
+    branch, commit: of that working tree, the commit as 8 hex digits; "" where they cannot be read.
+    """
+
+    __slots__ = ("branch", "commit", "name", "remote", "root", "worktree")
+
+    def __init__(
+        self, name: str, root: str, remote: str = "", worktree: str = "", branch: str = "", commit: str = ""
+    ) -> None:
+        self.name = name
+        self.root = root
+        self.remote = remote
+        self.worktree = worktree or root
+        self.branch = branch
+        self.commit = commit
+
+
+def identify(cwd: str) -> Project:
+    """The project of the directory `cwd`, which may be gone, or not be a path of this machine at all."""
+    path = cwd.replace("\0", "")[:4096]
+    if not os.path.isabs(path):  # a payload from Windows read here, or none at all
+        return Project(_foreign_name(path), path)
+    try:
+        real = os.path.realpath(path)
+        return _repository_of(real) or Project(_folder_name(real), real)
+    except (OSError, ValueError):  # unspeakable to this file system: a lone surrogate, say
+        return Project(_foreign_name(path), path)
+
+
+def suffix(root: str) -> str:
+    """Four characters that tell apart projects of one name, made of the path `root`."""
+    return short(root, 4)
+
+
+def normalise(url: str) -> str:
+    """One spelling for all addresses of a remote: `host/owner/repo`.
+
+    SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and
+    fragment go. A path on this machine, or what cannot be told: "".
+    """
+    scheme, has_scheme, rest = url.strip().partition("://")
+    address = _without_credentials(rest if has_scheme else scheme).partition("?")[0].partition("#")[0]
+    host, _, path = address.partition("/" if has_scheme else ":")
+    if has_scheme:
+        host = _without_port(host)
+    parts = [part for part in path.split("/") if part]
+    is_drive = len(host) == 1
+    is_helper = path.startswith(":")  # `ext::program`, which git would run
+    if scheme.lower() == "file" or is_drive or is_helper or not host or "/" in host or not parts:
+        return ""
+    return _joined(host.lower().rstrip("."), parts)
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+
+def default_branch(worktree: str) -> str:
+    """The branch that all others come back to: `origin`'s own, else `main` or `master`; "" where that cannot be told.
+
+    worktree: absolute path of a working tree, as in `Project`.
+    """
+    git_dir = _git_dir(worktree)
+    if not git_dir:
+        return ""
+    common = _common(git_dir)
+    named = _read(os.path.join(common, _ORIGINS, "HEAD"), 1024).strip().removeprefix("ref:").strip()
+    if named.startswith(f"{_ORIGINS}/"):
+        return named.removeprefix(f"{_ORIGINS}/")
+    return next((name for name in ("main", "master") if _commit_of(common, name)), "")
+
+
+def has_branch(worktree: str, name: str) -> bool:
+    """Whether the repository of a working tree has this branch, here or as it was last seen at `origin`."""
+    git_dir = _git_dir(worktree)
+    return bool(git_dir and name and ".." not in name and _commit_of(_common(git_dir), name))
+
+
+_ORIGINS = "refs/remotes/origin"
+
+
+def _commit_of(common: str, branch: str) -> str:
+    refs = (f"refs/heads/{branch}", f"{_ORIGINS}/{branch}")
+    found = (_short_hash(_read(os.path.join(common, ref), 128)) or _packed_commit(common, ref) for ref in refs)
+    return next(filter(None, found), "")
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def _name(text: str, identity: str) -> str:
+    """The slug of `text`; where that is empty or cut, `identity` keeps it apart from its like."""
+    whole = slug(text, limit=1000)
+    if not whole:
+        return f"project-{suffix(identity)}"
+    name = slug(text, _NAME_CHARS)
+    return name if name == whole else f"{slug(text, _NAME_CHARS - 5)}-{suffix(identity)}"
+
+
+def _folder_name(root: str) -> str:
+    if root == os.path.dirname(root):
+        return "root"
+    if root == os.path.realpath(os.path.expanduser("~")):
+        return "home"
+    return _name(os.path.basename(root).removesuffix(".git"), root)
+
+
+def _foreign_name(path: str) -> str:
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    if not parts[-1]:
+        return "root" if path else "unknown"
+    return "root" if len(parts) == 1 and parts[0].endswith(":") else _name(parts[-1], path)
+
+
+# --- repositories --------------------------------------------------------------------------------
+
+
+def _repository_of(folder: str) -> Project | None:
+    """The innermost repository around `folder`, so that nested ones and submodules are their own."""
+    while True:
+        git_dir = _git_dir(folder)
+        if git_dir:
+            return _project(folder, git_dir)
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _git_dir(folder: str) -> str:
+    """The git directory of `folder`, as a working tree or as a bare repository; "" if it is neither."""
+    dot_git = os.path.join(folder, ".git")
+    if _is_git_dir(dot_git):
+        return dot_git
+    label, _, target = _read(dot_git, 4096).partition(":")
+    if label == "gitdir":  # of a linked worktree, a submodule, or a git directory kept elsewhere
+        pointed = os.path.realpath(os.path.join(folder, target.strip()))
+        return pointed if _is_git_dir(pointed) else ""
+    return folder if _is_git_dir(folder) else ""
+
+
+def _is_git_dir(path: str) -> bool:
+    head = _read(os.path.join(path, "HEAD"), 1024).strip()
+    if not (head.startswith("ref:") or _short_hash(head)):
+        return False
+    return os.path.isdir(os.path.join(path, "objects")) or os.path.isfile(os.path.join(path, "commondir"))
+
+
+def _project(folder: str, git_dir: str) -> Project:
+    common = _common(git_dir)
+    urls, work_tree = _remotes_and_work_tree(_read(os.path.join(common, "config"), _CONFIG_BYTES))
+    is_main = common == git_dir != folder
+    root = folder if is_main else _main_root(common, work_tree)
+    remote = _preferred(urls)
+    branch, commit = _head(git_dir, common)
+    path = remote.partition("/")[2]
+    name = _name(path, remote) if remote else _folder_name(root)
+    return Project(name, root, remote, root if git_dir == folder else folder, branch, commit)
+
+
+def _common(git_dir: str) -> str:
+    """The git directory that all working trees of a repository share."""
+    shared = _read(os.path.join(git_dir, "commondir"), 4096).strip()
+    return os.path.realpath(os.path.join(git_dir, shared)) if shared else git_dir
+
+
+def _main_root(common: str, work_tree: str) -> str:
+    """The main working tree that belongs to the git directory `common`, or itself if it is bare."""
+    if work_tree:  # a submodule's, relative to its git directory
+        return os.path.realpath(os.path.join(common, work_tree))
+    hidden = os.path.basename(common).startswith(".")  # `.git`, or the `.bare` of those who use only worktrees
+    return os.path.dirname(common) if hidden else common
+
+
+def _head(git_dir: str, common: str) -> tuple[str, str]:
+    """Branch and short commit; a detached head has no branch, an unborn branch no commit."""
+    head = _read(os.path.join(git_dir, "HEAD"), 1024).strip()
+    if not head.startswith("ref:"):
+        return "", _short_hash(head)
+    ref = head[4:].strip()
+    if not ref.startswith("refs/") or ".." in ref or ref.endswith("/.invalid"):
+        return "", ""  # the last is what reftable repositories put there: theirs is another format
+    branch = ref.removeprefix("refs/heads/")
+    commit = _short_hash(_read(os.path.join(common, ref), 128)) or _packed_commit(common, ref)
+    return branch, commit
+
+
+def _packed_commit(common: str, ref: str) -> str:
+    packed = _read(os.path.join(common, "packed-refs"), _PACKED_REFS_BYTES)
+    end = packed.find(f" {ref}\n")
+    return _short_hash(packed[packed.rfind("\n", 0, end) + 1 : end]) if end > 0 else ""
+
+
+def _short_hash(text: str) -> str:
+    digits = text.strip()
+    return digits[:8].lower() if len(digits) in (40, 64) and _HEX.issuperset(digits) else ""
+
+
+def _read(path: str, limit: int) -> str:
+    """The first `limit` bytes of a file; "" for what cannot be read now. Never waits, not even for a pipe."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return ""
+    try:
+        return os.read(descriptor, limit).decode("utf-8", "surrogateescape")
+    except OSError:  # a folder, or nothing to read now
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+# --- git's configuration -------------------------------------------------------------------------
+
+
+def _remotes_and_work_tree(config: str) -> tuple[dict[str, str], str]:
+    """The first URL of each remote, and `core.worktree`."""
+    urls: dict[str, str] = {}
+    work_tree = kind = name = ""
+    for line in config.replace("\\\n", "").split("\n"):
+        line = line.strip()
+        if line.startswith("["):
+            header, _, line = line[1:].partition("]")
+            kind, _, name = header.strip().partition(" ")
+            kind = kind.lower()
+        key, _, value = line.partition("=")
+        key = key.strip().lower()
+        if kind == "remote" and key == "url":
+            urls.setdefault(name.strip().strip('"'), _value(value))
+        elif kind == "core" and key == "worktree":
+            work_tree = _value(value)
+    return urls, work_tree
+
+
+def _value(text: str) -> str:
+    """A value without its quotes, escapes and comment."""
+    quoted = False
+    kept: list[str] = []
+    characters = iter(text.strip())
+    for c in characters:
+        if c == '"':
+            quoted = not quoted
+        elif c == "\\":
+            kept.append(next(characters, ""))
+        elif c in "#;" and not quoted:
+            break
+        else:
+            kept.append(c)
+    return "".join(kept).strip()
+
+
+def _preferred(urls: dict[str, str]) -> str:
+    """The address of `origin`, else of the first by name, among those that lead off this machine."""
+    for name in ["origin", *sorted(urls)]:
+        remote = normalise(urls.get(name, ""))
+        if remote:
+            return remote
+    return ""
+
+
+def _without_credentials(address: str) -> str:
+    """What follows the last `@`: a password may hold any character unescaped; "" where it could be a path's."""
+    before, at, after = address.rpartition("@")
+    if not at or not before.endswith("/"):
+        return after if at else address
+    # `host.example/@scope/repo` is a path, `name:pass/@host.example/repo` is none.
+    return "" if ":" in before or "." not in before.partition("/")[0] else address
+
+
+def _without_port(host: str) -> str:
+    """`host` without its port; "" if what follows the colon is none, since it could be a secret."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    name, _, port = host.partition(":")
+    return name if not port or port.isdigit() else ""
+
+
+def _joined(host: str, parts: list[str]) -> str:
+    host = _SAME_HOST.get(host, host)
+    if host == "dev.azure.com":  # `org/project/_git/repo` by HTTPS, `v3/org/project/repo` by SSH
+        parts = [part for part in parts if part not in ("_git", "v3")]
+    elif len(parts) == 3 and parts[0] == "scm":  # Bitbucket's HTTPS paths
+        parts = parts[1:]
+    remote = "/".join([host, *parts]).removesuffix(".git")
+    plain = len(remote) <= _REMOTE_CHARS and remote.isprintable() and " " not in remote
+    return remote if plain else ""
