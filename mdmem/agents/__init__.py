@@ -1,0 +1,144 @@
+"""The agents: one module each, a payload in and a reply out, all in the words of one `Event`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Protocol
+
+    class Agent(Protocol):
+        """What a module in this folder offers to the hook path."""
+
+        NAME: str
+        TITLE: str
+
+        def read(self, payload: dict[str, Any], env: Mapping[str, str]) -> Event:
+            """Understand a payload; a field of a wrong type counts as missing."""
+            ...
+
+        def reply(self, event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
+            """Give the one JSON object that the agent accepts for this event, or None."""
+            ...
+
+
+MODULES = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini": "gemini",
+    "cursor": "cursor",
+    "copilot": "copilot",
+    "opencode": "opencode",
+}
+"""An agent's name in commands and notes -> its module in this folder."""
+
+
+class Event:
+    """One payload in mdmem's own words, whichever agent sent it.
+
+    name: Claude Code's name of the event (`UserPromptSubmit`, `PostToolUse`, ...), or "" for one to ignore.
+    agent: the agent's name, a key of `MODULES`.
+    session, prompt_id, tool_use_id: the agent's ids, as they came; "" when missing.
+    cwd, transcript: paths, as they came; "" when missing.
+    subagent: whether it happened inside a sub-agent.
+    source: why it fired (`startup`, `compact`, `clear`, `auto`, ...).
+    prompt: what the user typed (UserPromptSubmit, UserPromptExpansion).
+    message: what the agent said (Stop, StopFailure, SubagentStop) or summed up (PostCompact).
+    tool, tool_input, tool_response, error, duration_ms: a tool run; `error` is None when it succeeded.
+    extra: facts of single events (`command_name`, `model`, `title`, ...), strings only.
+
+    Everything here is as the agent sent it: `note.new` cleans it before anything is stored.
+    """
+
+    __slots__ = (
+        "agent",
+        "cwd",
+        "duration_ms",
+        "error",
+        "extra",
+        "message",
+        "name",
+        "prompt",
+        "prompt_id",
+        "session",
+        "source",
+        "subagent",
+        "tool",
+        "tool_input",
+        "tool_response",
+        "tool_use_id",
+        "transcript",
+    )
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        name: str,
+        session: str = "",
+        prompt_id: str = "",
+        cwd: str = "",
+        transcript: str = "",
+        subagent: bool = False,
+        source: str = "",
+        prompt: str = "",
+        message: str = "",
+        tool: str = "",
+        tool_input: Any = None,
+        tool_response: Any = None,
+        error: str | None = None,
+        tool_use_id: str = "",
+        duration_ms: int | None = None,
+        extra: dict[str, str] | None = None,
+    ) -> None:
+        self.agent = agent
+        self.name = name
+        self.session = session
+        self.prompt_id = prompt_id
+        self.cwd = cwd
+        self.transcript = transcript
+        self.subagent = subagent
+        self.source = source
+        self.prompt = prompt
+        self.message = message
+        self.tool = tool
+        self.tool_input = tool_input
+        self.tool_response = tool_response
+        self.error = error
+        self.tool_use_id = tool_use_id
+        self.duration_ms = duration_ms
+        self.extra = extra or {}
+
+
+def load(name: str) -> Agent:
+    """Import the module of the agent called `name`.
+
+    Raises:
+        KeyError: when there is no such agent.
+    """
+    module: Agent = __import__(f"mdmem.agents.{MODULES[name]}", fromlist=["read"])
+    return module
+
+
+def text(value: Any) -> str:
+    """Take a field that should be a text: another type counts as missing."""
+    return value if type(value) is str else ""
+
+
+def number(value: Any) -> int | None:
+    """Take a field that should be a whole, non-negative number: anything else counts as missing."""
+    return int(value) if type(value) in (int, float) and 0 <= value < 1 << 53 else None
+
+
+def first_text(payload: Mapping[str, Any], *keys: str) -> str:
+    """Give the first field among `keys` that is a text with something in it, or ""."""
+    for key in keys:
+        value = text(payload.get(key))
+        if value:
+            return value
+    return ""
+
+
+def texts(payload: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
+    """Pick fields that are texts with something in them: its key -> ours."""
+    return {ours: payload[key] for key, ours in names.items() if text(payload.get(key))}

@@ -1,0 +1,189 @@
+"""Claude Code: the agent whose words mdmem uses for all others."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.agents import Event, first_text, load, number, text, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "claude-code"
+TITLE = "Claude Code"
+PROGRAM = "claude"
+NOTE = ""
+GROUPED = True
+SKELETON: dict[str, Any] = {}
+
+# Event, verb, matcher, timeout in seconds. SessionEnd's timeout is what its hooks get in place of 1.5 s for all.
+HOOKS = (
+    ("SessionStart", "hook", "", 10),
+    ("SessionStart", "inject", "", 10),
+    ("UserPromptSubmit", "hook", "", 10),
+    ("UserPromptSubmit", "inject", "", 10),
+    ("UserPromptExpansion", "hook", "", 10),
+    ("PostToolUse", "hook", "*", 10),
+    ("PostToolUseFailure", "hook", "*", 10),
+    ("Stop", "hook", "", 10),
+    ("Stop", "commit", "", 60),
+    ("StopFailure", "hook", "", 10),
+    ("SubagentStop", "hook", "", 10),
+    ("PostCompact", "hook", "", 10),
+    ("SessionEnd", "hook", "", 10),
+    ("SessionEnd", "commit", "", 10),
+)
+
+# A setting -> the row that it adds: these run so often that nobody pays for them unasked.
+ON_REQUEST = {"inject.on_read": ("PreToolUse", "inject", "Read", 10)}
+
+_EVENTS = frozenset(row[0] for row in (*HOOKS, *ON_REQUEST.values()))
+_MAX_CRONS = 50
+_MAX_SETTINGS_BYTES = 1024 * 1024
+_WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"])
+_EXTRA = {
+    "agent_id": "agent_id",
+    "agent_type": "agent_type",
+    "agent_transcript_path": "agent_transcript",
+    "error": "error",
+    "command_name": "command_name",
+    "command_args": "command_args",
+    "command_source": "command_source",
+    "expansion_type": "expansion_type",
+    "error_details": "error_details",
+    "model": "model",
+    "session_title": "title",
+}
+
+
+def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
+    """Understand a payload, also one of another agent that runs Claude Code's registrations."""
+    sender = _sender(payload, env)
+    if sender != NAME:
+        return load(sender).read(payload, env)
+    return event(payload, NAME, text(payload.get("hook_event_name")))
+
+
+def event(payload: dict[str, Any], agent: str, name: str) -> Event:
+    """Read the fields of Claude Code's own dialect; `name` is the event's."""
+    transcript = text(payload.get("transcript_path"))
+    return Event(
+        agent=agent,
+        name=name if name in _EVENTS else "",
+        session=text(payload.get("session_id")),
+        prompt_id=text(payload.get("prompt_id")),
+        cwd=text(payload.get("cwd")),
+        transcript=transcript,
+        subagent=name == "SubagentStop" or is_subagent(payload, transcript),
+        source=first_text(payload, "source", "trigger", "reason"),
+        prompt=text(payload.get("prompt")),
+        message=first_text(payload, "last_assistant_message", "compact_summary"),
+        tool=text(payload.get("tool_name")),
+        tool_input=payload.get("tool_input"),
+        tool_response=payload.get("tool_response"),
+        error=text(payload.get("error")) if name == "PostToolUseFailure" else None,
+        tool_use_id=text(payload.get("tool_use_id")),
+        duration_ms=number(payload.get("duration_ms")),
+        extra=_extra(payload),
+    )
+
+
+def _scheduled(crons: Any) -> str:
+    """Join the prompts that the session's loops and cron jobs will send, with NUL between them."""
+    found = [text(cron.get("prompt")) for cron in crons if isinstance(cron, dict)] if isinstance(crons, list) else []
+    return "\0".join(prompt for prompt in found if prompt)
+
+
+def is_subagent(payload: Mapping[str, Any], transcript: str) -> bool:
+    """Tell a sub-agent: by its id or by where its transcript lies, never by `agent_type`.
+
+    `claude --agent NAME` sets the type for the main agent as well.
+    """
+    return bool(text(payload.get("agent_id")).strip()) or "/subagents/" in transcript.replace("\\", "/")
+
+
+def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
+    """Give the context to the model and the message to the user.
+
+    Context on Stop would make the conversation go on: it is left out there.
+    """
+    if event.agent != NAME:
+        return load(event.agent).reply(event, context, message)
+    answer: dict[str, Any] = {}
+    if context and event.name in _WITH_CONTEXT:
+        answer["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": context}
+    if message:
+        answer["systemMessage"] = message
+    return answer or None
+
+
+def folder(env: Mapping[str, str]) -> str:
+    """Name the user's folder of settings."""
+    return env.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
+
+
+def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
+    """Name the settings file of a scope; "" when there is no such scope."""
+    return {
+        "user": os.path.join(folder(env), "settings.json"),
+        "project": os.path.join(root, ".claude", "settings.json"),
+        "local": os.path.join(root, ".claude", "settings.local.json"),
+    }.get(scope, "")
+
+
+def is_registered(module: str, cwd: str, env: Mapping[str, str]) -> bool:
+    """Say whether some settings of the user's run `module` of mdmem, so that the plugin is one too many.
+
+    By a look at the text of the settings files: this happens at every event that the plugin hears of.
+    """
+    root = env.get("CLAUDE_PROJECT_DIR") or cwd
+    return any(_mentions(settings_file(scope, root, env), module) for scope in ("user", "project", "local"))
+
+
+def _mentions(path: str, module: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return module.encode() in file.read(_MAX_SETTINGS_BYTES)
+    except (OSError, ValueError):
+        return False
+
+
+def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
+    """Make the handler of one hook."""
+    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": timeout}
+    return handler | {"async": True} if verb == "commit" else handler
+
+
+def _extra(payload: dict[str, Any]) -> dict[str, str]:
+    """Pick the facts of single events; `crons` are the prompts that the host will send by itself, NUL between."""
+    extra = texts(payload, _EXTRA)
+    if payload.get("is_interrupt") is True:
+        extra["interrupted"] = "true"
+    crons = payload.get("session_crons")
+    if isinstance(crons, list):
+        prompts = [text(cron.get("prompt")) for cron in crons[:_MAX_CRONS] if isinstance(cron, dict)]
+        extra["crons"] = "\0".join([prompt for prompt in prompts if prompt])
+    return extra
+
+
+def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
+    """Name the agent that wrote a payload.
+
+    Copilot and Cursor run what is registered in `.claude/`, Gemini CLI migrates it, Codex takes it from
+    plugins. The sure signs come first; Claude Code's own go before those that it could take up one day.
+    """
+    if "cursor_version" in payload or "conversation_id" in payload:
+        return "cursor"
+    transcript = payload.get("transcript_path", "")
+    if "turn_id" in payload or transcript is None or "/.codex/" in text(transcript):
+        return "codex"
+    if "sessionId" in payload or "tool_result" in payload:
+        return "copilot"
+    if any(key in payload for key in ("prompt_id", "scratchpad_dir", "effort", "permission_mode")):
+        return NAME
+    if "timestamp" not in payload or "/.claude/" in text(transcript):
+        return NAME
+    native = text(payload.get("hook_event_name")).startswith(("Before", "After", "PreCompress"))
+    return "gemini" if native or "GEMINI_SESSION_ID" in env else "copilot"

@@ -1,0 +1,139 @@
+"""GitHub Copilot CLI: two dialects, chosen by how the event's name is spelled where it is registered."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.agents import Event, first_text, text, texts
+from mdmem.agents.dialect import decoded, failure, made_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "copilot"
+TITLE = "GitHub Copilot CLI"
+PROGRAM = "copilot"
+NOTE = ""
+GROUPED = False
+SKELETON: dict[str, Any] = {"version": 1}
+
+# In Pascal case the payload says its event. What the model gets with a prompt can be changed only in
+# `userPromptTransformed`, which exists in camel case alone.
+HOOKS = (
+    ("SessionStart", "hook", "", 10),
+    ("SessionStart", "inject", "", 10),
+    ("UserPromptSubmit", "hook", "", 10),
+    ("userPromptTransformed", "inject", "", 10),
+    ("PostToolUse", "hook", "", 10),
+    ("PostToolUseFailure", "hook", "", 10),
+    ("Stop", "hook", "", 10),
+    ("Stop", "commit", "", 10),
+    ("SubagentStop", "hook", "", 10),
+    ("SessionEnd", "hook", "", 10),
+    ("SessionEnd", "commit", "", 10),
+)
+
+_EVENTS = frozenset(row[0] for row in HOOKS if row[1] == "hook")
+
+# A payload in camel case has no name: it is told by its first field that no event before it has.
+_BY_FIELD = (
+    ("errorContext", ""),
+    ("transformedPrompt", "UserPromptSubmit"),
+    ("toolResult", "PostToolUse"),
+    ("error", "PostToolUseFailure"),
+    ("toolName", ""),
+    ("prompt", "UserPromptSubmit"),
+    ("response", "SubagentStop"),
+    ("stopReason", "Stop"),
+    ("source", "SessionStart"),
+    ("reason", "SessionEnd"),
+)
+_WITH_CONTEXT = frozenset(["SessionStart", "PostToolUse", "PostToolUseFailure"])
+_EXTRA = {"agentId": "agent_id", "agent_id": "agent_id", "agentType": "agent_type", "agent_type": "agent_type"}
+
+
+def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
+    """Understand a payload of either dialect; a tool run has no id, so one is made of what it was."""
+    del env
+    name = _name(payload)
+    extra = texts(payload, _EXTRA)
+    transcript = first_text(payload, "transcriptPath", "transcript_path")
+    if text(payload.get("transformedPrompt")):
+        extra["transformed"] = payload["transformedPrompt"]
+    event = Event(
+        agent=NAME,
+        name=name,
+        session=first_text(payload, "sessionId", "session_id"),
+        cwd=text(payload.get("cwd")),
+        transcript=transcript,
+        subagent=name == "SubagentStop" or "/subagents/" in transcript.replace("\\", "/"),
+        source=first_text(payload, "source", "reason"),
+        prompt=text(payload.get("prompt")),
+        message=first_text(payload, "response", "last_assistant_message"),
+        extra=extra,
+    )
+    if name in ("PostToolUse", "PostToolUseFailure"):
+        _add_tool(event, payload)
+    return event
+
+
+def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
+    """Give the context; a prompt takes it only where the model's text of it may be rewritten."""
+    del message  # Copilot shows the user nothing that a hook says
+    if not context:
+        return None
+    if event.name == "UserPromptSubmit" and "transformed" in event.extra:
+        return {"modifiedTransformedPrompt": f"{event.extra['transformed']}\n\n{context}"}
+    return {"additionalContext": context} if event.name in _WITH_CONTEXT else None
+
+
+def folder(env: Mapping[str, str]) -> str:
+    """Name the user's folder of settings."""
+    return env.get("COPILOT_HOME") or os.path.join(os.path.expanduser("~"), ".copilot")
+
+
+def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
+    """Name the hooks file of a scope, a file of mdmem's own; "" when there is no such scope."""
+    places = {"user": folder(env), "project": os.path.join(root, ".github")}
+    return os.path.join(places[scope], "hooks", "mdmem.json") if scope in places else ""
+
+
+def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
+    """Make one hook; Copilot's lists are flat."""
+    del verb
+    return {"type": "command", "bash": command, "timeoutSec": timeout}
+
+
+def _name(payload: dict[str, Any]) -> str:
+    name = text(payload.get("hook_event_name"))
+    if name:
+        return name if name in _EVENTS else ""
+    for field, event in _BY_FIELD:
+        if field in payload:
+            return event
+    return ""
+
+
+def _add_tool(event: Event, payload: dict[str, Any]) -> None:
+    result = payload.get("toolResult", payload.get("tool_result"))
+    if isinstance(result, dict):
+        result = result.get("textResultForLlm", result.get("text_result_for_llm"))
+    event.tool = first_text(payload, "toolName", "tool_name")
+    event.tool_input = decoded(payload.get("toolArgs", payload.get("tool_input")))
+    event.tool_response = payload.get("tool_response") if result is None else result
+    given = first_text(payload, "toolUseId", "tool_use_id")
+    event.tool_use_id = given or made_id(payload.get("timestamp"), event.tool, event.tool_input)
+    if event.name == "PostToolUseFailure":
+        event.error = text(payload.get("error"))
+    elif type(event.tool_response) is str:
+        event.error = failure(_exit_code(event.tool_response), event.tool_response)
+        event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
+
+
+def _exit_code(output: str) -> int | None:
+    """The exit code that Copilot writes behind a command's output: `<... exit code 3>`."""
+    last = output.rstrip()[-80:].rpartition("\n")[2]
+    digits = last.rpartition("exit code ")[2].removesuffix(">")
+    return int(digits) if last.startswith("<") and digits.isdecimal() else None

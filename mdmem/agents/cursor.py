@@ -1,0 +1,133 @@
+"""Cursor: camel case events, JSON inside strings, no context with a prompt."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.agents import Event, first_text, number, text, texts
+from mdmem.agents.dialect import decoded, failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "cursor"
+TITLE = "Cursor"
+PROGRAM = "cursor-agent"
+NOTE = "Cursor takes context at the start of a session only; give it mdmem's MCP server to look things up later."
+GROUPED = False
+SKELETON: dict[str, Any] = {"version": 1}
+
+HOOKS = (
+    ("sessionStart", "hook", "", 10),
+    ("sessionStart", "inject", "", 10),
+    ("beforeSubmitPrompt", "hook", "", 10),
+    ("postToolUse", "hook", "", 10),
+    ("postToolUseFailure", "hook", "", 10),
+    ("afterAgentResponse", "hook", "", 10),
+    ("stop", "hook", "", 10),
+    ("stop", "commit", "", 10),
+    ("subagentStop", "hook", "", 10),
+    ("sessionEnd", "hook", "", 10),
+    ("sessionEnd", "commit", "", 10),
+)
+
+# Where Cursor runs Claude Code's registrations, it may use those names, in Pascal case.
+_EVENTS = {
+    "sessionstart": "SessionStart",
+    "beforesubmitprompt": "UserPromptSubmit",
+    "userpromptsubmit": "UserPromptSubmit",
+    "posttooluse": "PostToolUse",
+    "posttoolusefailure": "PostToolUseFailure",
+    "afteragentresponse": "Stop",
+    "stop": "Stop",
+    "subagentstop": "SubagentStop",
+    "sessionend": "SessionEnd",
+}
+_WITH_CONTEXT = frozenset(["SessionStart", "PostToolUse", "PostToolUseFailure"])
+_EXTRA = {
+    "model": "model",
+    "subagent_id": "agent_id",
+    "subagent_type": "agent_type",
+    "agent_transcript_path": "agent_transcript",
+    "failure_type": "failure_type",
+}
+
+
+def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
+    """Understand a payload.
+
+    `stop` comes without the answer: that is in afterAgentResponse, once for each message of a turn, which
+    is a Stop whose `extra` has `partial`.
+    """
+    native = text(payload.get("hook_event_name")).lower()
+    name = _EVENTS.get(native, "")
+    extra = texts(payload, _EXTRA)
+    if native == "afteragentresponse":
+        extra["partial"] = "true"
+    if payload.get("is_interrupt") is True:
+        extra["interrupted"] = "true"
+    session = first_text(payload, "conversation_id", "session_id")
+    parent = text(payload.get("parent_conversation_id"))
+    response = decoded(payload.get("tool_output", payload.get("tool_response")))
+    event = Event(
+        agent=NAME,
+        name=name,
+        session=session,
+        prompt_id=text(payload.get("generation_id")),
+        cwd=_cwd(payload, env),
+        transcript=text(payload.get("transcript_path")),
+        subagent=name == "SubagentStop" or bool(parent and parent != session),
+        source=first_text(payload, "source", "reason", "status"),
+        prompt=text(payload.get("prompt")),
+        message=first_text(payload, "text", "last_assistant_message", "summary"),
+        tool=_tool(payload),
+        tool_input=decoded(payload.get("tool_input")),
+        tool_response=response,
+        error=first_text(payload, "error_message", "error") if name == "PostToolUseFailure" else None,
+        tool_use_id=text(payload.get("tool_use_id")),
+        duration_ms=number(payload.get("duration", payload.get("duration_ms"))),
+        extra=extra,
+    )
+    if name == "PostToolUse" and isinstance(response, dict):
+        event.error = failure(response.get("exitCode", response.get("exit_code")), text(response.get("output")))
+        event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
+    return event
+
+
+def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
+    """Give context where Cursor takes it: at the start of a session and after a tool."""
+    if event.name == "UserPromptSubmit" and message:
+        return {"continue": True, "user_message": message}
+    return {"additional_context": context} if context and event.name in _WITH_CONTEXT else None
+
+
+def folder(env: Mapping[str, str]) -> str:
+    """Name the user's folder of settings."""
+    del env
+    return os.path.join(os.path.expanduser("~"), ".cursor")
+
+
+def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
+    """Name the hooks file of a scope; "" when there is no such scope."""
+    places = {"user": folder(env), "project": os.path.join(root, ".cursor")}
+    return os.path.join(places[scope], "hooks.json") if scope in places else ""
+
+
+def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
+    """Make one hook; Cursor's lists are flat."""
+    del verb
+    return {"command": command, "timeout": timeout}
+
+
+def _cwd(payload: dict[str, Any], env: Mapping[str, str]) -> str:
+    roots = payload.get("workspace_roots")
+    root = text(roots[0]) if isinstance(roots, list) and roots else ""
+    return text(payload.get("cwd")) or root or env.get("CURSOR_PROJECT_DIR", "")
+
+
+def _tool(payload: dict[str, Any]) -> str:
+    tool = text(payload.get("tool_name"))
+    server = text(payload.get("mcp_server_name"))
+    return f"mcp__{server}__{tool.removeprefix('MCP:')}" if server and tool.startswith("MCP:") else tool

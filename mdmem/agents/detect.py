@@ -1,0 +1,32 @@
+"""Detect: which agents are on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mdmem.agents import MODULES
+from mdmem.agents.registration import known
+
+
+class Found(NamedTuple):
+    """An agent on this machine: its settings folder and its program, "" for what is not there."""
+
+    agent: str
+    title: str
+    folder: str
+    program: str
+
+
+def detect(env: Mapping[str, str] | None = None) -> list[Found]:
+    """Find the agents that have a settings folder or a program on PATH; nothing is started."""
+    env = os.environ if env is None else env
+    found = []
+    for agent in MODULES:
+        module = known(agent)
+        folder = module.folder(env)
+        program = shutil.which(module.PROGRAM, path=env.get("PATH", "")) or ""
+        found.append(Found(agent, module.TITLE, folder if os.path.isdir(folder) else "", program))
+    return [each for each in found if each.folder or each.program]

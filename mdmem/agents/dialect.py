@@ -1,0 +1,45 @@
+"""Dialect: what the payloads of several agents have in common, each in its own way."""
+
+from __future__ import annotations
+
+from mdmem.digest import short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def decoded(value: Any) -> Any:
+    """Give a value that came as JSON inside a string; any other text stays one."""
+    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
+        return value
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def made_id(*facts: Any) -> str:
+    """Make an id for a tool run that came without one: the same facts give the same id."""
+    return f"made-{short(repr(facts), 16)}"
+
+
+def mcp_name(tool: str, server: str, prefix: str) -> str:
+    """Spell the name of an MCP tool as `mcp__<server>__<tool>`.
+
+    server: its server, where the payload says so; else what stands between `prefix` and the next underscore.
+    """
+    name = tool.removeprefix(prefix)
+    if server:
+        return f"mcp__{server}__{name.removeprefix(f'{server}_')}"
+    server, underscore, name = name.partition("_")
+    return f"mcp__{server}__{name}" if underscore else tool
+
+
+def failure(exit_code: Any, output: str) -> str | None:
+    """Give the error of a command that ended with `exit_code`, as Claude Code words it; None when it went well."""
+    if type(exit_code) is not int or exit_code == 0:
+        return None
+    return f"Exit code {exit_code}\n{output}"

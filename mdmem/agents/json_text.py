@@ -1,0 +1,138 @@
+"""JSON text: a document changed in place, so that every byte outside the change stays as it was.
+
+A place in a document is a path: the keys and positions that lead to it from the top.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+class _Span(NamedTuple):
+    """Where a value lies: from `start` (of its key, in an object) over `value` to `end`."""
+
+    start: int
+    value: int
+    end: int
+    children: list[tuple[str | int, _Span]]
+
+
+def loads(text: str) -> Any:
+    """Decode a document as other languages would: no `NaN`.
+
+    Raises:
+        ValueError: when it is not JSON; the message names line and column.
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def append(text: str, container: Path, value: Any, key: str | None = None) -> str:
+    """Add `value` at the end of the list at `container`, or of the object there under `key`."""
+    span = _find(text, container)
+    indent = _indent_of(text, span.value)
+    unit = _unit(text)
+    multiline = "\n" in text or not _find(text, ()).children
+    inner = indent + unit
+    if span.children:
+        first = span.children[0][1].start
+        inner = _indent_of(text, first) if _starts_line(text, first) else inner
+    break_ = _newline(text) + inner if multiline else ""
+    label = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    rendered = label + _render(value, text, inner, multiline)
+    if span.children:
+        end = span.children[-1][1].end
+        return f"{text[:end]},{break_ or ' '}{rendered}{text[end:]}"
+    close = _newline(text) + indent if multiline else ""
+    return f"{text[: span.value + 1]}{break_}{rendered}{close}{text[span.end - 1 :]}"
+
+
+def replace(text: str, path: Path, value: Any) -> str:
+    """Put `value` in the place of what is at `path`."""
+    span = _find(text, path)
+    rendered = _render(value, text, _indent_of(text, span.start), "\n" in text)
+    return text[: span.value] + rendered + text[span.end :]
+
+
+def remove(text: str, path: Path) -> str:
+    """Take out what is at `path`, with its key and one comma."""
+    container = _find(text, path[:-1])
+    spans = [span for _, span in container.children]
+    at = max(number for number, (key, _) in enumerate(container.children) if key == path[-1])
+    if len(spans) == 1:
+        return text[: container.value + 1] + text[container.end - 1 :]
+    if at > 0:
+        return text[: spans[at - 1].end] + text[spans[at].end :]
+    return text[: spans[0].start] + text[spans[1].start :]
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _find(text: str, path: Path) -> _Span:
+    span = _span(text, _skip(text, 0))
+    for step in path:
+        span = [child for key, child in span.children if key == step][-1]  # of twins the last one counts
+    return span
+
+
+def _span(text: str, start: int, value: int | None = None) -> _Span:
+    at = start if value is None else value
+    if text[at] not in "{[":
+        return _Span(start, at, _DECODER.raw_decode(text, at)[1], [])
+    children: list[tuple[str | int, _Span]] = []
+    is_object = text[at] == "{"
+    cursor = _skip(text, at + 1)
+    while text[cursor] not in "}]":
+        key: str | int = len(children)
+        begin = cursor
+        if is_object:
+            key, cursor = _DECODER.raw_decode(text, cursor)
+            cursor = _skip(text, _skip(text, cursor) + 1)  # over the colon
+        child = _span(text, begin, cursor)
+        children.append((key, child))
+        cursor = _skip(text, child.end)
+        if text[cursor] == ",":
+            cursor = _skip(text, cursor + 1)
+    return _Span(start, at, cursor + 1, children)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _render(value: Any, text: str, indent: str, multiline: bool) -> str:
+    if not multiline:
+        return json.dumps(value, ensure_ascii=False)
+    lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
+    return f"{_newline(text)}{indent}".join(lines)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _unit(text: str) -> str:
+    """One step of indentation: that of the first indented line."""
+    match = re.search(r"\n([ \t]+)\S", text)
+    return match[1] if match else "  "
+
+
+def _indent_of(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _starts_line(text: str, at: int) -> bool:
+    return "\n" in text[:at] and not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t")

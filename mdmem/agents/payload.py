@@ -1,0 +1,91 @@
+"""Payload: what an agent writes to a hook's stdin, read and decoded without the module `json`."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
+"""A longer payload is not read: it is logged, and the user is told."""
+
+
+class NoPayloadError(ValueError):
+    """What came is no JSON object: cut off, binary, or not meant for a hook."""
+
+
+def read_stdin() -> bytes:
+    """Read all of stdin, but keep at most one byte more than `MAX_PAYLOAD_BYTES`; a closed one is empty.
+
+    What is longer is read to its end all the same: an agent that writes into a closed pipe may take that for a
+    failure. An agent that gives up in the middle, or takes too long (TimeoutError), has said all it will say.
+    """
+    pieces = []
+    room = MAX_PAYLOAD_BYTES + 1
+    while True:
+        try:
+            piece = os.read(0, 1 << 20)
+        except BlockingIOError:
+            os.set_blocking(0, True)
+            continue
+        except OSError:
+            break
+        if not piece:
+            break
+        pieces.append(piece[:room])
+        room -= len(pieces[-1])
+    return b"".join(pieces)
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    """Read a payload: a JSON object in UTF-8 (or UTF-16, by its mark); bad bytes become U+FFFD.
+
+    Raises:
+        NoPayloadError: when it is no JSON object. The message never quotes it.
+        ValueError: when it is longer than `MAX_PAYLOAD_BYTES`.
+    """
+    if len(data) > MAX_PAYLOAD_BYTES:
+        raise ValueError("payload too long")
+    code = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    # Not "utf-8-sig": that codec is a module of its own, to be found and loaded.
+    text = data.decode(code, "replace").removeprefix("\ufeff").lstrip()
+    try:
+        value = scan(text)
+    except (StopIteration, RecursionError, ValueError, SystemError):
+        value = None  # SystemError: what the scanner makes of an error for which it needs the module `json`
+    if not isinstance(value, dict):
+        raise NoPayloadError("payload is not a JSON object")
+    return value
+
+
+def scan(text: str) -> Any:
+    """Decode JSON with the C scanner alone: importing `json` costs as much as the interpreter's own start.
+
+    Raises:
+        StopIteration, RecursionError, ValueError: when `text` does not begin with a JSON value.
+    """
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text, strict=False)
+    return make_scanner(_Context)(text, 0)[0]  # type: ignore[arg-type]
+
+
+def _integer(digits: str) -> int:
+    return int(digits) if len(digits) < 400 else 0
+
+
+class _Context:
+    """What the C scanner asks of a decoder."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = staticmethod(_integer)
+    parse_constant = staticmethod(lambda _: None)
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache of keys
