@@ -1,0 +1,29 @@
+"""Routes a command line: `hook` and `inject` before anything heavy loads, the rest to the people's commands."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    words = sys.argv[1:]
+    vault: str | None = None
+    if words[:1] == ["--vault"] and len(words) > 2:
+        vault, words = words[1], words[2:]
+    if words[:1] == ["hook"] and "--help" not in words:
+        from mdmem.capture import hook
+
+        hook.main(words[1:], vault)
+    elif words[:1] == ["inject"] and "--help" not in words and "--explain" not in words:
+        from mdmem.recall import inject
+
+        inject.main(words[1:], vault)
+    else:
+        from mdmem.cli import main as run
+
+        run()
+
+
+if __name__ == "__main__":
+    main()

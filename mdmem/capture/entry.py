@@ -1,0 +1,122 @@
+"""Entry: what a session's page says of one note, from the record where that knows it, else from the note."""
+
+from __future__ import annotations
+
+from mdmem import front_matter, journal, vault
+from mdmem.capture import aliases
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mdmem import note
+    from mdmem.capture.session import Session
+
+_MAX_FILES = 50
+_MAX_STRAYS = 500
+"""Of more files whose names tell nothing, the rest is not read to find a renamed note among them."""
+
+_TITLED = ("prompt", "summary")
+
+
+class Entry:
+    """One note as a line of the page.
+
+    name: its file, as it is called now. numbers: prompt and sequence. kind: its own, or `subagent` for the answer
+    of one. created: as notes write it. commit: what a run committed. files: what it changed, if it did.
+    title, branch, head: only of prompts and summaries, which are read again, since a person may change a title.
+    """
+
+    __slots__ = ("branch", "commit", "created", "files", "head", "kind", "name", "numbers", "success", "title")
+
+    def __init__(self, name: str, place: tuple[int, ...]) -> None:
+        self.name = name
+        self.numbers = place
+        self.kind = "observation"
+        self.created = self.title = self.branch = self.head = self.commit = ""
+        self.success = True
+        self.files: list[str] = []
+
+
+def of_session(session: Session, folder: vault.Folder) -> list[Entry]:
+    """Give the notes of a session that are in its folder, in their order; a renamed one under its new name."""
+    here = set(folder.names())
+    known = session.published()
+    listed = known or [[name] for name in sorted(filter(journal.numbers, here), key=journal.numbers)]
+    moved = _renamed(folder, [line[0] for line in listed if line[0] not in here], here.difference(_names(listed)))
+    found = []
+    for line in listed:
+        name = line[0] if line[0] in here else moved.get(line[0])
+        if name is not None:
+            found.append(_entry(folder, name, line))
+    return found
+
+
+def facts(made: note.Note) -> tuple[str, ...]:
+    """Give what the record keeps of a note, so that its page can be made without reading it again."""
+    meta = made.meta
+    success = "0" if meta.get("success") is False else "1"
+    files = "\x1f".join(_changed_files(meta)[:_MAX_FILES])
+    return (_kind(meta), str(meta["created"]), success, str(meta.get("made_commit", "")), files)
+
+
+def read(folder: vault.Folder, name: str) -> Entry:
+    """Read a note as an entry; one that cannot be read is an observation of which nothing is known."""
+    found = Entry(name, journal.numbers(name))
+    data = vault.read(folder, name) or b""
+    header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
+    meta = front_matter.read(header)[0] if header else {}
+    found.kind = _kind(meta)
+    found.title = str(meta.get("title", "")) or name
+    found.created = str(meta.get("created", ""))
+    found.branch, found.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
+    found.success = meta.get("success") is not False
+    found.commit = str(meta.get("made_commit", ""))
+    found.files = _changed_files(meta)
+    return found
+
+
+def _entry(folder: vault.Folder, name: str, line: list[str]) -> Entry:
+    if len(line) < 6 or line[1] in _TITLED:
+        found = read(folder, name)
+        found.numbers = journal.numbers(line[0])
+        return found
+    found = Entry(name, journal.numbers(line[0]))
+    _, found.kind, found.created, success, found.commit, files, *_ = line
+    found.success = success != "0"
+    found.files = files.split("\x1f") if files else []
+    return found
+
+
+def _names(listed: Iterable[list[str]]) -> list[str]:
+    return [line[0] for line in listed]
+
+
+def _renamed(folder: vault.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
+    """Find the notes that are gone among the files that are none: a note's id stays when its owner renames it."""
+    wanted = {name[-13:-3]: name for name in gone}
+    found = {}
+    pages = sorted(name for name in strays if name.endswith(".md") and name != journal.PAGE and name[0] != ".")
+    for name in pages[:_MAX_STRAYS] if wanted else []:
+        ids = name[-13:-3]
+        if ids not in wanted:
+            data = vault.read(folder, name) or b""
+            header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
+            ids = str(front_matter.read(header)[0].get("id", "")) if header else ""
+        if ids in wanted:
+            found[wanted[ids]] = name
+    return found
+
+
+def _kind(meta: dict[str, Any]) -> str:
+    kind = str(meta.get("kind", "observation"))
+    return "subagent" if kind == "response" and meta.get("subagent") else kind
+
+
+def _changed_files(meta: dict[str, Any]) -> list[str]:
+    """Read the files that a note says it changed; a read or a search touches nothing."""
+    found = meta.get("files")
+    if not isinstance(found, list) or not aliases.changes_files(str(meta.get("tool", ""))):
+        return []
+    return [str(item) for item in found]

@@ -1,0 +1,212 @@
+"""The session page: a journal page of one session, kept up to date between two markers.
+
+Everything outside the markers is the person's, and so is the front matter: it is written once, when the
+session's folder is made. Only the title that stood in for a prompt's is replaced when the first prompt comes,
+if nobody has changed it.
+"""
+
+from __future__ import annotations
+
+from mdmem import front_matter, note, vault
+from mdmem.capture import entry, template
+from mdmem.journal import PAGE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.entry import Entry
+    from mdmem.capture.session import Session
+
+BEGIN = "<!-- mdmem:begin -->"
+END = "<!-- mdmem:end -->"
+MAX_FILES = 40
+"""How many of the files that a session touched its page names."""
+
+
+def first(session: Session, made: note.Note) -> note.Note:
+    """Make the page of a session that begins with the note `made`, from which its clean facts are taken."""
+    keep = ("project", "session", "agent", "cwd", "branch", "commit")
+    created = str(made.meta["created"])
+    title = made.title if made.meta["kind"] == "prompt" else _untitled(created)
+    meta = {
+        "id": note.make_id(session.id, "session"),
+        "kind": "session",
+        "title": title,
+        "created": created,
+        **{key: made.meta[key] for key in keep if key in made.meta},
+        "tags": ["session"],
+    }
+    text = template.load("notes/session.md", session.config.vault)
+    body = template.fill(text, {"title": title, "page": f"{BEGIN}\n{END}"})
+    return note.Note(meta, "", body)
+
+
+def _untitled(created: str) -> str:
+    return f"Session of {created[:10]} {created[11:16]}"
+
+
+def update(session: Session, folder: vault.Folder) -> bool:
+    """Bring the part between the markers up to date; False when the page was left alone.
+
+    A page without the markers is its owner's alone, and so is an endless one. What somebody saves at the same
+    moment is kept.
+    """
+    for _ in range(3):
+        old = vault.read(folder, PAGE)
+        if old is None or len(old) >= vault.MAX_READ_BYTES:
+            return False
+        new = _updated(old, session, folder)
+        if new is None or new == old:
+            return False
+        durable = session.config.settings["capture.durability"] == "power"
+        if vault.replace(folder, PAGE, old, new, durable=durable):
+            return True
+    return False
+
+
+def _updated(old: bytes, session: Session, folder: vault.Folder) -> bytes | None:
+    """Give the page with its part between the markers as it shall be; None when it has no such part.
+
+    A marker is a line of its own, so that a title or a prompt that holds one is only text.
+    """
+    lines = old.decode("utf-8", "surrogateescape").split("\n")
+    bare = [line.rstrip() for line in lines]
+    if BEGIN not in bare or END not in bare[bare.index(BEGIN) :]:
+        return None
+    begin = bare.index(BEGIN)
+    end = bare.index(END, begin)
+    entries = entry.of_session(session, folder)
+    new = render(session, entries).split("\n")[:-1]
+    if lines[begin].endswith("\r"):
+        new = [f"{line}\r" for line in new]
+    head = _titled(lines[: begin + 1], entries)
+    return "\n".join([*head, *new, *lines[end:]]).encode("utf-8", "surrogateescape")
+
+
+def _titled(lines: list[str], entries: list[Entry]) -> list[str]:
+    """Put the first prompt's title where the one still stands that stood in for it."""
+    created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
+    title = next((found.title for found in entries if found.kind == "prompt"), "")
+    was = _untitled(created)
+    if not title or not any(was in line for line in lines):
+        return lines
+    places = {_title_line(was): _title_line(title), f"# {was}": f"# {title}"}
+    return [places.get(line.rstrip(), line.rstrip()) + line[len(line.rstrip()) :] for line in lines]
+
+
+def _title_line(title: str) -> str:
+    return front_matter.write({"title": title}).split("\n")[1]
+
+
+def render(session: Session, entries: list[Entry]) -> str:
+    """Write what lies between the markers: times, branches, prompts with links, files, commits, failures, the end."""
+    parts = [_times(session, entries), _prompts(entries), _files(entries), _work(entries)]
+    return "".join([f"{part}\n" for part in parts if part])
+
+
+def _times(session: Session, entries: list[Entry]) -> str:
+    starts, ends = session.moments("start"), session.moments("end")
+    heard = sorted([vault.epoch(one.created) for one in entries if one.created] + [now for now, _ in ends])
+    heard = [now for now in heard if now] or [now for now, _ in starts]
+    if not heard:
+        return ""
+    begin = starts[0][0] if starts else heard[0]
+    lines = [f"- Began {_spoken(begin)}"]
+    if ends and ends[-1][0] == heard[-1] and ends[-1][0] >= max([now for now, _ in starts], default=0):
+        lines.append(f"- Ended {_spoken(heard[-1])} ({note.one_line(ends[-1][1] or 'no reason given', 60)})")
+    else:
+        lines.append(f"- Last heard of {_spoken(max(heard[-1], begin))}")
+    took = _took([begin, *[now for now, why in starts[1:] if why != "compact"]], heard)
+    lines += [f"- Took {_duration(took)}"] if took > 0 else []
+    lines += [f"- {_branches(entries)}"] if _branches(entries) else []
+    resumed = [(now, why) for now, why in starts[1:] if why not in ("startup", "clear", "")]
+    lines += [f"- {_WORDS.get(why, why.capitalize())} {_spoken(now)}" for now, why in resumed[-10:]]
+    return "\n".join(lines) + "\n"
+
+
+_WORDS = {"resume": "Resumed", "compact": "Compacted", "fork": "Forked"}
+
+
+def _took(begins: list[float], heard: list[float]) -> float:
+    """Add up how long it went on from its beginning, and from each resumption, until it was last heard of."""
+    total = 0.0
+    for begin, next_ in zip(begins, [*begins[1:], float("inf")], strict=True):
+        total += max([now for now in heard if begin <= now < next_], default=begin) - begin
+    return total
+
+
+def _branches(entries: list[Entry]) -> str:
+    """Name the branches that the session was on, each with the commit that it stood at then."""
+    found: list[tuple[str, str]] = []
+    for one in entries:
+        if one.branch and (not found or one.branch != found[-1][0]):
+            found.append((one.branch, one.head))
+    said = [_code(branch) + (f" at {_code(head)}" if head else "") for branch, head in found]
+    return f"On {', then '.join(said)}" if said else ""
+
+
+def _prompts(entries: list[Entry]) -> str:
+    answers = {one.numbers[0]: one for one in entries if one.kind == "response"}
+    lines = []
+    for one in entries:
+        if one.kind == "prompt":
+            answer = answers.get(one.numbers[0])
+            more = f" → [{'answer' if answer.success else 'failed'}]({_link(answer.name)})" if answer else ""
+            lines.append(f"{one.numbers[0]}. [{_link_text(one.title)}]({_link(one.name)}){more}")
+        elif one.kind == "summary":
+            lines.append(f"   - [{_link_text(one.title)}]({_link(one.name)})")
+    return "\n".join(["## Prompts\n", *lines]) + "\n" if lines else ""
+
+
+def _files(entries: list[Entry]) -> str:
+    counts: dict[str, int] = {}
+    for one in entries:
+        for path in one.files if one.success else ():
+            counts[path] = counts.get(path, 0) + 1
+    if not counts:
+        return ""
+    ranked = sorted(counts, key=lambda path: (-counts[path], path))
+    lines = [f"- {_code(path)}" + (f" ×{counts[path]}" if counts[path] > 1 else "") for path in ranked[:MAX_FILES]]
+    more = [f"- and {len(ranked) - MAX_FILES} more"] if len(ranked) > MAX_FILES else []
+    return "\n".join(["## Files touched\n", *lines, *more]) + "\n"
+
+
+def _work(entries: list[Entry]) -> str:
+    runs = [one for one in entries if one.kind == "observation"]
+    commits = [_code(commit) for one in runs for commit in one.commit.split()]
+    failures = [one for one in entries if not one.success]
+    lines = [f"- {len(runs)} tool {'run' if len(runs) == 1 else 'runs'}"] if runs else []
+    lines += [f"- Commits made: {', '.join(commits)}"] if commits else []
+    named = [f"[{'-'.join(f'{part:03d}' for part in one.numbers)}]({_link(one.name)})" for one in failures[:20]]
+    lines += [f"- {len(failures)} failed: {', '.join(named)}"] if failures else []
+    return "\n".join(["## Work\n", *lines]) + "\n" if lines else ""
+
+
+def _link_text(title: str) -> str:
+    line = note.one_line(title)
+    for mark in "\\[]`<":
+        line = line.replace(mark, f"\\{mark}")
+    return line
+
+
+def _link(name: str) -> str:
+    """Write a file's name as the place of a link: a person may have put spaces or brackets into it."""
+    return f"<{name}>" if set(name) & set(" ()<>") else name
+
+
+def _code(text: str) -> str:
+    """Write a short text so that nothing in it is markup, on one line."""
+    line = note.one_line(text, 300)
+    return f"`` {line} ``" if "`" in line else f"`{line}`"
+
+
+def _spoken(now: float) -> str:
+    iso = vault.iso_time(now)
+    return f"{iso[:10]} {iso[11:16]} UTC"
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{round(seconds)} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"

@@ -1,0 +1,177 @@
+"""Replay: a session's saved events, stored in one go by the rules that hooks follow.
+
+The folder of the session stays open, what was stored before is known by its id, and the page is written
+once, at the end. What marks the living session (whether its turn is private, what its private sections
+said) is left alone: a replay keeps marks of its own. It never renumbers, rewrites or brings back a note.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import choice, note, privacy, project
+from mdmem.capture import events
+from mdmem.capture.kept import Kept
+from mdmem.capture.store import Capture, Draft, Outcome
+from mdmem.config import Config
+from mdmem.journal import numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mdmem.agents import Event
+
+
+class Replay:
+    """Stores the events of one session, oldest first; use it in a `with` statement.
+
+    added: how many notes were not there before.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        session: str,
+        scratch: str,
+        *,
+        loose: frozenset[str] = frozenset(),
+        absent: bool = False,
+        again: bool = False,
+    ) -> None:
+        """Begin with the session called `session`, an agent's own id as `events.session_id` gives it.
+
+        scratch: a folder that nobody else uses, 0700, for this replay's own marks.
+        loose: the kinds of notes that a hook may have stored under another id than the transcript gives; one
+        with the same title, at the same time, is then the same note.
+        absent: the vault is known to hold no folder of this session, so that none is looked for.
+        again: a session whose folder is gone is stored anew; else what its owner deleted stays away.
+
+        Raises:
+            OSError, VaultError: when the session's folder cannot be opened.
+        """
+        # Whoever replays sessions syncs the file system once, at the end.
+        settings = {**config.settings, "capture.durability": "process"}
+        self.config = Config(config.vault, config.index_dir, config.state_dir, scratch, settings)
+        self.session = Kept(self.config, session, loose, absent=absent)
+        if self.session.open_folder() is not None:
+            self.session.take_in()
+        elif again:
+            self.session.forget()
+        self.rules = privacy.Rules.of(config.settings)
+        self.added = 0
+        self._pauses = choice.pauses(config, self.session.key)
+        self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
+        self._homes: dict[str, str] = {}
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def capture(
+        self, event: Event, now: float, env: Mapping[str, str], *, branch: str = "", commit: str = ""
+    ) -> Outcome:
+        """Store what one event leaves.
+
+        now: when it happened. branch, commit: the project's at that time, as far as anybody knows.
+
+        Raises:
+            OSError, VaultError: for faults of mdmem's own folders.
+        """
+        ignored = events.ignores(self.config, event)
+        if ignored:
+            return Outcome(ignored)
+        if any(begin <= now <= end for begin, end in self._pauses):
+            return Outcome("paused at that time")
+        outcome = self._stored_before(event)
+        if outcome is None:
+            outcome = events.handle(_Replayed(self, event, now, self._place(event, branch, commit)), env)
+        self.added += outcome.added
+        return outcome
+
+    def close(self) -> None:
+        """Bring the session's page up to date if notes were added, and let go of the folder."""
+        try:
+            if self.added:
+                self.session.update_page()
+        finally:
+            self.session.close()
+
+    def home(self, at: _Replayed, created: str) -> str:
+        """Name the folder of an event's project, looked up once."""
+        root = at.project.root
+        if root not in self._homes:
+            self._homes[root] = Capture.home(at, created)
+        return self._homes[root]
+
+    def _place(self, event: Event, branch: str, commit: str) -> project.Project:
+        """Say where an event happened: the project as it is now, on the branch that it was on.
+
+        The event's directory is cleaned, as a capture does it.
+        """
+        key = (event.cwd, branch, commit)
+        if key not in self._places:
+            at = Capture(self.config, event, 0.0)
+            at.project.branch, at.project.commit = branch, commit
+            self._places[key] = (event.cwd, at.project)
+        event.cwd, where = self._places[key]
+        return where
+
+    def _stored_before(self, event: Event) -> Outcome | None:
+        """Know an event by its id, without cleaning and describing it again.
+
+        Not where something private was taken out of it: what that said is to be kept out of what follows.
+        """
+        kind, own = _own_id(event)
+        if not own or os.path.exists(self.session.flag("private")):
+            return None
+        name = self.session.name_of(note.make_id(self.session.id, own, kind))
+        if not name or not self.session.is_published(name) or self.session.is_marked(name):
+            return None
+        self.session.claim(name)
+        outcome = Outcome()
+        outcome.kind, outcome.stored = kind, True
+        return outcome
+
+
+def _own_id(event: Event) -> tuple[str, str]:
+    """Give the kind of an event's note and the event's own id, where that alone makes the note's; else ""."""
+    if event.name == "UserPromptSubmit":
+        return "prompt", event.prompt_id
+    return "observation", event.tool_use_id if event.name in ("PostToolUse", "PostToolUseFailure") else ""
+
+
+class _Replayed(Capture):
+    """One event of a replay."""
+
+    __slots__ = ("replay",)
+
+    session: Kept
+
+    def __init__(self, replay: Replay, event: Event, now: float, where: project.Project) -> None:
+        self.replay = replay
+        self.config = replay.config
+        self.event = event
+        self.now = now
+        self.session = replay.session
+        self.project = where
+        self.rules = replay.rules
+
+    def home(self, created: str) -> str:
+        """Name the project's folder in the journal."""
+        return self.replay.home(self, created)
+
+    def known(self, draft: Draft, made: note.Note) -> str | None:
+        """Give the file of a note that is already there, also under the id that a hook gave it."""
+        name = self.session.known(made.id) or self.session.twin(draft.kind, made.title, self.now)
+        if name is None:
+            return None
+        self.session.claim(name)
+        if draft.kind == "prompt":
+            self.session.aliases[self.event.prompt_id] = numbers(name)[0]
+        return name
+
+    def update_page(self) -> None:
+        """Leave the page to the replay's end."""

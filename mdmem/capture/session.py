@@ -1,0 +1,253 @@
+"""Where a session's notes go: its folder in the vault, the next number, and what is already there.
+
+The folder is the truth; the record in the user's state folder (`journal.Record`) makes it quick to ask, and is
+made again from the folder when it is gone or does not fit. All numbering happens with the session's folder
+locked, so that two hooks never take one number, and the same event delivered twice, even at the same moment,
+finds its own id and leaves one note.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mdmem import journal, note, vault
+from mdmem.journal import PAGE, numbers
+from mdmem.slug import slug
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.config import Config
+
+REPEAT_SECONDS = 5
+"""An event without an id of its own that comes again within this time is the same event delivered twice."""
+
+MAX_PATH_BYTES = 239
+"""A note's whole path is no longer wherever the vault's own leaves room: some tools of Windows take no more."""
+
+MAX_NAME_BYTES = 140
+"""A note's name is never longer: encrypted home folders take 143."""
+
+_LEAST_NAME_BYTES = 64  # what a session's folder leaves of the path for the names in it
+_WORDS_BYTES = 48
+
+
+class Session(journal.Record):
+    """One session of one agent: its record, and its folder in the vault."""
+
+    __slots__ = ("config",)
+
+    def __init__(self, config: Config, session_id: str) -> None:
+        self.config = config
+        super().__init__(config, session_id)
+
+    # -- the record --------------------------------------------------------------------------------
+
+    def append(self, *fields: str) -> None:
+        """Add a line to the record; `read` takes it in. That it cannot be written only costs time later."""
+        self._append([fields])
+
+    def _append(self, lines: Iterable[tuple[str, ...]]) -> None:
+        data = b"".join([_line(fields) for fields in lines])
+        written = 0
+        try:
+            written = _add(self.path, data)
+        except OSError:
+            pass  # state is a cache
+        if written < len(data):
+            self.data += data
+
+    def moments(self, kind: str) -> list[tuple[float, str]]:
+        """Give time and reason of each line of one kind; what is said twice of one moment was delivered twice."""
+        found: list[tuple[float, str]] = []
+        for line in self.lines(kind):
+            now, why = _seconds(line[0]), line[1] if len(line) > 1 else ""
+            if now and not (found and why == found[-1][1] and abs(now - found[-1][0]) <= REPEAT_SECONDS):
+                found.append((now, why))
+        return found
+
+    @property
+    def began(self) -> float:
+        """When it began, in seconds since the epoch; 0 when nobody said."""
+        return next((now for now, _ in self.moments("start")), 0.0)
+
+    def is_continuous(self) -> bool:
+        """Say whether state has been there since the session began, or since its first note: no turn is unknown."""
+        return self.data.rfind(b"\n?\t") >= 0 or self.data.rfind(b"\n+\t") >= 0 or self._began_here()
+
+    def _began_here(self) -> bool:
+        return any(why in ("startup", "clear") for _, why in self.moments("start")[:1])
+
+    # -- the folder --------------------------------------------------------------------------------
+
+    def open_folder(self) -> vault.Folder | None:
+        """Open the session's folder, or None when it has none yet; looks for it when state does not know."""
+        known = self.folder
+        if known:
+            try:
+                return vault.open_folder(self.config.vault, known)
+            except FileNotFoundError:
+                pass  # moved or deleted by its owner
+        elif self._began_here():
+            return None  # nothing to look for
+        found = self.look()
+        return vault.open_folder(self.config.vault, found) if found else None
+
+    def look(self) -> tuple[str, ...]:
+        """Look through the vault for the session's folder; () when it has none."""
+        return journal.find_session(self.config, self.id, renamed=bool(self.folder))
+
+    def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> vault.Folder:
+        """Open the session's folder, making it with its page when there is none.
+
+        project: the project's folder name. words: the slug of the first prompt. page: makes `session.md`.
+        now: the time that it begins with, where state knows no other.
+
+        Raises:
+            OSError, VaultError: when the vault cannot be written.
+        """
+        found = self.open_folder()
+        if found and not _lacks_page(found):
+            return found
+        if found:
+            os.close(found.fd)  # another hook is making it right now, or was killed while it did
+        durable = self.config.settings["capture.durability"] == "power"
+        with vault.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
+            above.lock()  # two first hooks of one session must not make two folders, not in two projects either
+            parts = self.look() or self._free_place(project, words, now)
+            folder = vault.open_folder(self.config.vault, parts, create=True, durable=durable)
+            if _lacks_page(folder):
+                vault.create(folder, PAGE, note.render(page()).encode("utf-8", "replace"), durable=durable)
+            return folder
+
+    def _free_place(self, project: str, words: str, now: float) -> tuple[str, ...]:
+        """Name a folder that no other session has: two ids may begin alike."""
+        began = time.localtime(self.began or now)
+        above = ("journal", project, time.strftime("%Y-%m-%d", began))
+        head = time.strftime("%H%M", began)
+        parts: tuple[str, ...] = ()
+        for tag in journal.session_tags(self.id):
+            room = MAX_PATH_BYTES - _LEAST_NAME_BYTES - len(os.fsencode(os.path.join(self.config.vault, *above)))
+            cut = note.cut_bytes(words, room - len(f"/{head}--{tag}/"))
+            parts = (*above, f"{head}-{cut}-{tag}" if cut else f"{head}-{tag}")
+            if not os.path.lexists(os.path.join(self.config.vault, *parts)):
+                break
+        return parts
+
+    # -- numbering ---------------------------------------------------------------------------------
+
+    def catch_up(self, folder: vault.Folder) -> None:
+        """Read the record again under the folder's lock; add what is in the folder when it does not fit.
+
+        Only here does the record learn of a folder, so that one that names a folder also knows what is in it.
+        A session that was resumed looks again: its notes may have come from another machine meanwhile.
+        """
+        self.read()
+        where = os.path.relpath(folder.path, self.config.vault).replace(os.sep, "/")
+        last = self.data.rfind(b"\nfolder\t")
+        if "/".join(self.folder) == where and self.data.rfind(b"\nstart\t") < last:
+            return
+        known = {found[0] for found in self.lines("+")}
+        names = sorted(filter(numbers, folder.names()), key=numbers)
+        new = [name for name in names if name not in known]
+        taken = _taken({*names, *known}) if new else []
+        self._append([("folder", where), *[("+", name) for name in new], *[("=", name) for name in taken]])
+        self.read()
+
+    def published(self) -> list[list[str]]:
+        """Give each note of this session in its order: its file name, then the facts the record has of it."""
+        found: dict[str, list[str]] = {}
+        for line in self.lines("+"):
+            if numbers(line[0]) and len(line) >= len(found.get(line[0], ())):
+                found[line[0]] = line
+        return sorted(found.values(), key=lambda line: numbers(line[0]))
+
+    def known(self, note_id: str) -> str | None:
+        """Give the file name under which an id was, or was to be, published."""
+        return self.name_of(note_id) or None
+
+    def prompt_number(self, prompt_id: str = "") -> int:
+        """Say which prompt an event belongs to: the one with this id, or the last one; 0 before the first."""
+        return self.number_of(note.make_id(self.id, prompt_id, "prompt") if prompt_id else "")
+
+    def number_of(self, prompt_note: str) -> int:
+        """Give the number of the prompt whose note has this id, or of the last one; 0 before the first."""
+        name = self.known(prompt_note) if prompt_note else None
+        if name:
+            return numbers(name)[0]
+        end = len(self.data)
+        while (end := self.data.rfind(b"-000-", 0, end)) >= 0:
+            digits = self.data[self.data.rfind(b"\n", 0, end) + 3 : end]
+            if digits.isdigit() and len(digits) < 9:
+                return int(digits)
+        return 0
+
+    def next_sequence(self, prompt: int) -> int:
+        """Give the next free number within a prompt; a prompt itself is 0."""
+        begin = max(self.data.rfind(b"\n%b\t%03d-" % (kind, prompt)) for kind in (b"+", b"?", b"="))
+        if begin < 0:
+            return 1
+        digits = self.data[begin + 3 : begin + 32].split(b"-", 2)[1]
+        return int(digits) + 1 if digits.isdigit() else 1
+
+    def name_room(self, folder: vault.Folder) -> int:
+        """Say how many bytes a note's name in this folder may have."""
+        return min(MAX_NAME_BYTES, MAX_PATH_BYTES - len(os.fsencode(folder.path)) - 1)
+
+    def publish(self, folder: vault.Folder, name: str, made: note.Note, facts: tuple[str, ...]) -> None:
+        """Store a note under its name; the record tells a death in the middle from a note its owner deleted.
+
+        Raises:
+            OSError: when it cannot be stored.
+        """
+        self.append("?", name)
+        durable = self.config.settings["capture.durability"] == "power"
+        vault.create(folder, name, note.render(made).encode("utf-8", "replace"), durable=durable)
+        self.append("+", name, *facts)
+
+
+def _lacks_page(folder: vault.Folder) -> bool:
+    """Say whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
+    return not folder.has(PAGE) and not any(map(numbers, folder.names()))
+
+
+def _line(fields: tuple[str, ...]) -> bytes:
+    text = "\t".join([field.replace("\t", " ").replace("\n", " ").replace("\r", " ") for field in fields])
+    return f"\n{text}\n".encode("utf-8", "replace")
+
+
+def _add(path: str, data: bytes) -> int:
+    """Write at the end of a file in one piece, so that lines of several processes never mix."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    try:
+        fd = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        fd = os.open(path, flags, 0o600)
+    try:
+        return os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
+def _taken(names: Iterable[str]) -> list[str]:
+    """Name the highest number of each prompt, the last prompt last, so that numbering goes on behind all of them."""
+    highest: dict[int, int] = {}
+    for prompt, sequence in filter(None, map(numbers, names)):
+        highest[prompt] = max(sequence, highest.get(prompt, 0))
+    taken = [f"{prompt:03d}-{sequence:03d}-" for prompt, sequence in sorted(highest.items())]
+    return [*taken[:-1], f"{max(highest):03d}-000-", taken[-1]] if taken else []
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def folder_words(title: str) -> str:
+    """Make the readable part of a session folder's name, at most 48 bytes."""
+    return note.cut_bytes(slug(title), _WORDS_BYTES)

@@ -1,0 +1,47 @@
+"""Terminal: what a command wrote to a screen, as the text that was left standing there."""
+
+from __future__ import annotations
+
+_PARAMETERS = "0123456789:;<=>?"
+_INTERMEDIATES = " !\"#$%&'()*+,-./"
+
+
+def last_drawn(text: str) -> str:
+    """Keep of every line what was drawn on it last: a progress bar's final state, not its history.
+
+    A carriage return takes the pen back to the start of the line; one at the end of a line draws nothing over.
+    """
+    *pieces, last = [piece for piece in text.split("\r") if piece] or [""]
+    following = [*pieces[1:], last]
+    kept = [
+        piece if then[0] == "\n" else piece[: piece.rfind("\n") + 1]
+        for piece, then in zip(pieces, following, strict=bool(pieces))
+    ]
+    return "".join([*kept, last])
+
+
+def without_escapes(text: str) -> str:
+    """Take out escape sequences (ECMA-48): colours, cursor moves, titles, links and pictures.
+
+    A sequence that never ends takes no more than the line it began on, a picture no more than up to the
+    next sequence. Linear in the text.
+    """
+    start, *pieces = text.replace("\x9b", "\x1b[").replace("\x9d", "\x1b]").split("\x1b")
+    return start + "".join([_after_sequence(piece) for piece in pieces])
+
+
+def _after_sequence(piece: str) -> str:
+    """What is left of the text behind an ESC, up to the next one, without the sequence it begins."""
+    first = piece[:1]
+    if first == "[":  # CSI: parameters, intermediates, one final character
+        return _after_final(piece[1:].lstrip(_PARAMETERS).lstrip(_INTERMEDIATES), "@")
+    if first == "]":  # OSC: up to BEL, or up to the ESC \ that begins the next piece
+        line, newline, rest = piece.partition("\n")
+        return line.partition("\a")[2] + newline + rest
+    if first in ("P", "X", "^", "_"):  # DCS, SOS, PM, APC: up to the ESC \ that begins the next piece
+        return ""
+    return _after_final(piece.lstrip(_INTERMEDIATES), "0")
+
+
+def _after_final(piece: str, lowest: str) -> str:
+    return piece[1:] if lowest <= piece[:1] <= "~" else piece

@@ -1,0 +1,118 @@
+"""Upkeep: old state goes, and pages of sessions that broke off are finished. For `mdmem doctor`, never for a hook."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import journal, vault
+from mdmem.capture import page
+from mdmem.capture.session import Session
+from mdmem.errors import VaultError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+
+DAY_SECONDS = 86_400.0
+ENDED_DAYS = 30
+"""What state recalls of a session that has ended is kept this long, in case it is resumed."""
+
+SILENT_DAYS = 180
+"""What state recalls of a session that never ended is kept this long."""
+
+QUIET_SECONDS = 600.0
+"""A session that has stored nothing for so long may have broken off."""
+
+
+def prune(config: Config, now: float) -> int:
+    """Remove what state recalls of sessions that are over, and what killed writers have left; give how many files.
+
+    A record is a cache: when such a session is resumed all the same, it is made again from its folder.
+    """
+    gone = 0
+    records = dict(_records(config))
+    over = {key for key, path in records.items() if _is_over(path, now)}
+    for folder in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
+        for name in _names(folder):
+            path = os.path.join(folder, name)
+            key = name.partition(".")[0]
+            if key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS):
+                gone += _remove(path)
+    for part in ("", "sessions", "projects", "spool"):
+        for name in _names(os.path.join(config.state_dir, part)):
+            path = os.path.join(config.state_dir, part, name)
+            if name.endswith(".tmp") and _age(path, now) > vault.TEMP_SECONDS:
+                gone += _remove(path)
+    return gone
+
+
+def finish_pages(config: Config, now: float) -> int:
+    """Bring the pages of sessions up to date that stored something after their last turn had ended, and then broke off.
+
+    Gives how many pages were changed.
+    """
+    changed = 0
+    for _, path in _records(config):
+        if QUIET_SECONDS < _age(path, now) < SILENT_DAYS * DAY_SECONDS:
+            try:
+                changed += _finish(config, path)
+            except (OSError, VaultError):
+                continue  # its folder is gone, or not ours to write
+    return changed
+
+
+def _finish(config: Config, path: str) -> bool:
+    place = journal.Record(config, "", path).folder
+    if not place:
+        return False
+    with vault.open_folder(config.vault, place) as folder:
+        written = os.stat(journal.PAGE, dir_fd=folder.fd, follow_symlinks=False).st_mtime
+        session = Session(config, journal.session_in(folder, journal.PAGE))
+        if session.path != path or written >= os.stat(path).st_mtime:
+            return False
+        folder.lock()
+        session.catch_up(folder)
+        return page.update(session, folder)
+
+
+def _is_over(path: str, now: float) -> bool:
+    age = _age(path, now)
+    if age <= ENDED_DAYS * DAY_SECONDS:
+        return False
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return False
+    return age > SILENT_DAYS * DAY_SECONDS or data.rfind(b"\nend\t") > data.rfind(b"\nstart\t")
+
+
+def _records(config: Config) -> Iterator[tuple[str, str]]:
+    folder = os.path.join(config.state_dir, "sessions")
+    for name in _names(folder):
+        if "." not in name:
+            yield name, os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _age(path: str, now: float) -> float:
+    try:
+        return now - os.lstat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _remove(path: str) -> int:
+    try:
+        os.unlink(path)
+    except OSError:
+        return 0
+    return 1

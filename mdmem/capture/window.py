@@ -1,0 +1,70 @@
+"""What of a very long text can be stored at all: its beginning and its end.
+
+Looking for secrets costs a tenth of a second a megabyte. The middle of a text that long is never stored, so that
+it is taken out before the gate sees the text, and put back as white space, as many characters and lines as it
+had, for those who say how much was left out.
+"""
+
+from __future__ import annotations
+
+from mdmem import privacy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+EDGE_CHARS = 64 * 1024
+"""What is kept at each end: more than a note holds, so that no secret is cut in two where anything is stored."""
+
+MAX_DEPTH = 8
+_SIGN = "\ue000"  # a private-use character: a text that has it is left whole
+
+
+class Window:
+    """Takes the middles out of the very long texts in one JSON value, and puts blanks in their places."""
+
+    __slots__ = ("_blanks",)
+
+    def __init__(self) -> None:
+        self._blanks: list[str] = []
+
+    def narrow(self, value: Any, depth: int = 0) -> Any:
+        """Take the middles out.
+
+        Not of a text that may hold a tag: a section that begins in the middle hides what follows it.
+        """
+        if isinstance(value, str):
+            long = len(value) > 3 * EDGE_CHARS and _SIGN not in value and not privacy.may_hold_tag(value)
+            return self._cut(value) if long else value
+        if depth > MAX_DEPTH or not _is_large(value):
+            return value
+        if isinstance(value, dict):
+            return {key: self.narrow(item, depth + 1) for key, item in value.items()}
+        return [self.narrow(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+    def widen(self, value: Any, depth: int = 0) -> Any:
+        """Put blanks in the places of the middles."""
+        if not self._blanks or depth > MAX_DEPTH:
+            return value
+        if isinstance(value, str):
+            return self._fill(value)
+        if isinstance(value, dict):
+            return {key: self.widen(item, depth + 1) for key, item in value.items()}
+        return [self.widen(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+    def _cut(self, text: str) -> str:
+        chars = len(text) - 2 * EDGE_CHARS
+        lines = text.count("\n", EDGE_CHARS, EDGE_CHARS + chars)
+        self._blanks.append(" " * (chars - lines) + "\n" * lines)
+        return f"{text[:EDGE_CHARS]} {_SIGN}{len(self._blanks) - 1}{_SIGN} {text[-EDGE_CHARS:]}"
+
+    def _fill(self, text: str) -> str:
+        head, sign, rest = text.partition(f" {_SIGN}")
+        number, end, tail = rest.partition(f"{_SIGN} ")
+        known = sign and end and number.isdecimal() and int(number) < len(self._blanks)
+        return head + self._blanks[int(number)] + tail if known else text
+
+
+def _is_large(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(item, (dict, list)) or (isinstance(item, str) and len(item) > EDGE_CHARS) for item in items)

@@ -1,0 +1,129 @@
+"""Private text planted in every string of every recorded payload is in no byte that any command leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.agents import MODULES, registration
+from tests.conftest import PAYLOADS, notes
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+CANARY = "zqxjvk"
+"""No word of any language, and the beginning of every planted text."""
+
+SYNTAXES = (
+    "<private>{}</private>",
+    "[private]{}[/private]",
+    "<!-- private -->{}<!-- /private -->",
+    "<PRIVATE >\n{}\n</Private >",
+    '<private why="x">{} <private>{}</private> {}</private>',
+    "<mdmem-context id=1>{}</mdmem-context id=1>",
+)
+STRUCTURE = {"hook_event_name", "hookEventName", "session_id", "sessionId", "conversation_id", "sessionID", "type"}
+"""Fields whose values say what a payload is: changed, there would be nothing to store."""
+
+
+class Planter:
+    """Puts a private text of its own behind every string and into every object as a key."""
+
+    def __init__(self, first: int) -> None:
+        self.count = first
+
+    def text(self) -> str:
+        self.count += 1
+        hidden = f"{CANARY}{self.count:06d}"
+        return SYNTAXES[self.count % len(SYNTAXES)].replace("{}", hidden)
+
+    def plant(self, value: Any, key: str = "") -> Any:
+        if isinstance(value, str):
+            return value if key in STRUCTURE else f"{value} {self.text()} and more"
+        if isinstance(value, list):
+            return [self.plant(item) for item in value]
+        if isinstance(value, dict):
+            planted = {name: self.plant(item, name) for name, item in value.items()}
+            return {**planted, f"key {self.text()}": "value"}
+        return value
+
+
+def recorded() -> Iterator[tuple[str, dict[str, Any]]]:
+    folders = {module: name for name, module in MODULES.items()}
+    for path in sorted(PAYLOADS.glob("*/*.json")):
+        payload = json.loads(path.read_text("utf-8"))
+        if path.parent.name in folders and isinstance(payload, dict):
+            yield folders[path.parent.name], payload
+
+
+def leaks(data: bytes) -> list[str]:
+    return sorted({data[at : at + 12].decode("latin-1") for at in places(data)})
+
+
+def places(data: bytes) -> Iterator[int]:
+    for form in (CANARY.encode(), CANARY.encode("utf-16-le"), CANARY.upper().encode()):
+        at = data.find(form)
+        while at >= 0:
+            yield at
+            at = data.find(form, at + 1)
+
+
+@pytest.mark.parametrize("turn", range(2 if "MDMEM_SOAK" not in os.environ else len(SYNTAXES)))
+def test_no_planted_text_is_in_any_file_or_output(
+    vault: Path, mdmem: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int
+) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setenv("MDMEM_DEBUG", "1")
+    mdmem("init", check=True)
+    planter = Planter(turn)
+    said: list[bytes] = []
+    jobs = []
+    for number, (agent, payload) in enumerate(recorded()):
+        planted = planter.plant(payload)
+        for key in ("session_id", "sessionId", "conversation_id", "sessionID"):
+            if key in planted:
+                planted[key] = f"{number:08d}-0000-4000-8000-000000000000"
+        jobs += [(verb, agent, json.dumps(planted).encode()) for verb in ("hook", "inject")]
+    assert planter.count > 1_500
+
+    def send(job: tuple[str, str, bytes]) -> bytes:
+        verb, agent, data = job
+        done = subprocess.run(["/bin/sh", "-c", registration.command(verb, agent)], input=data, capture_output=True)
+        assert done.returncode == 0
+        return done.stdout + done.stderr
+
+    with ThreadPoolExecutor(4) as pool:
+        said += pool.map(send, jobs)
+    assert len(notes(vault)) > 60
+    assert b"[PRIVATE]" in b"".join(path.read_bytes() for path in notes(vault))
+    for words in (
+        ["index"],
+        ["commit"],
+        ["search", "date parser"],
+        ["search", CANARY],
+        ["index", "--rebuild"],
+        ["status"],
+    ):
+        done = mdmem(*words)
+        said.append((done.stdout + done.stderr).replace(CANARY, "", 2 if CANARY in words else 0).encode())
+
+    assert leaks(b"\n".join(said)) == []
+    for root in (vault, home, scratch):
+        for path in root.rglob("*"):
+            assert leaks(os.fsencode(path)) == []
+            if path.is_file() and not path.is_symlink():
+                assert leaks(path.read_bytes()) == [], path
+    objects = subprocess.run(
+        ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch"], capture_output=True, check=True
+    ).stdout
+    assert len(objects) > 50_000
+    assert leaks(objects) == []
+    assert tempfile.gettempdir() != str(vault)

@@ -1,0 +1,75 @@
+"""Upkeep: old state goes, what is still needed stays."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from mdmem import config
+from mdmem import vault as vaults
+from mdmem.capture import upkeep
+from tests.claude import OTHER, capture, payload, places, prompt
+from tests.conftest import notes
+
+DAY = upkeep.DAY_SECONDS
+
+
+def sessions() -> list[str]:
+    return sorted(os.listdir(Path(config.load().state_dir, "sessions")))
+
+
+def test_a_session_that_ended_long_ago_leaves_state(vault: Path) -> None:
+    capture(prompt("over"))
+    capture(payload("SessionEnd", reason="other"))
+    capture(prompt("<private>goes on</private>", session_id=OTHER))
+    capture(prompt("goes on", session_id=OTHER))
+    settings, now = config.load(), time.time()
+
+    assert upkeep.prune(settings, now + 29 * DAY) == 0
+    assert upkeep.prune(settings, now + 31 * DAY) == 1
+    assert len(sessions()) == 1
+    assert upkeep.prune(settings, now + 181 * DAY) == 2, "its record, and what its private section said"
+    assert sessions() == []
+    assert len(notes(vault)) == 2
+
+    capture(payload("SessionStart", source="resume"))
+    capture(prompt("again", 2))
+    assert "002-000-prompt" in places(notes(vault))
+
+
+def test_a_session_that_was_resumed_is_not_over(vault: Path) -> None:
+    capture(prompt("first"))
+    capture(payload("SessionEnd", reason="other"))
+    capture(payload("SessionStart", source="resume"))
+    assert upkeep.prune(config.load(), time.time() + 40 * DAY) == 0
+
+
+def test_marks_without_a_session_go(vault: Path) -> None:
+    capture(prompt("<private>all</private>"))
+    settings = config.load()
+    assert upkeep.prune(settings, time.time() + 31 * DAY) == 3, "both marks of the turn, and what it said"
+    assert sessions() == []
+
+
+def test_what_killed_writers_left_goes_after_an_hour(vault: Path, tmp_path: Path) -> None:
+    capture(prompt("first"))
+    (folder,) = vault.glob("journal/*/*/*/")
+    old, new = folder / ".18c9f00d-123.tmp", folder / ".18c9f00e-124.tmp"
+    mine = [folder / ".notes.md.tmp", folder / ".mine.swp", vault / ".obsidian" / ".18c9f00d-1.tmp"]
+    mine[2].parent.mkdir()
+    for path in (old, new, *mine):
+        path.write_text("half a note")
+    for path in (old, *mine):
+        os.utime(path, (time.time() - 4_000,) * 2)
+    (vault / "linked").symlink_to(tmp_path)
+    assert vaults.reap(str(vault), time.time()) == 1
+    assert not old.exists()
+    assert new.exists()
+    assert all(path.exists() for path in mine)
+    settings = config.load()
+    for part in ("sessions", "projects"):
+        left = Path(settings.state_dir, part, "x.1.tmp")
+        left.write_text("half")
+        os.utime(left, (time.time() - 4_000,) * 2)
+    assert upkeep.prune(settings, time.time()) == 2
