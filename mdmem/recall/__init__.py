@@ -1,0 +1,1 @@
+"""The read half: notes become context."""

@@ -1,0 +1,203 @@
+"""Text -> index terms, the same way for notes and for queries.
+
+A word gives its stem, and if it is an identifier (`getUserID2`, `user_id`) its parts as well. Scripts
+written without spaces (Chinese, Japanese, Thai ...) and Hangul give pairs of characters and single ones.
+Function words are kept in the index, so that phrases and titles can be matched, and left out of queries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+from unicodedata import category, normalize
+
+from mdmem.recall.stem import stem
+from mdmem.recall.stopwords import STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+VERSION = 1
+"""Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
+
+MAX_WORD_CHARS = 64
+"""Longer runs of letters (encoded data, minified code) are cut to this and not taken apart."""
+
+# Scripts in which a run of characters is not a word: Thai to Khmer, Hangul, kana, ideographs; in order.
+_UNSPACED = (
+    "\u0e01\u0e4e", "\u0e80\u0ece", "\u1000\u1049", "\u1100\u11ff", "\u1780\u17d3", "\u3005\u3007", "\u3040\u30ff",
+    "\u3130\u318f", "\u3400\u4dbf", "\u4e00\u9fff", "\uac00\ud7af", "\uf900\ufaff", "\uff66\uff9f",
+    "\U00020000\U0003134f",
+)  # fmt: skip
+_HANGUL = ("\u1100\u11ff", "\u3130\u318f", "\uac00\ud7af")
+# Vowel signs and accents are no letters to `re`, but stand inside words.
+_MARKS = (
+    "\u0300\u036f", "\u0483\u0487", "\u0591\u05c7", "\u0610\u061a", "\u064b\u065f", "\u0670\u0670", "\u0900\u0963",
+    "\u0966\u0dff", "\u0e31\u0e4e", "\u0eb1\u0ece", "\u102b\u103e", "\u17b4\u17d3",
+)  # fmt: skip
+_FIRST_UNSPACED = _UNSPACED[0][0]
+
+
+def _set(ranges: tuple[str, ...]) -> str:
+    return "".join(f"{pair[0]}-{pair[1]}" for pair in ranges)
+
+
+_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+(?:'[A-Za-z]+)*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
+
+
+# These are compiled when they are first needed: a large set of characters takes milliseconds.
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{_set(_MARKS)}]*(?:['’][^\W\d_]+)*")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
+
+
+_memo: dict[str, tuple[str, ...]] = {}
+_MEMO_WORDS = 100_000
+
+
+def words(text: str) -> list[str]:
+    """Cut text into raw words, in order: a run of an unspaced script is one word."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    found = _any_word().findall(normalize("NFKC", text))
+    if max(text) < _FIRST_UNSPACED:
+        return found
+    return [run for word in found for run in (_run().findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
+
+
+def counts(text: str) -> dict[str, int]:
+    """Say how often each term occurs in `text`."""
+    found: dict[str, int] = {}
+    for word, times in Counter(words(text)).items():
+        for term in _word_terms(word):
+            found[term] = found.get(term, 0) + times
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """Give the terms of `text` as the index holds them, in order, with repetitions."""
+    return [term for word in words(text) for term in _word_terms(word)]
+
+
+def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Give where each word stands that may have one of the `wanted` terms, and which terms it has.
+
+    In an unspaced script that is each pair of characters and each single one. A word that is no identifier has
+    a stem that begins as it does: most words are passed over without being taken apart.
+    """
+    heads = {head for term in wanted for head in _heads(term)}
+    for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
+        word = found[0]
+        if word.isascii():
+            if word[:3].lower() not in heads:
+                if word.isalpha() and word[1:].islower():
+                    continue
+                lower = word.lower()
+                if not any(head in lower for head in heads):
+                    continue
+            yield found.start(), found.end(), _word_terms(word)
+            continue
+        start = found.start()
+        if max(word) < _FIRST_UNSPACED:
+            yield start, found.end(), tuple(terms(word))
+            continue
+        for run in _run().finditer(word):
+            yield from _located_in_run(run[0], start + run.start())
+
+
+def _heads(term: str) -> Iterator[str]:
+    """Give what the words of a stem begin with: three letters, with `y` for `i` (`skies`, `sky`; `dying`, `die`)."""
+    head = term[:3]
+    yield head
+    yield head.replace("i", "y")
+    yield head.replace("y", "i")
+    if head in ("die", "lie", "tie"):
+        yield f"{head[0]}yi"
+
+
+def _located_in_run(run: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    if not is_unspaced(run):
+        yield start, start + len(run), tuple(terms(run))
+        return
+    for place in range(len(run)):
+        for size in (1, 2)[: len(run) - place]:
+            piece = normalize("NFKC", run[place : place + size])
+            yield start + place, start + place + size, (piece,)
+
+
+def query_terms(text: str) -> list[str]:
+    """Give the distinct terms that a question is searched by, in order, without function words.
+
+    A question of nothing but function words keeps them.
+    """
+    raw = words(text)
+    kept = [word for word in raw if _fold(word) not in STOPWORDS]
+    return list(dict.fromkeys(term for word in kept or raw for term in _query_word_terms(word)))
+
+
+def is_unspaced(text: str) -> bool:
+    """Say whether a text begins in a script that is written without spaces."""
+    return text[:1] >= _FIRST_UNSPACED and _within(text[0], _UNSPACED)
+
+
+def _within(character: str, ranges: tuple[str, ...]) -> bool:
+    return any(pair[0] <= character <= pair[1] for pair in ranges)
+
+
+def _word_terms(word: str) -> tuple[str, ...]:
+    found = _memo.get(word)
+    if found is not None:
+        return found
+    if is_unspaced(word):
+        return (*word, *_pairs(word)) if len(word) > 1 else (word,)
+    if len(_memo) >= _MEMO_WORDS:
+        _memo.clear()
+    found = _memo[word] = tuple(_analyse(word))
+    return found
+
+
+def _analyse(word: str) -> Iterable[str]:
+    whole = _stemmed(_fold(word))
+    if len(word) > MAX_WORD_CHARS or not _IDENTIFIER.search(word):
+        return [whole]
+    return [whole, *(_stemmed(_fold(part)) for part in parts(word))]
+
+
+def _query_word_terms(word: str) -> Iterable[str]:
+    """Like the index's, but of an ideograph or kana run only the pairs: singles are everywhere."""
+    if len(word) > 1 and is_unspaced(word) and not _within(word[0], _HANGUL):
+        return _pairs(word)
+    return _word_terms(word)
+
+
+def parts(identifier: str) -> list[str]:
+    """Take an identifier apart: `getUserID2` -> get, User, ID, 2; one that has no parts gives []."""
+    found = _PART.findall(identifier)
+    return found if len(found) > 1 else []
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _stemmed(word: str) -> str:
+    return stem(word) if word.isascii() and not word.isdigit() else word
+
+
+def _fold(word: str) -> str:
+    """Make spellings of one word equal: lower case, straight apostrophe, no accents, no `'s`."""
+    word = word[:MAX_WORD_CHARS].lower()
+    if not word.isascii():
+        word = normalize("NFKD", word.replace("’", "'"))
+        word = "".join(c for c in word if category(c) != "Mn" or c >= "\u0900")
+        word = normalize("NFC", word)
+    return word.removesuffix("'s")

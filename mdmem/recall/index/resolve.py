@@ -1,0 +1,61 @@
+"""A note named by a person or an agent -> its path: by id, the beginning of an id, a citation, or a path."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from mdmem import vault
+from mdmem.errors import NotFoundError
+from mdmem.recall.index import catchup
+from mdmem.recall.index.store import current
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+MIN_PREFIX_CHARS = 3
+
+
+def resolve(config: Config, reference: str) -> str:
+    """Give the vault-relative path of the note that `reference` names.
+
+    reference: an id, the beginning of one that no other note shares (3 characters or more), `mem:ID`, `[mem:ID]`,
+        or a path, vault-relative or absolute.
+
+    Raises:
+        NotFoundError: when no note, or more than one, answers to it.
+    """
+    wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
+    path = _as_path(config, wanted)
+    if path is not None:
+        return path
+    found = _by_id(config, wanted.lower())
+    if not found:
+        catchup.update(config)
+        found = _by_id(config, wanted.lower())
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
+    names = ", ".join(found[:5])
+    raise NotFoundError(f"{len(found)} notes have ids that begin with {wanted!r:.40}: {names}. Give more characters.")
+
+
+def _as_path(config: Config, wanted: str) -> str | None:
+    path = os.path.relpath(wanted, config.vault) if os.path.isabs(wanted) else wanted
+    path = path.replace(os.sep, "/").removeprefix("./")
+    for candidate in (path, f"{path}.md"):
+        if candidate.endswith((".md", ".markdown")) and vault.read_path(config.vault, candidate) is not None:
+            return candidate
+    return None
+
+
+def _by_id(config: Config, wanted: str) -> list[str]:
+    view = current(config)
+    if view is None or not wanted:
+        return []
+    exact = view.notes("facet", f"id:{wanted}")
+    if not exact and len(wanted) >= MIN_PREFIX_CHARS:
+        terms = view.starting_with("facet", f"id:{wanted}", limit=100)
+        exact = {note for term in terms for note in view.notes("facet", term)}
+    return sorted(view.path(note) for note in exact)

@@ -1,0 +1,169 @@
+"""Recent: what was last done in a project, read from the files of the journal alone.
+
+A session is shown by what was asked, how it ended and which files it touched; what was left without an answer,
+or failed at the end, is an open end. After a compaction, the session itself is shown, prompt by prompt.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import journal, note, vault
+from mdmem.recall.block import Item, Section, cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+    from mdmem.journal import Record
+    from mdmem.note import Parsed
+    from mdmem.recall.gate import Gate
+
+MAX_SESSIONS = 5
+MAX_PROMPTS = 8
+MAX_OPEN = 3
+_MAX_FILES = 8
+_EXCERPT_CHARS = 1_000
+
+Parts = tuple[str, ...]
+
+
+class Visit:
+    """One session's folder, as it is on disk: its page, and its notes by kind in their order."""
+
+    __slots__ = ("_config", "_gate", "names", "page", "parts")
+
+    def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
+        self._config = config
+        self._gate = gate
+        self.parts = parts
+        names = _listed(os.path.join(config.vault, *parts))
+        self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
+        self.page = self.read(journal.PAGE)
+
+    def path(self, name: str) -> str:
+        """Name a file of the session as the vault does."""
+        return "/".join((*self.parts, name))
+
+    def read(self, name: str) -> Parsed:
+        """Read one of its files; a missing one is empty."""
+        return note.parse(vault.read_path(self._config.vault, self.path(name)) or b"")
+
+    def of_kind(self, kind: str) -> list[str]:
+        """List the notes of a kind, oldest first; an observation is of any other kind."""
+        return [name for name in self.names if name.split("-", 3)[2] == kind]
+
+    def waits_elsewhere(self, branch: str) -> bool:
+        """Say whether what it is shown by waits on a code branch other than this one."""
+        ends = [*self.names[:1], *self.names[-1:], *self.of_kind("prompt")[-1:], *self.of_kind("response")[-1:]]
+        return any(str(self.read(name).meta.get("staged") or branch) != branch for name in dict.fromkeys(ends))
+
+    def excerpt(self, parsed: Parsed) -> str:
+        """Give the beginning of a note's text, cleaned."""
+        return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
+
+    def item(self, name: str, text: str, *marks: str) -> Item | None:
+        """Show one of its files; None when it has no id, or is superseded."""
+        parsed = self.page if name == journal.PAGE else self.read(name)
+        meta = parsed.meta
+        if not meta.get("id") or meta.get("superseded_by"):
+            return None
+        return Item(
+            id=str(meta["id"]),
+            kind=str(meta.get("kind", "note")),
+            title=self._gate.stored(str(meta.get("title", ""))),
+            date=spoken(str(meta.get("created", ""))),
+            path=self.path(name),
+            text=text,
+            marks=marks,
+        )
+
+    def files(self) -> list[str]:
+        """Read which files the session touched from what its page lists."""
+        _, found, rest = self.page.body.partition("\n## Files touched\n")
+        lines = rest.partition("\n## ")[0].splitlines() if found else []
+        return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
+
+
+def spoken(created: str) -> str:
+    """Write a note's time as it is read: 2026-09-14 08:00."""
+    return created[:16].replace("T", " ")
+
+
+def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:
+    """Give the project's sessions, the newest first, without those that left no note and the one of `without`."""
+    home = os.path.join(config.vault, "journal", project)
+    tail = f"-{journal.session_tag(without.id)}"
+    for day in sorted(journal.folders(home), reverse=True):
+        for name in sorted(journal.folders(os.path.join(home, day)), reverse=True):
+            parts = ("journal", project, day, name)
+            if name.endswith(tail) or parts == without.folder:
+                continue
+            visit = Visit(config, gate, parts)
+            if visit.names:
+                yield visit
+
+
+def last_done(visits: list[Visit]) -> Section:
+    """Show sessions: when, what was asked, how it ended, which files."""
+    return Section("Recent sessions of this project", [item for visit in visits if (item := done(visit))])
+
+
+def done(visit: Visit) -> Item | None:
+    """Show a session by what was asked, how it ended, and which files it touched."""
+    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
+    parts = []
+    if len(prompts) > 1:
+        last = visit.read(prompts[-1]).meta.get("title", "")
+        parts.append(f"{len(prompts)} prompts, the last: {cut(str(last), 80)}.")
+    if answers:
+        parts.append(f"It ended with: {cut(' '.join(visit.excerpt(visit.read(answers[-1])).split()), 400)}")
+    files = visit.files()
+    if files:
+        more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
+        parts.insert(0, f"Files: {', '.join(files[:_MAX_FILES])}{more}.")
+    return visit.item(journal.PAGE, " ".join(parts))
+
+
+def left_open(visits: list[Visit]) -> Section:
+    """Show what was not finished when sessions ended: no answer, a turn that failed, a last run that failed."""
+    found = (item for visit in visits for item in _open_ends(visit))
+    return Section("Left open", [item for _, item in zip(range(MAX_OPEN), found, strict=False)])
+
+
+def _open_ends(visit: Visit) -> Iterator[Item]:
+    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
+    if prompts and not any(journal.numbers(name)[0] == journal.numbers(prompts[-1])[0] for name in answers):
+        item = visit.item(prompts[-1], visit.excerpt(visit.read(prompts[-1])), "has no answer")
+        if item:
+            yield item
+    elif answers and visit.read(answers[-1]).meta.get("success") is False:
+        item = visit.item(answers[-1], "", "the turn failed")
+        if item:
+            yield item
+    runs = [name for name in visit.names if name not in prompts and name not in answers]
+    if runs and visit.read(runs[-1]).meta.get("success") is False:
+        item = visit.item(runs[-1], visit.excerpt(visit.read(runs[-1])), "failed, and nothing was run after it")
+        if item:
+            yield item
+
+
+def before_compaction(visit: Visit) -> Section:
+    """Show what this very session was about: its page, then its prompts with their answers, the newest first."""
+    files = visit.files()
+    page = visit.item(journal.PAGE, f"Files touched: {', '.join(files[: 2 * _MAX_FILES])}" if files else "")
+    answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}
+    items = [page]
+    for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):
+        answer = answers.get(journal.numbers(name)[0])
+        said = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
+        items.append(visit.item(name, f"Answered: {said}" if said else ""))
+    return Section("This session, before it was compacted", [item for item in items if item])
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
