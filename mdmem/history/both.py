@@ -1,0 +1,105 @@
+"""One note that was changed on two machines: nothing of either is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mdmem import front_matter
+from mdmem.history import merge
+from mdmem.history.changes import MARKDOWN
+from mdmem.history.repository import Repository
+
+PAGES = ("session.md", "project.md")
+"""Pages that machines write: where both changed a line, both lines stay, unmarked."""
+
+LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
+"""Files of which a line more does no harm."""
+
+LATEST_WINS = frozenset(["ended", "updated"])
+OTHER = "_other"
+"""Ends the name of the front matter key that holds the other side's value."""
+
+
+class Both(NamedTuple):
+    """The note with both sides' changes. conflict: a person is to choose between two texts in it."""
+
+    data: bytes
+    conflict: bool
+
+
+def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
+    """Merge two versions of a note: its front matter key by key, its body line by line.
+
+    None when it is no text, its front matter cannot be told from its body, or it is no note, so that no mark
+    could stand in it: then both files are to be kept.
+    """
+    name = path.rpartition("/")[2]
+    if not path.endswith(MARKDOWN):
+        merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
+        return None if merged.conflicts else Both(merged.data, conflict=False)
+    texts = [_text(data) for data in (ours, base, theirs)]
+    if None in texts:
+        return None
+    (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
+    head, clash = _merge_heads(_entries(our_head), _entries(base_head), _entries(their_head))
+    bodies = (our_body.encode(), base_body.encode(), their_body.encode())
+    body = merge.three_way(repo, *bodies, union=name in PAGES)
+    front = f"---\n{head}---\n".encode() if head else b""
+    return Both(front + body.data, clash or bool(body.conflicts))
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    broken = text.startswith(("---\r\n", "\ufeff")) or (text.startswith("---\n") and "\n---\n" not in text[3:])
+    return None if broken or "\0" in text else text
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """Cut a text into the lines of its front matter, fences left out, and everything after."""
+    if not text.startswith("---\n"):
+        return "", text
+    end = text.index("\n---\n", 3)
+    return text[4 : end + 1], text[end + 5 :]
+
+
+def _entries(head: str) -> dict[str, str]:
+    """Cut front matter into its keys, each with all the lines that belong to it; comments belong to what is above."""
+    found: dict[str, str] = {}
+    key = ""
+    for line in head.splitlines(keepends=True):
+        if line[0] not in " \t#-\n" and ":" in line:
+            key = line.partition(":")[0]
+        found[key] = found.get(key, "") + line
+    return found
+
+
+def _merge_heads(ours: dict[str, str], base: dict[str, str], theirs: dict[str, str]) -> tuple[str, bool]:
+    merged: list[str] = []
+    conflict = False
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        our, was, their = ours.get(key), base.get(key), theirs.get(key)
+        if our == their or their == was:
+            merged.append(our or "")
+        elif our == was:
+            merged.append(their or "")
+        elif our is None or their is None:
+            merged.append(our or their or "")
+        else:
+            text, clash = _merge_entry(key, our, their)
+            merged.append(text)
+            conflict = conflict or clash
+    return "".join(merged), conflict
+
+
+def _merge_entry(key: str, our: str, their: str) -> tuple[str, bool]:
+    """Merge two values of one key: lists are joined, the later time wins, of anything else both are kept."""
+    values = [front_matter.read(text)[0].get(key) for text in (our, their)]
+    if all(isinstance(value, list) for value in values):
+        joined = list(dict.fromkeys(str(item) for value in values for item in value or []))
+        return front_matter.write({key: joined}).removeprefix("---\n").removesuffix("---\n"), False
+    if key in LATEST_WINS:
+        return max(our, their), False
+    return our + their.replace(key, key + OTHER, 1), True

@@ -1,0 +1,112 @@
+"""What has changed in a vault since its last commit, and which of it is mdmem's to commit."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from mdmem.errors import BusyError, GitError
+from mdmem.history import index, repository
+from mdmem.history.repository import Repository
+
+MARKDOWN = (".md", ".markdown")
+
+OWN_FILES = frozenset(["mdmem.toml", ".gitignore", ".gitattributes", "CODEOWNERS", ".github/CODEOWNERS"])
+"""What is committed beside markdown."""
+
+UNDER_WAY = {
+    "MERGE_HEAD": "A merge",
+    "CHERRY_PICK_HEAD": "A cherry-pick",
+    "REVERT_HEAD": "A revert",
+    "rebase-merge": "A rebase",
+    "rebase-apply": "A rebase",
+}
+"""Files in the git folder that tell what a person has begun."""
+
+
+class Change(NamedTuple):
+    """A file that differs from the last commit.
+
+    path: relative to the vault, with slashes; bytes that are no UTF-8 are surrogates.
+    kind: "added", "changed" or "deleted".
+    oid: its blob in the last commit, "" for an added one.
+    """
+
+    path: str
+    kind: str
+    oid: str = ""
+
+
+class State(NamedTuple):
+    """A vault against its last commit.
+
+    branch: the full name of the branch; it need not exist yet.
+    head: the last commit's id, "" before the first.
+    changes: what mdmem may commit, in the order of paths.
+    staged: paths that a person has staged; they stay theirs.
+    """
+
+    branch: str
+    head: str
+    changes: list[Change]
+    staged: list[str]
+
+
+def find(repo: Repository, copy: index.Copy) -> State:
+    """Compare the vault with its last commit, by way of a copy of the index.
+
+    Raises:
+        BusyError: when a person is half-way through a merge, a rebase or the like.
+        GitError: when no branch is checked out.
+    """
+    _refuse_half_way(repo)
+    out = repository.run(
+        repo,
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--no-renames",
+        "-z",
+        env=index.env(copy),
+    )
+    head = branch = ""
+    changes: list[Change] = []
+    staged: list[str] = []
+    for line in os.fsdecode(out).split("\0"):
+        if line.startswith("# branch.oid "):
+            head = line[13:].replace("(initial)", "")
+        elif line.startswith("# branch.head "):
+            branch = line[14:]
+        elif line.startswith("u "):
+            raise BusyError(f"{line.split(' ', 10)[10]} has a conflict that is not resolved yet. The notes wait.")
+        elif line[:2] in ("1 ", "? "):
+            _sort_in(line, changes, staged)
+    if branch == "(detached)":
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
+    return State(f"refs/heads/{branch}", head, sorted(changes), staged)
+
+
+def is_own(path: str) -> bool:
+    """Say whether a path is one that mdmem commits: markdown that is not hidden, and the vault's few known files."""
+    hidden = path.startswith(".") or "/." in path
+    return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
+
+
+def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:
+    if line[0] == "?":
+        if is_own(line[2:]):
+            changes.append(Change(line[2:], "added"))
+        return
+    *_, oid, _, path = line.split(" ", 8)
+    if line[2] != "." or line[3] == "A":
+        staged.append(path)
+    elif is_own(path):
+        changes.append(Change(path, "deleted" if line[3] == "D" else "changed", oid))
+
+
+def _refuse_half_way(repo: Repository) -> None:
+    for name, what in UNDER_WAY.items():
+        if (repo.git_dir / name).exists():
+            raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")

@@ -1,0 +1,119 @@
+"""Rewriting every commit, in a copy that takes the place of the original only when it is done."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem.errors import GitError
+from mdmem.history import index, repository, writer
+from mdmem.history.repository import Repository
+
+FOLDER = index.PURGE_FOLDER
+"""The copy, in the git folder. One that an interrupted run left is removed by the next."""
+
+MODULE = "git_filter_repo"
+
+
+def is_installed() -> bool:
+    """Say whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
+    return importlib.util.find_spec(MODULE) is not None
+
+
+class Rewritten(NamedTuple):
+    """A rewritten copy, not yet in use. moved: what became of each changed commit (old id -> new id, or "")."""
+
+    folder: Path
+    moved: dict[str, str]
+
+
+@contextmanager
+def rewritten(
+    repo: Repository,
+    *,
+    texts: bytes,
+    messages: bytes,
+    instead: bytes,
+    drop: tuple[str, ...] = (),
+    rename: Mapping[str, str] | None = None,
+) -> Iterator[Rewritten]:
+    """Rewrite all commits of all branches and tags in a copy, which is removed at the end.
+
+    texts, messages: regular expressions over bytes; `instead` takes the place of what they match.
+    drop: paths that go; rename: paths that change their name.
+
+    Raises:
+        GitError: when it cannot be done. Nothing has changed then.
+    """
+    copy = repo.git_dir / FOLDER
+    shutil.rmtree(copy, ignore_errors=True)
+    try:
+        words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", str(repo.common_dir), str(copy))
+        repository.run(repo, *words)
+        _drop_tracking_refs(copy)
+        _filter(copy, ["--replace-text", _rule(copy, texts, instead)])
+        _filter(copy, ["--replace-message", _rule(copy, messages, instead)])
+        if drop:
+            _filter(copy, ["--invert-paths", "--paths-from-file", _listed(copy, drop)])
+        if rename:
+            _filter(copy, ["--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])])
+        yield Rewritten(copy, _moved(copy))
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def bring_home(repo: Repository, copy: Path, held: int) -> None:
+    """Put the rewritten commits in the place of ours: fetch them, move the refs, take the index along."""
+    writer.mark(repo, writer.tip(repo, repository.branch(repo)))
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
+    repository.run(repo, *words, str(copy), "+refs/*:refs/*", held=held)
+    index.catch_up(repo, held)
+
+
+def scrub(repo: Repository) -> None:
+    """Forget how things were: reflogs, left-over heads, every object that nothing refers to.
+
+    Raises:
+        GitError: when git fails.
+    """
+    for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
+        (repo.git_dir / name).unlink(missing_ok=True)
+    repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
+
+
+def _drop_tracking_refs(copy: Path) -> None:
+    """What remotes had is fetched again; filter-repo would take it for branches."""
+    mirror = Repository(copy, copy, copy)
+    listed = repository.run(mirror, "for-each-ref", "--format=delete %(refname)", "refs/remotes")
+    repository.run(mirror, "update-ref", "--stdin", stdin=listed)
+
+
+def _filter(copy: Path, words: list[str]) -> None:
+    done = repository.start_module(copy, MODULE, ["--force", "--quiet", *words])
+    if done.status:
+        raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(done)}")
+
+
+def _rule(copy: Path, pattern: bytes, instead: bytes) -> str:
+    rules = copy / "mdmem-rules"
+    rules.write_bytes(b"regex:" + pattern + b"==>" + instead + b"\n")
+    return str(rules)
+
+
+def _listed(copy: Path, lines: list[str] | tuple[str, ...]) -> str:
+    file = copy / "mdmem-paths"
+    file.write_bytes(b"".join(b"literal:" + os.fsencode(line) + b"\n" for line in lines))
+    return str(file)
+
+
+def _moved(copy: Path) -> dict[str, str]:
+    """Read what became of the commits that changed; filter-repo adds up several runs by itself."""
+    file = copy / "filter-repo" / "commit-map"
+    rows = [line.split() for line in file.read_text("ascii").splitlines()[1:]] if file.is_file() else []
+    return {old: new.strip("0") and new for old, new in rows if old != new}

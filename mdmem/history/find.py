@@ -1,0 +1,130 @@
+"""From what a person types (a path, an id, a session, a date) to a file or a commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+
+from mdmem import note, vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import repository
+from mdmem.history.repository import Repository
+
+MIN_ID_CHARS = 4
+"""So much of an id, a session's id or a commit's must be typed."""
+
+
+def path_of(config: Config, name: str) -> str:
+    """Name the note that `name` means, as a vault-relative path: a path to it, or its id.
+
+    Raises:
+        NotFoundError: when there is none.
+    """
+    path = inside(config, name)
+    if path and vault.read_path(config.vault, path) is not None:
+        return path
+    paths = [entry.path for entry in vault.walk(config.vault)]
+    found = by_id(paths, name) or _by_front_matter(config.vault, paths, name)
+    if not found:
+        raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
+    return found
+
+
+def inside(config: Config, name: str) -> str:
+    """Make a path that a person typed relative to the vault, "" when it leads outside."""
+    root = Path(config.vault)
+    for start in (root, Path.cwd()):
+        path = Path(_normal(start / Path(name).expanduser()))
+        if path != root and path.is_relative_to(root) and (start == root or path.exists()):
+            return path.relative_to(root).as_posix()
+    return ""
+
+
+def by_id(paths: Iterable[str], name: str) -> str:
+    """Pick the path whose file name ends in this id, "" when none does."""
+    endings = (f"-{name}.md", f"/{name}.md")
+    return next((path for path in paths if f"/{path}".endswith(endings)), "")
+
+
+def session_folders(config: Config, name: str) -> list[str]:
+    """List the folders of the session whose id (or whose folder's name) begins with `name`."""
+    if len(name) < MIN_ID_CHARS:
+        return []
+    pages = {str(PurePosixPath(entry.path).parent) for entry in vault.walk(config.vault)}
+    folders = [folder for folder in sorted(pages) if folder.startswith("journal/") and folder.count("/") == 3]
+    ending = f"-{name[:8]}"
+    likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
+    sure = [folder for folder in likely if _is_session(config.vault, folder, name)]
+    return sure or [folder for folder in folders if _is_session(config.vault, folder, name)]
+
+
+def commit_of(repo: Repository, name: str) -> str:
+    """Give the id of the commit that `name` means: a revision, or the last one up to a date or time.
+
+    A date means its end, in local time; `3d`, `2w` and `12h` mean so long ago.
+
+    Raises:
+        NotFoundError: when there is no such commit.
+        UsageError: when it is neither a revision nor a date.
+    """
+    done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if not done.status:
+        return done.out.decode("ascii").strip()
+    moment = moment_of(name)
+    if moment is None:
+        raise UsageError(f"{name!r} is no commit, date or time. Examples: 2026-09-14, 2026-09-14T10:30, 3d, HEAD~2.")
+    done = repository.attempt(repo, "rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD")
+    if done.status or not done.out:
+        raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")
+    return done.out.decode("ascii").strip()
+
+
+AGO = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def moment_of(text: str, now: datetime | None = None) -> datetime | None:
+    """Read a date (its end), a time, or `3d` (so long ago); None when it is none of these."""
+    ago = re.fullmatch(r"(\d{1,4})([hdw])", text.strip())
+    if ago:
+        return (now or datetime.now().astimezone()) - timedelta(**{AGO[ago[2]]: int(ago[1])})
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if len(text.strip()) <= len("2026-09-14"):
+        moment += timedelta(days=1, seconds=-1)
+    return moment.astimezone() if moment.tzinfo is None else moment
+
+
+def _normal(path: Path) -> Path:
+    """Fold `..` without following links, so that a link in the vault is not taken for what it points to."""
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            parts[1:] and parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return Path(*parts)
+
+
+def _by_front_matter(root: str, paths: list[str], name: str) -> str:
+    """Look into the notes whose names do not end in their id: those that people wrote or renamed."""
+    if len(name) < MIN_ID_CHARS:
+        return ""
+    wanted = name.encode()
+    for path in paths:
+        data = vault.read_path(root, path)
+        if data and wanted in data[: 64 * 1024] and str(note.parse(data).meta.get("id", "")) == name:
+            return path
+    return ""
+
+
+def _is_session(root: str, folder: str, name: str) -> bool:
+    meta = note.parse(vault.read_path(root, f"{folder}/session.md") or b"").meta
+    known = str(meta.get("session", ""))
+    if folder.rpartition("/")[2] == name:
+        return True
+    return known.startswith(name) if known else folder.endswith(f"-{name[:8]}")

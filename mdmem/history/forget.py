@@ -1,0 +1,109 @@
+"""Deleting notes at a person's word. They stay in history until they are purged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mdmem import note, vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError
+from mdmem.history import find, repository, rewrite
+from mdmem.history.rewrite import Applied, Step
+
+PAGES = frozenset(["project", "session"])
+"""Pages that machines keep up to date: they go when they are named, or with their session."""
+
+
+class Target(NamedTuple):
+    """A note that would go."""
+
+    path: str
+    id: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    data: bytes
+
+
+def plan(
+    config: Config, names: Iterable[str], *, before: str = "", project: str = "", matching: str = ""
+) -> list[Target]:
+    """List the notes that go: by id, by path, by session (which takes its notes along); every note with no names.
+
+    before: ISO 8601, UTC; only what was created earlier. project: only this one's.
+    matching: only what holds these very words, in any letter case, wherever its lines break.
+
+    Raises:
+        NotFoundError: when a name means nothing.
+    """
+    names = list(names)
+    paths = [path for name in names for path in _paths(config, name)]
+    if not names:
+        paths = [entry.path for entry in vault.walk(config.vault)]
+    targets = [_target(config, path) for path in dict.fromkeys(paths)]
+    words = _folded(matching)
+    return [
+        target
+        for target in sorted(targets)
+        if (not project or target.project == project)
+        and (not before or (target.created and target.created < before))
+        and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
+        and not (not names and target.kind in PAGES)
+    ]
+
+
+def apply(config: Config, targets: Iterable[Target]) -> Applied:
+    """Delete these notes and commit that. The message has ids, no titles: they are to be forgotten.
+
+    Raises:
+        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    """
+    targets = list(targets)
+    listed = "".join(f"- {target.id or target.path}\n" for target in targets)
+    count = f"{len(targets)} note{'' if len(targets) == 1 else 's'}"
+    steps = [Step(target.path, target.data, None) for target in targets]
+    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}")
+
+
+def deleted_ids(config: Config) -> set[str]:
+    """Name every note that was deleted since, by whomever: what is imported again must not bring them back.
+
+    Raises:
+        VaultError: when the vault is no repository.
+    """
+    repo = repository.open_vault(config.vault)
+    words = ("log", "-z", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "HEAD")
+    gone = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
+    ids = {_id_in(path) for path in gone if vault.is_note_path(path)}
+    return ids - {_id_in(entry.path) for entry in vault.walk(config.vault)} - {""}
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _paths(config: Config, name: str) -> list[str]:
+    folders = find.session_folders(config, name)
+    if not folders:
+        return [find.path_of(config, name)]
+    if len(folders) > 1:
+        listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
+        raise NotFoundError(f"{name!r} could be one of {len(folders)} sessions ({listed}, …): type more of it.")
+    return [entry.path for entry in vault.walk(config.vault) if entry.path.startswith(f"{folders[0]}/")]
+
+
+def _target(config: Config, path: str) -> Target:
+    data = vault.read_path(config.vault, path) or b""
+    meta = {key: str(value) for key, value in note.parse(data).meta.items()}
+    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
+    return Target(path, **known, data=data)
+
+
+def _id_in(path: str) -> str:
+    """Read a captured note's id from its name: the last ten characters, after a dash."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""

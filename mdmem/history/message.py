@@ -1,0 +1,134 @@
+"""What a commit is about: files grouped by the session that made them, and words for each group."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import NamedTuple
+
+from mdmem import note, vault
+from mdmem.history.changes import OWN_FILES, Change
+
+MAX_SUBJECT_CHARS = 100
+MAX_LISTED = 20
+
+COUNTED = {
+    "prompt": "prompt",
+    "observation": "tool run",
+    "response": "answer",
+    "summary": "summary",
+    "note": "note",
+    "ghost": "ghost memory",
+    "agent": "agent memory",
+}
+"""Kinds that a subject counts, in this order, and their names."""
+
+
+class File(NamedTuple):
+    """A changed file with what was read: its bytes (b"" when deleted) and its front matter."""
+
+    change: Change
+    data: bytes
+    meta: dict[str, object]
+
+
+class Group(NamedTuple):
+    """The files of one commit.
+
+    session: whose they are; "" for what a person wrote, changed or deleted.
+    """
+
+    session: str
+    files: list[File]
+
+
+def group(files: list[File]) -> list[Group]:
+    """Sort files by session, in the order of their paths; what people did comes last."""
+    sessions: dict[str, list[File]] = {}
+    for file in files:
+        sessions.setdefault(_session_of(file), []).append(file)
+    by_hand = sessions.pop("", [])
+    for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
+        # A project's page is made along with the first note of its first session.
+        folder = file.change.path.removesuffix("project.md")
+        makers = (one for one in sessions.values() if any(other.change.path.startswith(folder) for other in one))
+        maker = next(makers, None)
+        if maker:
+            by_hand.remove(file)
+            maker.append(file)
+    groups = [Group(session, members) for session, members in sessions.items()]
+    return [*groups, Group("", by_hand)] if by_hand else groups
+
+
+def write(members: Group, root: str) -> str:
+    """Word the commit of a group: subject, what was asked or touched, trailers."""
+    if not members.session:
+        return _by_hand(members.files)
+    title = _session_title(members, root)
+    asks = [str(file.meta.get("title", "")) for file in members.files if file.meta.get("kind") == "prompt"]
+    listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
+    more = f"- and {len(asks) - MAX_LISTED} more\n" if len(asks) > MAX_LISTED else ""
+    body = f"\n{listed}{more}" if listed else ""
+    return f"{_subject(title, _counts(members.files))}\n{body}\n{_trailers(members)}"
+
+
+def _session_of(file: File) -> str:
+    """Name the session a file belongs to. A captured note that was changed since is a person's doing."""
+    machine_written = file.change.kind == "added" or (
+        file.change.kind == "changed" and file.change.path.endswith("/session.md")
+    )
+    return note.one_line(str(file.meta.get("session") or "")) if machine_written else ""
+
+
+def _session_title(members: Group, root: str) -> str:
+    titles = {str(file.meta.get("kind")): str(file.meta.get("title") or "") for file in reversed(members.files)}
+    if "session" not in titles:
+        folder = os.path.dirname(members.files[0].change.path)  # noqa: PTH120 - a vault path, not one of the system
+        page = vault.read_path(root, f"{folder}/session.md") if folder else None
+        titles["session"] = str(note.parse(page or b"").meta.get("title") or "")
+    return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"
+
+
+def _counts(files: list[File]) -> str:
+    counted = Counter(str(file.meta.get("kind")) for file in files)
+    return ", ".join(_number(counted[kind], name) for kind, name in COUNTED.items() if counted[kind])
+
+
+def _number(count: int, name: str) -> str:
+    if count == 1:
+        return f"1 {name}"
+    return f"{count} {name.removesuffix('y')}{'ies' if name.endswith('y') else 's'}"
+
+
+def _subject(title: str, counts: str) -> str:
+    tail = f" ({counts})" if counts else " (session page)"
+    return note.one_line(title, MAX_SUBJECT_CHARS - len(tail)) + tail
+
+
+def _trailers(members: Group) -> str:
+    lines = [f"Mdmem-Session: {members.session}"]
+    for key in ("project", "agent"):
+        values = {note.one_line(str(file.meta[key])): None for file in members.files if file.meta.get(key)}
+        lines += [f"Mdmem-{key.capitalize()}: {value}" for value in values]
+    return "\n".join(lines) + "\n"
+
+
+VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
+
+
+def _by_hand(files: list[File]) -> str:
+    if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
+        return f"Vault: {', '.join(file.change.path for file in files)}\n"
+    counted = Counter(file.change.kind for file in files)
+    if len(files) == 1:
+        subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
+    else:
+        done = ", ".join(f"{VERBS[kind]} {counted[kind]}" for kind in VERBS if counted[kind])
+        subject = f"By hand: {done} notes"
+    listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
+    more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
+    return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")
+
+
+def _name(file: File) -> str:
+    return note.one_line(str(file.meta.get("title") or file.change.path))

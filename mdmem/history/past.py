@@ -1,0 +1,177 @@
+"""What memory said then: notes, searches and differences at any commit or date."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from typing import NamedTuple
+
+from mdmem import note, vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError
+from mdmem.history import find, index, repository
+from mdmem.history.repository import Repository
+
+SNIPPET_CHARS = 200
+TITLE_WEIGHT = 3.0
+
+
+class Then(NamedTuple):
+    """A note as it was. commit: the one it was read from."""
+
+    path: str
+    commit: str
+    data: bytes
+
+
+class Hit(NamedTuple):
+    """A note that an old tree had, and how well it fits; the snippet is the best line."""
+
+    path: str
+    id: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    score: float
+    snippet: str
+
+
+def show(config: Config, name: str, at: str) -> Then:
+    """Read the note with this id or path as it was at a commit, date or time.
+
+    Raises:
+        NotFoundError: when there was no such note, or no commit yet.
+        UsageError: when `at` means nothing.
+        VaultError: when the vault is no repository.
+    """
+    repo = repository.open_vault(config.vault)
+    oid = find.commit_of(repo, at)
+    paths = tree(repo, oid)
+    typed = find.inside(config, name)
+    path = typed if typed in paths else find.by_id(paths, name) or _renamed(config, paths, name)
+    if not path:
+        raise NotFoundError(f"At {at} ({oid[:8]}) no note had the id or path {name!r}.")
+    return Then(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))
+
+
+def search(config: Config, words: str, at: str, *, limit: int = 10, project: str = "", kind: str = "") -> list[Hit]:
+    """Find notes as they were at a commit, date or time, best first; any word may match.
+
+    The index knows only what is; this reads every note of then (a quarter of a second for 10,000), and
+    ranks by rarity and frequency of the words.
+
+    Raises:
+        NotFoundError, UsageError, VaultError: as `show`.
+    """
+    repo = repository.open_vault(config.vault)
+    notes = contents(repo, find.commit_of(repo, at))
+    terms = list(dict.fromkeys(re.findall(r"\w+", words.lower())))
+    folded = {path: data.decode("utf-8", "replace").lower() for path, data in notes.items()}
+    weights = {term: math.log(1 + len(folded) / (1 + sum(term in text for text in folded.values()))) for term in terms}
+    scored = sorted(
+        ((-_score(text, weights), path) for path, text in folded.items() if any(term in text for term in terms)),
+    )
+    hits: list[Hit] = []
+    for score, path in scored:
+        parsed = note.parse(notes[path])
+        meta = {key: str(value) for key, value in parsed.meta.items()}
+        if (project and meta.get("project") != project) or (kind and meta.get("kind") != kind):
+            continue
+        known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
+        hits.append(Hit(path, **known, score=-score, snippet=_snippet(parsed.body, weights)))
+        if len(hits) == limit:
+            break
+    return hits
+
+
+def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> bytes:
+    """Give the difference as a patch: `A..B` between two moments, `A` from then to now, "" since the last commit.
+
+    A and B are commits, dates or times; an empty side of `..` is the last commit.
+
+    Raises:
+        NotFoundError, UsageError, VaultError: as `show`.
+    """
+    repo = repository.open_vault(config.vault)
+    before, dots, after = span.partition("..")
+    words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--patch"]
+    sides = [find.commit_of(repo, before or "HEAD")]
+    if dots:
+        sides.append(find.commit_of(repo, after or "HEAD"))
+        return repository.run(repo, *words, *sides, "--", *paths)
+    with index.copied(repo) as copy:
+        # Files that git does not know yet are part of what is; they are forgotten with the copy of the index.
+        env = index.env(copy)
+        new = repository.run(repo, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths, env=env)
+        listed = b"".join(path + b"\0" for path in new.split(b"\0") if vault.is_note_path(os.fsdecode(path)))
+        if listed:
+            # Their names alone: the text of a note that has not passed the gate must not become an object.
+            names = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            repository.run(repo, "add", "--intent-to-add", *names, stdin=listed, env=env)
+        return repository.run(repo, *words, *sides, "--", *paths, env=env)
+
+
+def tree(repo: Repository, oid: str) -> dict[str, str]:
+    """List the notes of a commit: vault path -> blob id."""
+    listed = os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid))
+    found: dict[str, str] = {}
+    for line in listed.split("\0"):
+        head, _, path = line.partition("\t")
+        if head.startswith("100") and vault.is_note_path(path):
+            found[path] = head.split(" ")[2]
+    return found
+
+
+def contents(repo: Repository, oid: str) -> dict[str, bytes]:
+    """Read every note of a commit: vault path -> bytes."""
+    paths = tree(repo, oid)
+    blobs = blobs_of(repo, list(paths.values()))
+    return {path: blobs[blob] for path, blob in paths.items()}
+
+
+def blobs_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
+    """Read blobs, all in one process."""
+    if not oids:
+        return {}
+    out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin="".join(f"{oid}\n" for oid in oids).encode())
+    found: dict[str, bytes] = {}
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        oid, _, size = out[at:end].decode("ascii").split(" ")
+        found[oid] = out[end + 1 : end + 1 + int(size)]
+        at = end + 2 + int(size)
+    return found
+
+
+def _renamed(config: Config, paths: dict[str, str], name: str) -> str:
+    """Look for an id of now among the paths of then, for notes whose names do not end in their id."""
+    try:
+        path = find.path_of(config, name)
+    except NotFoundError:
+        return ""
+    return path if path in paths else ""
+
+
+def _score(text: str, weights: dict[str, float]) -> float:
+    """Weigh words: rare ones more, in the front matter's lines (title, files, command) more, repetition less."""
+    end = text.find("\n---", 3)
+    head, length = text[: max(end, 0)], 1 + len(text) / 4000
+    return sum(
+        weight * (_saturated(text.count(term) / length) + (TITLE_WEIGHT if term in head else 0.0))
+        for term, weight in weights.items()
+        if term in text
+    )
+
+
+def _saturated(count: float) -> float:
+    return count / (count + 1.2)
+
+
+def _snippet(body: str, weights: dict[str, float]) -> str:
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    best = max(lines, key=lambda line: sum(w for term, w in weights.items() if term in line.lower()), default="")
+    return note.one_line(best, SNIPPET_CHARS)

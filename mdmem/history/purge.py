@@ -1,0 +1,301 @@
+"""Truly deleting a text, a pattern or a note: from the files, the caches and every commit; and proving it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import note, vault
+from mdmem.config import Config
+from mdmem.errors import GitError, UsageError
+from mdmem.history import filtering, find, index, lock, past, repository, rewrite, writer
+from mdmem.history.repository import Repository
+from mdmem.history.rewrite import Step
+from mdmem.history.writer import Draft
+from mdmem.slug import slug
+
+TRAILER = "Mdmem-Purged"
+"""Names, in the commit that follows a purge, commits that were rewritten; `mdmem sync` never brings them back."""
+
+
+class Plan(NamedTuple):
+    """What is to be purged, and where it was found.
+
+    pattern: over bytes, in any text. messages: more that goes from messages of commits alone.
+    drop: paths that a note to be purged had, in any commit. keep: their files stay as they are.
+    rename: paths whose names hold the text, and their new names.
+    files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
+    """
+
+    pattern: re.Pattern[bytes]
+    messages: re.Pattern[bytes]
+    instead: bytes
+    drop: tuple[str, ...]
+    rename: dict[str, str]
+    files: dict[str, int]
+    objects: int
+    caches: list[str]
+    keep: bool = False
+
+
+class Purged(NamedTuple):
+    """What was done.
+
+    commits: how many were rewritten. left: where it still is, in sentences; none when the proof holds.
+    elsewhere: what cannot be reached from here, each with what to run there.
+    """
+
+    files: list[str]
+    commits: int
+    objects_searched: int
+    left: list[str]
+    elsewhere: list[str]
+
+
+def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
+    """Find everything that a purge would touch. Changes nothing.
+
+    kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file
+    that leaves history and stays in the vault.
+
+    Raises:
+        UsageError: when the text is empty, or the expression is wrong or matches nothing at all.
+        NotFoundError: when no note, now or ever, had that id.
+        VaultError: when the vault is no repository.
+    """
+    repo = repository.open_vault(config.vault)
+    ever = _paths_ever(config, repo)
+    if kind == "path":
+        nothing = re.compile(rb"(?!)")
+        path = target if target in ever else find.path_of(config, target)
+        return Plan(nothing, nothing, b"", (path,), {}, {}, 0, [], keep=True)
+    drop: tuple[str, ...] = ()
+    rename: dict[str, str] = {}
+    if kind == "id":
+        drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
+        pattern = re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(target.encode()),) * 2))
+        messages = _titled(repo, drop, pattern)
+    else:
+        pattern = messages = _literal(target) if kind == "text" else _expression(target)
+        names = {path: _renamed(path, target, pattern) for path in ever}
+        rename = {old: new for old, new in names.items() if old != new}
+    return Plan(
+        pattern,
+        messages,
+        str(config.settings["privacy.redacted"]).encode(),
+        drop,
+        rename,
+        {path: len(pattern.findall(data)) for path, data in _files(config) if path in drop or pattern.search(data)},
+        sum(1 for data in _objects(repo) if pattern.search(data)),
+        [str(path) for path in _caches(config) if pattern.search(_bytes(path))],
+    )
+
+
+def apply(config: Config, planned: Plan) -> Purged:
+    """Do what was planned, and search everything again.
+
+    Raises:
+        GitError: when git-filter-repo is missing or fails; history is then as it was.
+        VaultError, BusyError, OSError: when the vault cannot be written.
+    """
+    if not filtering.is_installed():
+        raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
+    repo = repository.open_vault(config.vault)
+    with lock.held(config.state_dir) as held:
+        index.heal(repo)
+        index.catch_up(repo, held)
+        with filtering.rewritten(
+            repo,
+            texts=planned.pattern.pattern,
+            messages=planned.messages.pattern,
+            instead=planned.instead,
+            drop=planned.drop,
+            rename=planned.rename,
+        ) as done:
+            # The files first: a purge that is killed in between is finished by the next one, and no commit
+            # in the meantime can bring back what history no longer has.
+            changed = _clean_files(config, planned)
+            if done.moved:
+                filtering.bring_home(repo, done.folder, held)
+                _unstage(repo, planned)
+                _record(repo, done.moved, held)
+        filtering.scrub(repo)
+    shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
+    _clean_caches(config, planned)
+    left, searched = _prove(config, repo, planned)
+    return Purged(changed, len(done.moved), searched, left, _elsewhere(repo))
+
+
+def _literal(text: str) -> re.Pattern[bytes]:
+    """Match a text as it is, and as YAML and JSON write it."""
+    if not text.strip():
+        raise UsageError("There is nothing to purge in an empty text.")
+    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    longest_first = sorted(forms, key=len, reverse=True)
+    return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\n", b"\\n") for form in longest_first))
+
+
+def _expression(text: str) -> re.Pattern[bytes]:
+    try:
+        pattern = re.compile(os.fsencode(text))
+    except re.error as error:
+        raise UsageError(f"This is no regular expression: {error}.") from error
+    if pattern.search(b"") or "\n" in text:
+        raise UsageError("This expression matches an empty text, or has a line break: write it more exactly.")
+    return pattern
+
+
+def _renamed(path: str, target: str, pattern: re.Pattern[bytes]) -> str:
+    """Take the text out of a path, also in the form that file names have it in."""
+    new = os.fsdecode(pattern.sub(b"redacted", os.fsencode(path)))
+    words = slug(target)
+    return new.replace(words, "redacted") if len(words) > 3 else new
+
+
+def _paths_ever(config: Config, repo: Repository) -> list[str]:
+    return sorted(_paths_in_history(repo) | {entry.path for entry in vault.walk(config.vault)})
+
+
+def _paths_in_history(repo: Repository) -> set[str]:
+    words = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
+    return {path for path in os.fsdecode(repository.attempt(repo, *words).out).split("\0") if path}
+
+
+def _titled(repo: Repository, paths: tuple[str, ...], pattern: re.Pattern[bytes]) -> re.Pattern[bytes]:
+    """Match, in messages, also the lines that name a note by a title it has had."""
+    words = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
+    fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
+    oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
+    texts = past.blobs_of(repo, sorted(oids)).values()
+    titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
+    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^%b(?= \()"
+    lines = [where % ((re.escape(title.encode()),) * 2) for title in sorted(titles)]
+    return re.compile(b"(?m)" + b"|".join([*lines, pattern.pattern.removeprefix(b"(?m)")]))
+
+
+def _files(config: Config) -> Iterator[tuple[str, bytes]]:
+    """Give every file of the vault outside git's folder that is small enough to be a text."""
+    root = Path(config.vault)
+    for folder, names, files in os.walk(root):
+        names[:] = [name for name in names if name != ".git"]
+        for name in files:
+            path = Path(folder, name).relative_to(root).as_posix()
+            data = vault.read_path(config.vault, path)
+            if data is not None:
+                yield path, data
+
+
+def _objects(repo: Repository) -> Iterator[bytes]:
+    """Give every object of the repository, reachable or not, unpacked."""
+    words = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
+    out = repository.run(repo, *words)
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        size = int(out[at:end].rsplit(b" ", 1)[1])
+        yield out[end + 1 : end + 1 + size]
+        at = end + 2 + size
+
+
+def _caches(config: Config) -> list[Path]:
+    found = {path for folder in (config.state_dir, config.runtime_dir) for path in Path(folder).rglob("*")}
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
+def _bytes(path: Path) -> bytes:
+    """Read a file that another process may have removed by now."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _clean_files(config: Config, planned: Plan) -> list[str]:
+    """Take it out of the files as they are now; they match the rewritten commits afterwards."""
+    changed = []
+    for path, data in list(_files(config)):
+        after: bytes | None = planned.pattern.sub(planned.instead, data)
+        if path in planned.drop:
+            after = data if planned.keep else None
+        new = planned.rename.get(path, path)
+        if after == data and new == path:
+            continue
+        if new == path:
+            taken = rewrite.take(config, Step(path, data, after))
+        else:
+            taken = rewrite.take(config, Step(new, None, after or b"")) and rewrite.take(config, Step(path, data, None))
+        changed += [path] if taken else []
+    return changed
+
+
+def _unstage(repo: Repository, planned: Plan) -> None:
+    """Put back to the last commit what a person had staged with the text in it; their file keeps their changes."""
+    listed = repository.run(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")
+    for path in filter(None, os.fsdecode(listed).split("\0")):
+        shown = repository.attempt(repo, "cat-file", "blob", f":{path}")
+        if planned.pattern.search(shown.out):
+            repository.run(repo, "reset", "--quiet", "--", path)
+
+
+def _record(repo: Repository, moved: dict[str, str], held: int) -> None:
+    """Say in a commit that history was rewritten, so that another machine does not merge the old one back."""
+    words = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
+    walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
+    rows = [line.split() for line in walked.splitlines()]
+    first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
+    branch = repository.branch(repo)
+    head = writer.tip(repo, branch)
+    trailers = "".join(f"{TRAILER}: {oid}\n" for oid in first)
+    writer.mark(repo, head)
+    writer.write(repo, branch, head, [Draft(f"Purge: history was rewritten\n\n{trailers}", {})], held)
+    index.catch_up(repo, held)
+
+
+def _clean_caches(config: Config, planned: Plan) -> None:
+    """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered."""
+    for path in _caches(config):
+        data = _bytes(path)
+        if not planned.pattern.search(data):
+            continue
+        if b"\0" in data or path.name.startswith("settings-"):
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(planned.pattern.sub(planned.instead, data))
+
+
+def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], int]:
+    """Search everything again: every file, every object unpacked, git's own files, state."""
+    pattern = planned.pattern
+    left = [f"{path} still holds it." for path, data in _files(config) if pattern.search(data)]
+    now = [] if planned.keep else [entry.path for entry in vault.walk(config.vault)]
+    stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
+    left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
+    found = [bool(pattern.search(data)) for data in _objects(repo)]
+    if any(found):
+        left.append(f"{sum(found)} objects of git still hold it: is the branch of another work tree not merged?")
+    own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
+    left += [f"{path} still holds it." for path in [*own, *_caches(config)] if pattern.search(_bytes(path))]
+    return left, len(found)
+
+
+def _elsewhere(repo: Repository) -> list[str]:
+    """Name what cannot be reached from here."""
+    remotes = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
+    told = [
+        f"The remote {line.split(' ', 1)[0].split('.')[1]} ({line.split(' ', 1)[1]}) still has the old history. "
+        f"Replace it with: git -C {repo.root} push --force --mirror {line.split(' ', 1)[0].split('.')[1]}"
+        for line in remotes
+        if " " in line
+    ]
+    if remotes:
+        told.append("Clones on other machines still have it: delete them there and run `mdmem clone` again.")
+    told.append(
+        "The agents' own transcripts are not mdmem's to change. Look for it with: "
+        "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
+    )
+    return told

@@ -1,0 +1,150 @@
+"""What changed since a person last looked, and what they decide about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from mdmem import header, note, vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError
+from mdmem.history import commit, lock, past, repository, rewrite, writer
+from mdmem.history.commit import Result
+from mdmem.history.repository import Repository
+from mdmem.history.rewrite import Step
+
+REF = "refs/mdmem/reviewed"
+"""The last commit that a person has seen to the end; each machine has its own."""
+
+UNSHOWN = frozenset(["session", "project"])
+"""Kinds that machines keep up to date: there is nothing to decide about them."""
+
+
+class Item(NamedTuple):
+    """A note that was added, changed or deleted since the last review.
+
+    edited: a person has changed what was captured. reviewed: a person has decided to keep it.
+    data: its bytes, as they were when it is deleted.
+    """
+
+    path: str
+    change: str
+    id: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    edited: bool
+    reviewed: bool
+    data: bytes
+
+
+class Review(NamedTuple):
+    """What there is to look at, between two commits; base is "" before the first review."""
+
+    base: str
+    head: str
+    items: list[Item]
+
+
+def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
+    """Commit what has changed, and list it against what was seen last; oldest note first.
+
+    kinds: only these; none means all but the pages that machines keep.
+
+    Raises:
+        VaultError, BusyError, GitError: as `commit.commit`.
+    """
+    commit.commit(config)
+    repo = repository.open_vault(config.vault)
+    head = writer.tip(repo, repository.branch(repo))
+    base = writer.tip(repo, REF)
+    wanted = frozenset(kinds)
+    items = [
+        item
+        for item in _items(repo, base, head)
+        if (item.kind in wanted if wanted else item.kind not in UNSHOWN) and project in ("", item.project)
+    ]
+    return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
+
+
+def finish(config: Config, seen: Review, steps: Iterable[Step], text: str, *, complete: bool = True) -> Result:
+    """Take the decisions, commit them, and (when `complete`) remember that everything up to here was seen.
+
+    What was captured while the person looked stays to be reviewed.
+
+    Raises:
+        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    """
+    applied = rewrite.apply(config, steps, text)
+    if not complete:
+        return applied.result
+    repo = repository.open_vault(config.vault)
+    made = applied.result.commits
+    with lock.held(config.state_dir) as held:
+        # The commit of the decisions was seen as well, unless others came between.
+        head = made[-1].oid if made and _parent(repo, made[-1].oid) == seen.head else seen.head
+        if head:
+            repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
+    return applied.result
+
+
+def decide(config: Config, item: Item, *, now: datetime | None = None, **changes: Any) -> Step:
+    """Make the step that keeps a note, marked as reviewed, with further front matter (`pinned=True`, `title=…`).
+
+    A value of None takes the key out.
+
+    Raises:
+        NotFoundError: when the note has gone meanwhile.
+        UsageError: when its front matter cannot be read.
+    """
+    data = vault.read_path(config.vault, item.path)
+    if data is None:
+        raise NotFoundError(f"{item.path} has gone meanwhile.")
+    day = (now or datetime.now(UTC)).strftime("%Y-%m-%d")
+    return Step(item.path, data, header.set_keys(data, {**changes, "reviewed": day}))
+
+
+def delete(item: Item) -> Step:
+    """Make the step that deletes a note."""
+    return Step(item.path, item.data, None)
+
+
+def _items(repo: Repository, base: str, head: str) -> list[Item]:
+    if base == head:
+        return []
+    before = past.tree(repo, base) if base else {}
+    after = past.tree(repo, head)
+    changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
+    gone = {path: oid for path, oid in before.items() if path not in after}
+    texts = past.blobs_of(repo, sorted({*changed.values(), *gone.values()}))
+    by_hand = _by_hand(repo, base, head)
+    return [
+        _item(path, "deleted" if path in gone else "changed" if path in before else "added", texts[oid], by_hand)
+        for path, oid in {**changed, **gone}.items()
+    ]
+
+
+def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> Item:
+    parsed = note.parse(data)
+    meta = {key: str(value) for key, value in parsed.meta.items()}
+    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
+    edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
+    return Item(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
+
+
+def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
+    """Name the files that commits without a session have touched."""
+    form = "--format=%H%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    listed = repository.run(repo, "log", "--no-merges", form, f"{base}..{head}" if base else head).decode("utf-8")
+    oids = "".join(f"{line[:-1]}\n" for line in listed.splitlines() if line.endswith("\0"))
+    words = ("diff-tree", "--stdin", "--root", "-r", "--name-only", "--no-renames", "--no-commit-id", "-z")
+    touched = repository.run(repo, *words, stdin=oids.encode()) if oids else b""
+    return frozenset(os.fsdecode(touched).split("\0"))
+
+
+def _parent(repo: Repository, oid: str) -> str:
+    return repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{oid}^").out.decode("ascii").strip()

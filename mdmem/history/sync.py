@@ -1,0 +1,253 @@
+"""Carrying a vault between machines over any git remote: fetch, merge, push. Nothing is lost or forced.
+
+Files are written before the commit that names them: whoever is killed in between leaves notes that the
+next commit takes along, never a commit that looks as if a person had deleted them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import vault
+from mdmem.config import Config
+from mdmem.errors import BusyError, GitError, VaultError
+from mdmem.history import both, commit, index, join, lock, past, private, repository, rewrite, writer
+from mdmem.history.gate import HeldBack
+from mdmem.history.join import Joined
+from mdmem.history.purge import TRAILER
+from mdmem.history.repository import Repository
+from mdmem.history.rewrite import Step
+from mdmem.history.writer import Draft
+
+TRIES = 8
+"""How often a push that another machine was quicker than begins anew."""
+
+ABANDONED_SECONDS = 10.0
+
+
+class Synced(NamedTuple):
+    """What a sync did.
+
+    received: files that came or changed here. sent: commits that the remote got.
+    conflicts: notes with two versions in them now, for a person to choose.
+    held_back: files the gate kept out; private: how many notes stay on this machine by their owner's word.
+    refused: what the remote has and no vault takes, such as links.
+    """
+
+    received: list[str]
+    sent: int
+    conflicts: list[str]
+    held_back: list[HeldBack]
+    private: int
+    refused: list[str]
+
+
+def sync(config: Config, remote: str = "origin") -> Synced:
+    """Commit, fetch, merge and push.
+
+    Raises:
+        VaultError: when the vault is no repository.
+        GitError: when there is no such remote, it cannot be reached, or its history was rewritten by a purge.
+        BusyError: when other machines kept pushing.
+    """
+    held_back = commit.commit(config).held_back
+    repo = repository.open_vault(config.vault)
+    if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
+        raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")
+    received: dict[str, None] = {}
+    conflicts: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    with lock.held(config.state_dir) as held:
+        branch = repository.branch(repo)
+        withheld = _keep_private(config, repo, branch, held)
+        for _ in range(TRIES):
+            theirs = _fetch(repo, remote, branch)
+            if theirs:
+                _refuse_purged(repo, writer.tip(repo, branch), theirs, remote)
+                joined = _merge(config, repo, branch, theirs, remote, held)
+                received |= dict.fromkeys([*joined.puts, *joined.deletes])
+                conflicts |= dict.fromkeys(joined.conflicts)
+                refused |= dict.fromkeys(joined.refused)
+            sent = _push(config, repo, remote, branch, theirs)
+            if sent is not None:
+                return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused))
+    raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
+
+
+def clone(url: str, path: str | Path) -> Repository:
+    """Fetch a vault from a remote into an empty or missing folder.
+
+    Raises:
+        VaultError: when the folder is not empty.
+        GitError: when the remote cannot be reached.
+    """
+    root = Path(path).absolute()
+    if root.exists() and any(root.iterdir()):
+        raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
+    root.mkdir(0o700, parents=True, exist_ok=True)
+    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", "origin", "--", url, "."]
+    repository.start(root, words, repo=None, network=True)
+    repo = repository.open_vault(root)
+    head = writer.tip(repo, repository.branch(repo))
+    if head:
+        files, _ = join.tree(repo, head)
+        texts = past.blobs_of(repo, sorted(set(files.values())))
+        for name, oid in files.items():
+            _put(root, name, texts[oid])
+        repository.run(repo, "read-tree", "HEAD")
+        repository.attempt(repo, "update-index", "-q", "--refresh")
+    return repo
+
+
+def _fetch(repo: Repository, remote: str, branch: str) -> str:
+    """Fetch what the remote has; give the tip of its branch of our name, "" when it has none."""
+    for left in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
+        # A fetch that was killed leaves it; one that lives holds it for milliseconds.
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+                left.unlink()
+    spec = f"+refs/heads/*:refs/remotes/{remote}/*"
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", "--", remote, spec)
+    repository.run(repo, *words, network=True)
+    return writer.tip(repo, branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1))
+
+
+def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int) -> Joined:
+    """Bring the files to what both sides make together, then commit that; what was not committed stays on top."""
+    ours = writer.tip(repo, branch)
+    base = _base(repo, ours, theirs) if ours else ""
+    if base == theirs:
+        return Joined({}, (), [], [])
+    joined = join.join(repo, base, ours, theirs)
+    before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    for path in joined.deletes:
+        _bring(config, repo, path, before.get(path), None)
+    for path, data in joined.puts.items():
+        _bring(config, repo, path, before.get(path), data)
+    writer.mark(repo, ours)
+    if (base == ours or not ours) and not joined.refused:
+        repository.run(repo, "update-ref", "-m", f"mdmem: sync with {remote}", branch, theirs, ours, held=held)
+    else:
+        count = len(joined.puts) + len(joined.deletes)
+        text = f"Sync with {remote} ({count} file{'' if count == 1 else 's'})\n"
+        writer.write(repo, branch, ours, [Draft(text, joined.puts, joined.deletes, (theirs,))], held)
+    index.catch_up(repo, held)
+    return joined
+
+
+def _base(repo: Repository, ours: str, theirs: str) -> str:
+    done = repository.attempt(repo, "merge-base", ours, theirs)
+    return done.out.decode("ascii").split("\n")[0].strip()
+
+
+def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """Read these files of a commit, as far as it has them."""
+    files = join.tree(repo, oid)[0] if oid else {}
+    blobs = {path: files[path] for path in paths if path in files}
+    texts = past.blobs_of(repo, sorted(set(blobs.values())))
+    return {path: texts[blob] for path, blob in blobs.items()}
+
+
+def _bring(config: Config, repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
+    """Bring one file from what our last commit has to what the common one will have.
+
+    What was changed here and is not committed (staged, held back, just being written) is kept on top.
+    """
+    for _ in range(5):
+        now = vault.read_path(config.vault, path)
+        target = after
+        if now not in (before, after):
+            target = _on_top(repo, path, now, before, after)
+        if target == now or rewrite.take(config, Step(path, now, target)):
+            return
+
+
+def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> bytes | None:
+    if now is None or after is None:
+        return now  # deleted or edited here meanwhile: that is newer than what came
+    merged = both.merge_note(repo, path, now, before or b"", after)
+    return merged.data if merged else now
+
+
+def _push(config: Config, repo: Repository, remote: str, branch: str, theirs: str) -> int | None:
+    """Push our branch; give the number of commits, or None when somebody else was quicker."""
+    ours = writer.tip(repo, branch)
+    if ours in ("", theirs):
+        return 0
+    span = [f"{theirs}..{ours}"] if theirs else [ours]
+    _refuse_private(config, repo, span[0])
+    count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
+    words = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--", remote, f"{ours}:{branch}")
+    done = repository.attempt(repo, *words, network=True)
+    if not done.status:
+        repository.run(repo, "update-ref", branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1), ours)
+        return int(count)
+    if any(word in done.err for word in ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref")):
+        return None
+    raise GitError(f"{remote} did not take the push: {repository.reason(done)} Everything is committed here.")
+
+
+def _refuse_purged(repo: Repository, ours: str, theirs: str, remote: str) -> None:
+    """Refuse to merge when one side has purged what the other still has: that would bring it back."""
+    if not ours:
+        return
+    for here, there, advice in (
+        (theirs, ours, f"Replace the remote's history: git -C {repo.root} push --force --mirror {remote}"),
+        (ours, theirs, "This clone still has the old one: move it away and run `mdmem clone` again."),
+    ):
+        form = f"--format=%(trailers:key={TRAILER},valueonly)"
+        listed = repository.run(repo, "log", "--grep", f"^{TRAILER}: ", form, f"{here}..{there}")
+        for oid in listed.decode("ascii", "replace").split():
+            if repository.attempt(repo, "merge-base", "--is-ancestor", oid, here).status == 0:
+                raise GitError(f"The vault's history was rewritten by a purge, so nothing was merged. {advice}")
+
+
+def _keep_private(config: Config, repo: Repository, branch: str, held: int) -> int:
+    """Take notes that became private out of the branch (their files stay); give how many stay on this machine."""
+    projects = private.projects(config.vault)
+    head = writer.tip(repo, branch)
+    tracked = set(join.tree(repo, head)[0]) if head else set()
+    count = 0
+    leaving = []
+    for path in _may_be_private(config, repo, tracked, projects):
+        if private.stays(path, vault.read_path(config.vault, path) or b"", projects):
+            count += 1
+            leaving += [path] if path in tracked else []
+    if leaving:
+        writer.mark(repo, head)
+        text = f"Keep {len(leaving)} notes on one machine\n"
+        writer.write(repo, branch, head, [Draft(text, {}, tuple(sorted(leaving)))], held)
+        index.catch_up(repo, held)
+    return count
+
+
+def _may_be_private(config: Config, repo: Repository, tracked: set[str], projects: frozenset[str]) -> set[str]:
+    """Name the notes worth reading: a note that became private was never committed, or has changed since."""
+    found = {entry.path for entry in vault.walk(config.vault)}
+    if projects:
+        return {*found, *filter(vault.is_note_path, tracked)}
+    changed = os.fsdecode(repository.run(repo, "diff-files", "--name-only", "-z")).split("\0")
+    return (found - tracked) | (found & set(changed))
+
+
+def _refuse_private(config: Config, repo: Repository, span: str) -> None:
+    """Refuse to push commits that hold a note which is to stay on this machine."""
+    projects = private.projects(config.vault)
+    words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
+    for path in sorted(set(os.fsdecode(repository.run(repo, *words)).split("\0"))):
+        if path and private.stays(path, vault.read_path(config.vault, path) or b"", projects):
+            raise GitError(
+                f"{path} is to stay on this machine (sync: false), but is in commits that were not pushed yet, so "
+                f"nothing was pushed. Take it out of them, and keep the file: mdmem purge --history-only '{path}'"
+            )
+
+
+def _put(root: Path, path: str, data: bytes) -> None:
+    *folders, name = path.split("/")
+    with vault.open_folder(str(root), tuple(folders), create=True, durable=False) as folder:
+        vault.create(folder, name, data, durable=False)

@@ -1,0 +1,105 @@
+"""Taking back a session or a commit, without what was done since."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from mdmem import vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError
+from mdmem.history import changes, commit, find, merge, past, repository, rewrite
+from mdmem.history.repository import Repository
+from mdmem.history.rewrite import Applied, Step
+
+MISSING = "0"
+
+
+class Plan(NamedTuple):
+    """What undoing would do.
+
+    commits: (id, subject) of each, the last one first.
+    steps: files that go back; kept: files that stay as they are, because they were changed since.
+    """
+
+    commits: list[tuple[str, str]]
+    steps: list[Step]
+    kept: list[str]
+
+
+def plan(config: Config, target: str) -> Plan:
+    """Work out what undoing a commit, or all commits of a session, would do. Nothing is changed but committed first.
+
+    Raises:
+        NotFoundError: when nothing has that name.
+        VaultError, BusyError, GitError: as `commit.commit`.
+    """
+    commit.commit(config)  # what is not in history yet could not be brought back
+    repo = repository.open_vault(config.vault)
+    found = _commits(repo, target)
+    now: dict[str, bytes | None] = {}
+    kept: dict[str, None] = {}
+    for oid, _ in found:
+        for path, new, old in _changes(repo, oid):
+            if path not in kept and changes.is_own(path):
+                current = now[path] if path in now else vault.read_path(config.vault, path)
+                done, now[path] = _back(repo, current, new, old)
+                if not done:
+                    kept[path] = None
+    steps = [
+        Step(path, before, after)
+        for path, after in now.items()
+        if path not in kept and (before := vault.read_path(config.vault, path)) != after
+    ]
+    return Plan(found, steps, list(kept))
+
+
+def apply(config: Config, planned: Plan) -> Applied:
+    """Take back what was planned, as a commit of its own, which can itself be undone.
+
+    Raises:
+        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    """
+    subjects = [subject for _, subject in planned.commits]
+    more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+    trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
+    return rewrite.apply(config, planned.steps, f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}")
+
+
+def _commits(repo: Repository, target: str) -> list[tuple[str, str]]:
+    """List the commits that `target` means, the last one first; merges have nothing of their own."""
+    form = "--format=%H%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    listed = os.fsdecode(repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD").out).split("\0")
+    rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
+    of_session = [(oid, subject) for oid, subject, session in rows if _names(target, session)]
+    if of_session:
+        return of_session
+    oid = find.commit_of(repo, target)
+    of_commit = [(found, subject) for found, subject, _ in rows if found == oid]
+    if not of_commit:
+        raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch: nothing to undo.")
+    return of_commit
+
+
+def _names(target: str, session: str) -> bool:
+    return len(target) >= find.MIN_ID_CHARS and any(part.startswith(target) for part in session.split(","))
+
+
+def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes | None]]:
+    """List what a commit changed: path, text after it, text before it."""
+    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
+    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    rows = [(path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False)]
+    wanted = {blob for _, *blobs in rows for blob in blobs if blob.strip(MISSING)}
+    texts = past.blobs_of(repo, sorted(wanted))
+    return [(path, texts.get(new), texts.get(old)) for path, old, new in rows]
+
+
+def _back(repo: Repository, now: bytes | None, new: bytes | None, old: bytes | None) -> tuple[bool, bytes | None]:
+    """Take one change (from `old` to `new`) out of what a file is now; False when later work stands in the way."""
+    if now in (new, old):
+        return True, old
+    if now is None or new is None or old is None:
+        return False, now
+    merged = merge.three_way(repo, now, new, old)
+    return (False, now) if merged.conflicts else (True, merged.data)

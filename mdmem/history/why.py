@@ -1,0 +1,130 @@
+"""Where a note, or a line of it, came from: session, prompt, tool run, code commit, and who edited it since."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from mdmem import note, vault
+from mdmem.config import Config
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.history import find, repository
+from mdmem.history.repository import Repository
+
+
+class Step(NamedTuple):
+    """A commit that touched the note.
+
+    time: ISO 8601. session: whose commit it was, "" for a person's.
+    """
+
+    oid: str
+    time: str
+    author: str
+    subject: str
+    session: str
+
+
+class Origin(NamedTuple):
+    """Where a note came from.
+
+    path: vault-relative. line: from 1, 0 for the whole note; text: that line.
+    ask: the title of the prompt it answers. code_commit, branch: of the code, as they were then.
+    line_commit: the commit that last changed the line; None for the whole note, or while it is uncommitted.
+    steps: the commits of the note, the first one first.
+    """
+
+    path: str
+    line: int
+    text: str
+    id: str
+    kind: str
+    title: str
+    created: str
+    session: str
+    agent: str
+    project: str
+    ask: str
+    tool: str
+    branch: str
+    code_commit: str
+    line_commit: Step | None
+    steps: list[Step]
+
+
+def why(config: Config, name: str) -> Origin:
+    """Explain a note (`PATH` or `ID`) or one of its lines (`PATH:LINE`).
+
+    Raises:
+        NotFoundError: when there is no such note.
+        UsageError: when it has fewer lines.
+        VaultError: when the vault is no repository.
+    """
+    path, line = _split(config, name)
+    data = vault.read_path(config.vault, path) or b""
+    lines = data.decode("utf-8", "replace").split("\n")
+    if line > len(lines):
+        raise UsageError(f"{path} has {len(lines)} lines, so there is no line {line}.")
+    meta = {key: str(value) for key, value in note.parse(data).meta.items()}
+    repo = repository.open_vault(config.vault)
+    return Origin(
+        path=path,
+        line=line,
+        text=lines[line - 1] if line else "",
+        **{key: meta.get(key, "") for key in ("id", "kind", "title", "created", "session", "agent", "project")},
+        ask=_ask(config.vault, path, meta),
+        tool=meta.get("tool", ""),
+        branch=meta.get("branch", ""),
+        code_commit=meta.get("commit", ""),
+        line_commit=_blame(repo, path, line) if line else None,
+        steps=steps(repo, path),
+    )
+
+
+FORMAT = "%H%x00%cI%x00%an%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+
+
+def steps(repo: Repository, path: str) -> list[Step]:
+    """List the commits of a file, the first one first."""
+    done = repository.attempt(repo, "log", "-z", "--no-ext-diff", f"--format={FORMAT}", "--reverse", "HEAD", "--", path)
+    fields = os.fsdecode(done.out).split("\0")
+    return [Step(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+
+
+def _split(config: Config, name: str) -> tuple[str, int]:
+    """Tell `PATH:LINE` from a path or an id that has a colon in it."""
+    head, _, tail = name.rpartition(":")
+    if head and tail.isascii() and tail.isdigit() and int(tail):
+        try:
+            return find.path_of(config, head), int(tail)
+        except NotFoundError:
+            pass
+    return find.path_of(config, name), 0
+
+
+def _ask(root: str, path: str, meta: dict[str, str]) -> str:
+    """Give the title of the prompt with this note's number."""
+    if meta.get("kind") == "prompt":
+        return meta.get("title", "")
+    folder = str(PurePosixPath(path).parent)
+    if not meta.get("session") or folder == ".":
+        return ""
+    with vault.open_folder(root, tuple(folder.split("/"))) as opened:
+        for name in sorted(opened.names()):
+            if "-prompt-" not in name:
+                continue
+            found = note.parse(vault.read(opened, name) or b"").meta
+            if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
+                return str(found.get("title", ""))
+    return ""
+
+
+def _blame(repo: Repository, path: str, line: int) -> Step | None:
+    done = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
+    oid = done.out[:40].decode("ascii", "replace") if done.out else ""
+    if not oid.strip("0"):
+        return None  # git has not seen the file, or not this line of it
+    oid = done.out.split(b" ", 1)[0].decode("ascii")
+    shown = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
+    return Step(*os.fsdecode(shown).rstrip("\n").split("\0"))

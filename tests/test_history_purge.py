@@ -1,0 +1,184 @@
+"""Purging: what was asked for is in no file, no commit, no object and no cache, and everything else is as it was."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mdmem.errors import GitError, NotFoundError, UsageError
+from mdmem.history import commit, filtering, purge
+from tests.history_vault import FOLDER, captured, git, head_files, put, start, turn
+
+TEXT = 'the "Falcon" project'
+
+
+def every_byte(vault: Path, state: Path) -> bytes:
+    """Everything that is stored anywhere: files, names, unpacked objects, git's own files, state."""
+    words = ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
+    objects = subprocess.run(words, capture_output=True, check=True).stdout
+    files = [path for folder in (vault, state) for path in folder.rglob("*") if path.is_file()]
+    return objects + b"".join(str(path).encode() + path.read_bytes() for path in files)
+
+
+def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    title = '"on the \\"Falcon\\" project"'
+    captured(vault, "002-000-prompt-the-falcon-project-7gk2q9m4x1", "prompt", title, body=TEXT)
+    commit.commit(config)
+    put(vault, "notes/plan.md", f"keep\n{TEXT} starts\nkeep\n")
+    commit.commit(config)
+    put(vault, "notes/plan.md", "keep\nit starts\nkeep\n")
+    commit.commit(config)
+    put(vault, "notes/unsaved.md", f"{TEXT}\n")
+    state = Path(config.state_dir)
+    put(state, "spool/1.json", '{"body": "the \\"Falcon\\" project, waiting"}')
+    (state / "blob").write_bytes(b"\0" + TEXT.encode())
+    put(Path(config.index_dir), "segment", "compressed")
+
+    planned = purge.plan(config, TEXT)
+    done = purge.apply(config, planned)
+
+    assert done.left == []
+    assert done.commits >= 3
+    assert planned.files == {
+        f"{FOLDER}/002-000-prompt-the-falcon-project-7gk2q9m4x1.md": 2,
+        "notes/unsaved.md": 1,
+    }
+    stored = every_byte(vault, state)
+    assert b"Falcon" not in stored
+    assert b"the-falcon-project" not in stored
+    assert (vault / "notes/unsaved.md").read_text() == "[REDACTED]\n"
+    assert git(vault, "show", "HEAD~2:notes/plan.md") == "keep\n[REDACTED] starts\nkeep\n"
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+    assert git(vault, "status", "--porcelain") == "?? notes/unsaved.md\n"
+    assert not Path(config.index_dir).exists()
+    assert (state / "spool/1.json").read_text() == '{"body": "[REDACTED], waiting"}'
+
+
+def test_planning_changes_nothing(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/plan.md", TEXT)
+    commit.commit(config)
+    before = git(vault, "for-each-ref")
+
+    planned = purge.plan(config, TEXT)
+
+    assert (planned.files, planned.objects) == ({"notes/plan.md": 1}, 1)
+    assert git(vault, "for-each-ref") == before
+    assert (vault / "notes/plan.md").read_text() == TEXT
+
+
+def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    name = "002-000-prompt-secret-7gk2q9m4x1"
+    path = captured(vault, name, "prompt", "Embarrassing")
+    captured(vault, "session", "session", "A day", body=f"- [Embarrassing]({name}.md)\n- [Else](else.md)")
+    commit.commit(config)
+    path.rename(vault / "journal/moved-7gk2q9m4x1.md")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, "7gk2q9m4x1", kind="id"))
+
+    assert done.left == []
+    stored = every_byte(vault, Path(config.state_dir))
+    assert b"Embarrassing" not in stored
+    assert b"7gk2q9m4x1" not in stored
+    assert "- [REDACTED]" in (vault / FOLDER / "session.md").read_text()
+    assert len(head_files(vault)) == 6
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_pattern_is_purged(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "customer 123456 and customer 654321\n")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, r"customer \d{6}", kind="regex"))
+
+    assert done.left == []
+    assert git(vault, "show", "HEAD:notes/a.md") == "[REDACTED] and [REDACTED]\n"
+
+
+def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    put(vault, "notes/b.md", "b\n")
+    commit.commit(config)
+    put(vault, "notes/b.md", "b staged\n")
+    put(vault, "notes/c.md", f"{TEXT} staged\n")
+    put(vault, "code.py", "print()\n")
+    git(vault, "add", "notes", "code.py")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert git(vault, "diff", "--cached", "--name-only").split() == ["code.py", "notes/b.md"]
+    assert (vault / "notes/c.md").read_text() == "[REDACTED] staged\n"
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+
+
+def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(vault, "push", "-q", "origin", "main")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert f"git -C {vault} push --force --mirror origin" in done.elsewhere[0]
+    assert "transcripts" in done.elsewhere[-1]
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+    assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Purged,valueonly)").strip()
+
+
+def test_a_purge_that_broke_off_brings_nothing_back_and_is_finished_by_the_next(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+
+    def broken(*_: object) -> None:
+        raise GitError("the power went")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(filtering, "bring_home", broken)
+        with pytest.raises(GitError):
+            purge.apply(config, purge.plan(config, TEXT))
+    commit.commit(config)
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+    assert (vault / "notes/a.md").read_text() == "[REDACTED]\n"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None:
+    config = start(vault)
+
+    for target, kind in ((" ", "text"), ("(", "regex"), ("a*", "regex")):
+        with pytest.raises(UsageError):
+            purge.plan(config, target, kind=kind)
+    with pytest.raises(NotFoundError):
+        purge.plan(config, "missing123", kind="id")
+
+
+def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", TEXT)
+    monkeypatch.setattr(filtering, "MODULE", "git_filter_repo_is_not_here")
+
+    with pytest.raises(GitError, match=r"mdmem\[purge\]"):
+        purge.apply(config, purge.plan(config, TEXT))
+
+    assert (vault / "notes/a.md").read_text() == TEXT

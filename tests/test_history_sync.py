@@ -1,0 +1,468 @@
+"""Carrying a vault between machines: every note everywhere, nothing lost, nothing forced, private ones at home."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.errors import GitError, VaultError
+from mdmem.history import both, commit, merge, purge, repository, sync
+from tests.history_vault import FOLDER, captured, forker, git, head_files, put, run_and_kill, start, turn
+
+SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    folder = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def first(vault: Path, remote: Path) -> Config:
+    """A machine whose vault has a remote and one session in it."""
+    settings = start(vault)
+    git(vault, "remote", "add", "origin", str(remote))
+    turn(vault)
+    sync.sync(settings)
+    return settings
+
+
+def machine(tmp_path: Path, remote: Path, name: str = "second") -> Config:
+    """Another machine, set up from the remote."""
+    sync.clone(str(remote), tmp_path / name)
+    return config.load(str(tmp_path / name))
+
+
+def trees(*machines: Config) -> list[dict[str, bytes]]:
+    """Every file of every machine, without those that a killed writer leaves half-written under a hidden name."""
+    return [
+        {
+            path.relative_to(one.vault).as_posix(): path.read_bytes()
+            for path in sorted(Path(one.vault).rglob("*"))
+            if path.is_file() and ".git" not in path.parts and path.suffix != ".tmp"
+        }
+        for one in machines
+    ]
+
+
+def settle(*machines: Config) -> None:
+    for _ in range(2):
+        for one in machines:
+            sync.sync(one)
+
+
+def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+
+    assert trees(first)[0] == trees(second)[0]
+    assert git(Path(second.vault), "status", "--porcelain") == ""
+    assert sync.sync(second) == sync.Synced([], 0, [], [], 0, [])
+
+
+def test_work_on_two_machines_meets(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    turn(Path(first.vault), 2)
+    turn(Path(second.vault), session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+
+    sent = sync.sync(first)
+    done = sync.sync(second)
+    back = sync.sync(first)
+
+    assert (sent.sent, sent.received) == (1, [])
+    assert (done.sent, len(done.received)) == (2, 5)
+    assert (back.sent, len(back.received), back.conflicts) == (0, 5, [])
+    one, two = trees(first, second)
+    assert one == two
+    assert len(one) == 6 + 4 + 5
+    assert git(Path(second.vault), "log", "-1", "--format=%s") == "Sync with origin (5 files)\n"
+    for settings in (first, second):
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_changes_of_one_note_on_two_machines_meet_line_by_line_and_key_by_key(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    text = "---\nid: decision12\ntitle: On dates\ntags: [dates]\n---\n\none\ntwo\nthree\nfour\nfive\n"
+    put(Path(first.vault), "notes/d.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/d.md", text.replace("[dates]", "[dates, parser]").replace("\none", "\nONE"))
+    other = text.replace("[dates]", "[dates, utc]").replace("five", "FIVE").replace("On dates", "On dates, again")
+    put(Path(second.vault), "notes/d.md", other)
+
+    sync.sync(first)
+    done = sync.sync(second)
+    sync.sync(first)
+
+    assert done.conflicts == []
+    assert trees(first)[0] == trees(second)[0]
+    assert (Path(first.vault) / "notes/d.md").read_text() == (
+        "---\nid: decision12\ntitle: On dates, again\ntags: [dates, utc, parser]\n---\n\nONE\ntwo\nthree\nfour\nFIVE\n"
+    )
+
+
+def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    text = "---\nid: decision12\ntitle: On dates\n---\n\nwe keep text\n"
+    put(Path(first.vault), "notes/d.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/d.md", text.replace("On dates", "A").replace("text", "integers"))
+    put(Path(second.vault), "notes/d.md", text.replace("On dates", "B").replace("text", "floats"))
+
+    sync.sync(first)
+    done = sync.sync(second)
+    sync.sync(first)
+
+    assert done.conflicts == ["notes/d.md"]
+    assert trees(first)[0] == trees(second)[0]
+    marked = (merge.BEGIN, b"we keep floats", merge.MIDDLE, b"we keep integers", merge.END)
+    assert (Path(first.vault) / "notes/d.md").read_bytes() == (
+        b"---\nid: decision12\ntitle: B\ntitle_other: A\n---\n\n" + b"\n".join(marked) + b"\n"
+    )
+
+
+def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    for settings, line in ((first, "- one"), (second, "- two")):
+        page = Path(settings.vault) / FOLDER / "session.md"
+        page.write_text(page.read_text() + f"{line}\n")
+
+    sync.sync(first)
+    done = sync.sync(second)
+
+    assert done.conflicts == []
+    assert (Path(second.vault) / FOLDER / "session.md").read_text().endswith("- two\n- one\n")
+
+
+def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    edited = next((Path(first.vault) / FOLDER).glob("001-003*"))
+    (Path(second.vault) / edited.relative_to(first.vault)).unlink()
+    gone = next((Path(second.vault) / FOLDER).glob("001-002*"))
+    gone.unlink()
+    edited.write_text(edited.read_text() + "more\n")
+
+    settle(first, second)
+
+    assert trees(first)[0] == trees(second)[0]
+    assert edited.read_text().endswith("more\n")
+    assert not (Path(first.vault) / gone.relative_to(second.vault)).exists()
+
+
+def test_a_project_renamed_there_takes_the_notes_of_here_along(first: Config, tmp_path: Path, remote: Path) -> None:
+    project = Path(first.vault) / "journal/acme-notes-app"
+    put(project, "project.md", "---\nkind: project\nidentity: [github.com/acme/notes-app]\n---\n\nx\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    project.rename(project.with_name("notes"))
+    turn(Path(second.vault), session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+
+    settle(second, first)
+
+    one, two = trees(first, second)
+    assert one == two
+    assert not any("acme-notes-app" in path for path in one)
+    assert sum("/0900-" in path for path in one) == 5
+
+
+def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path, remote: Path) -> None:
+    put(Path(first.vault), "notes/a.md", "one\ntwo\nthree\nfour\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    put(root, "notes/a.md", "ONE\ntwo\nthree\nfour\n")
+    put(root, "notes/new.md", "staged here\n")
+    git(root, "add", "notes")
+    put(Path(first.vault), "notes/a.md", "one\ntwo\nthree\nFOUR\n")
+    put(Path(first.vault), "notes/new.md", "from there\n")
+    sync.sync(first)
+
+    sync.sync(second)
+
+    assert (root / "notes/a.md").read_text() == "ONE\ntwo\nthree\nFOUR\n"
+    assert (root / "notes/new.md").read_bytes().split(b"\n")[1:4:2] == [b"staged here", b"from there"]
+    assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
+
+
+def test_two_vaults_with_nothing_in_common_become_one(first: Config, tmp_path: Path, remote: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    settings = start(other)
+    put(other, "mdmem.toml", "# another\n")
+    put(Path(first.vault), "mdmem.toml", "# the first\n")
+    sync.sync(first)
+    put(other, ".gitignore", "*.tmp\n")
+    turn(other, session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+    git(other, "remote", "add", "origin", str(remote))
+
+    done = sync.sync(settings)
+    sync.sync(first)
+
+    assert done.conflicts == ["mdmem.toml"]
+    assert (other / "mdmem.toml").read_text() == "# another\n"
+    assert len(list(other.glob("mdmem.conflict-*.toml"))) == 1
+    assert trees(first)[0] == trees(settings)[0]
+
+
+def test_links_and_git_folders_from_a_remote_are_refused(first: Config, tmp_path: Path, remote: Path) -> None:
+    hostile = tmp_path / "hostile"
+    subprocess.run(["git", "clone", "-q", str(remote), str(hostile)], check=True)
+    (hostile / "notes").symlink_to("/etc")
+    put(hostile, "good.md", "fine\n")
+    git(hostile, "add", ".")
+    git(hostile, "commit", "-q", "-m", "trap")
+    git(hostile, "push", "-q")
+
+    done = sync.sync(first)
+
+    assert done.refused == ["notes"]
+    assert not (Path(first.vault) / "notes").exists()
+    assert (Path(first.vault) / "good.md").read_text() == "fine\n"
+    assert "notes" not in head_files(Path(first.vault))
+
+
+def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/a.md", "x\n")
+    sync.sync(first)
+    (tmp_path / "outside").mkdir()
+    (Path(second.vault) / "notes").symlink_to(tmp_path / "outside")
+
+    sync.sync(second)
+
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_private_note_and_a_private_project_never_leave(first: Config, remote: Path) -> None:
+    root = Path(first.vault)
+    put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")
+    put(root, "journal/home/project.md", "---\nkind: project\nsync: no\n---\n\nCANARY\n")
+    captured(root, "001-000-prompt-x", "prompt", "CANARY", folder="journal/home/2026-09-14/0800-x-1", project="home")
+    put(root, "notes/of-home.md", "---\nproject: home\n---\n\nCANARY\n")
+
+    done = sync.sync(first)
+
+    assert done.private == 4
+    assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert (root / "notes/diary.md").exists()
+
+
+def test_a_note_that_becomes_private_is_not_pushed_with_its_older_commits(first: Config, remote: Path) -> None:
+    root = Path(first.vault)
+    put(root, "notes/diary.md", "CANARY\n")
+    commit.commit(first)
+    put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")
+
+    with pytest.raises(GitError, match=r"mdmem purge --history-only 'notes/diary\.md'"):
+        sync.sync(first)
+    purge.apply(first, purge.plan(first, "notes/diary.md", kind="path"))
+    sync.sync(first)
+
+    assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert (root / "notes/diary.md").read_text().endswith("CANARY\n")
+
+
+def test_a_purged_text_is_not_merged_back_from_remote_or_clone(first: Config, tmp_path: Path, remote: Path) -> None:
+    put(Path(first.vault), "notes/a.md", "CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    purge.apply(first, purge.plan(first, "CANARY"))
+
+    with pytest.raises(GitError, match="push --force --mirror origin"):
+        sync.sync(first)
+    git(Path(first.vault), "push", "-q", "--force", "--mirror", "origin")
+    with pytest.raises(GitError, match="mdmem clone"):
+        sync.sync(second)
+
+    assert "CANARY" not in git(Path(first.vault), "log", "-p", "main")
+
+
+def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, tmp_path: Path) -> None:
+    settings = start(vault)
+    turn(vault)
+
+    with pytest.raises(GitError, match="remote add origin URL"):
+        sync.sync(settings)
+    git(vault, "remote", "add", "origin", str(tmp_path / "nowhere.git"))
+    with pytest.raises(GitError, match=r"nowhere\.git"):
+        sync.sync(settings)
+
+    assert len(head_files(vault)) == 6
+
+
+@pytest.mark.parametrize("url", ["ext::sh -c touch% {mark}", "--upload-pack=touch {mark}"])
+def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
+    mark = tmp_path / "ran"
+
+    with pytest.raises(GitError):
+        sync.clone(url.format(mark=mark), tmp_path / "new")
+
+    assert not mark.exists()
+
+
+def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:
+    put(tmp_path, "full/file", "x")
+
+    with pytest.raises(VaultError, match="not empty"):
+        sync.clone(str(remote), tmp_path / "full")
+
+
+def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:
+    repo = sync.clone(str(remote), tmp_path / "new")
+
+    assert repository.branch(repo) == "refs/heads/main"
+
+
+@pytest.mark.soak
+def test_three_machines_with_random_syncs_end_identical(first: Config, tmp_path: Path, remote: Path) -> None:
+    chance = random.Random(11)
+    machines = [first, machine(tmp_path, remote), machine(tmp_path, remote, "third")]
+    events = 10 * SOAK
+    for number in range(3 * events):
+        which = number % 3
+        one = machines[which]
+        session = f"m{which}-{number // 30}"
+        folder = FOLDER.replace("0800", f"{which:02d}{number // 30:02d}")
+        captured(Path(one.vault), f"{number:04d}", "observation", f"event {number}", session=session, folder=folder)
+        page = Path(one.vault) / FOLDER / "session.md"
+        if chance.random() < 0.1:
+            page.write_text(page.read_text() + f"- line {number}\n")
+        if chance.random() < 0.08:
+            sync.sync(one)
+
+    settle(*machines)
+
+    everything, *others = trees(*machines)
+    assert others == [everything, everything]
+    assert sum("event " in data.decode() for data in everything.values()) == 3 * events
+    text = everything[f"{FOLDER}/session.md"].decode()
+    assert merge.BEGIN.decode() not in text
+    for settings in machines:
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+class Work:
+    """A person and an agent at work on several machines, and what has to be there in the end."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.events: set[str] = set()
+        self.deleted: set[str] = set()
+        self.edits: set[str] = set()
+
+    def step(self, root: Path, number: int) -> None:
+        """Do one thing: capture, edit a shared note, delete a note, rename the project."""
+        action = self.chance.choices([self.capture, self.edit, self.delete, self.rename], [60, 25, 10, 5])[0]
+        action(root, number)
+
+    def capture(self, root: Path, number: int) -> None:
+        folder = self.project(root) / "2026-09-14" / f"0800-session-{number % 7}"
+        put(root, f"{folder.relative_to(root)}/event-{number}.md", f"---\nid: e{number}\n---\n\nevent {number}.\n")
+        self.events.add(f"event-{number}")
+
+    def edit(self, root: Path, number: int) -> None:
+        file = root / "notes" / f"shared-{number % 3}.md"
+        start = ["---", "title: shared", "---", "", *(f"line {place}" for place in range(20))]
+        lines = file.read_text().splitlines() if file.exists() else start
+        lines.insert(self.chance.randrange(4, len(lines) + 1), f"edit {number}.")
+        put(root, f"notes/{file.name}", "\n".join(lines) + "\n")
+        self.edits.add(f"edit {number}.")
+
+    def delete(self, root: Path, number: int) -> None:
+        found = sorted(root.glob("journal/*/*/*/event-*.md"))
+        if found:
+            file = self.chance.choice(found)
+            file.unlink()
+            self.deleted.add(file.stem)
+
+    def rename(self, root: Path, number: int) -> None:
+        self.project(root).rename(root / "journal" / f"project-{number}")
+
+    def project(self, root: Path) -> Path:
+        return min(page.parent for page in root.glob("journal/*/project.md"))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(SOAK))
+def test_edits_deletions_and_renames_on_three_machines_all_arrive(tmp_path: Path, remote: Path, seed: int) -> None:
+    (tmp_path / "first").mkdir()
+    machines = [start(tmp_path / "first")]
+    put(tmp_path / "first", "journal/project/project.md", "---\nkind: project\nidentity: example.org/a/b\n---\n\nx\n")
+    git(tmp_path / "first", "remote", "add", "origin", str(remote))
+    sync.sync(machines[0])
+    machines += [machine(tmp_path, remote, name) for name in ("second", "third")]
+    work = Work(seed)
+    for number in range(60):
+        one = work.chance.choice(machines)
+        work.step(Path(one.vault), number)
+        if work.chance.random() < 0.12:
+            sync.sync(one)
+
+    settle(*machines)
+
+    everything, *others = trees(*machines)
+    assert others == [everything, everything]
+    names = [Path(path).stem for path in everything]
+    assert len(names) == len(set(names))
+    assert work.events - work.deleted <= set(names)
+    text = b"".join(everything.values()).decode()
+    assert {edit for edit in work.edits if edit not in text} == set()
+    assert sum(path.endswith("/project.md") for path in everything) == 1
+    for settings in machines:
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the children of a process are found in /proc")
+def test_a_sync_killed_at_any_point_loses_nothing_on_any_machine(first: Config, tmp_path: Path, remote: Path) -> None:
+    chance = random.Random(5)
+    put(Path(first.vault), ".gitignore", ".*.tmp\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    rounds = 4 * SOAK
+    with forker(root, "from mdmem.history import sync; run = sync.sync") as server:
+        for number in range(rounds):
+            page = Path(first.vault) / FOLDER / "session.md"
+            page.write_text(page.read_text() + f"- there {number}\n")
+            captured(Path(first.vault), f"a{number:04d}", "observation", f"event a{number}")
+            sync.sync(first)
+            page = root / FOLDER / "session.md"
+            page.write_text(page.read_text() + f"- here {number}\n")
+            captured(root, f"b{number:04d}", "observation", f"event b{number}")
+            run_and_kill(server, chance.uniform(0, 0.3), with_git=bool(number % 2))
+
+    settle(second, first)
+
+    one, two = trees(first, second)
+    assert one == two
+    assert sum("\nevent " in data.decode() for data in one.values()) == 2 * rounds
+    lines = one[f"{FOLDER}/session.md"].decode().split("\n")
+    assert {line for line in lines if line.startswith(("- here", "- there"))} == {
+        f"- {where} {number}" for where in ("here", "there") for number in range(rounds)
+    }
+    for settings in (first, second):
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vault: Path) -> None:
+    repo = repository.init(vault)
+
+    assert both.merge_note(repo, "a.md", b"---\nopen\n", b"", b"---\nid: x\n---\n") is None
+    assert both.merge_note(repo, "a.md", b"\xff", b"", b"x") is None
+    assert both.merge_note(repo, "mdmem.toml", b"a = 1\n", b"", b"a = 2\n") is None
+    assert both.merge_note(repo, ".gitignore", b"a\n", b"", b"b\n") == both.Both(b"a\nb\n", conflict=False)
