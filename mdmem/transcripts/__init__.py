@@ -1,0 +1,1 @@
+"""Import: what agents saved by themselves becomes the same events that their hooks give."""

@@ -1,0 +1,83 @@
+"""Branches: which lines of a Claude Code transcript belong to the conversation as it stands.
+
+After a rewind the old lines stay in the file, beside the new ones. Each line names its parent: those that
+the last answer or prompt descends from are alive. Three things make that less simple. A compaction begins
+a new tree and names the old one as its logical parent. One answer is several lines, and where it runs tools
+side by side, only one of them has the next line for a child. And a parent can be a line that cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mdmem.agents import text
+from mdmem.transcripts.claude_text import blocks
+
+_TURNS = frozenset(["user", "assistant"])
+_FOLLOWERS = frozenset(["attachment", "system", "progress"])
+
+
+class Branch:
+    """The living lines of one transcript: ask `has` of each."""
+
+    def __init__(self, lines: Iterable[dict[str, Any]]) -> None:
+        """Go through all lines once."""
+        parents: dict[str, str] = {}
+        messages: dict[str, str] = {}
+        last = leaf = ""
+        for line in lines:
+            uuid = text(line.get("uuid"))
+            if not uuid or line.get("isSidechain") is True:
+                continue
+            parents[uuid] = _parent(line, last, parents)
+            if line.get("type") == "assistant":
+                messages[uuid] = message_id(line)
+            is_turn = text(line.get("type")) in _TURNS and isinstance(line.get("message"), dict)
+            if is_turn and line.get("isMeta") is not True:
+                leaf = uuid
+            last = uuid
+        self._uuids = _ancestors(leaf, parents)
+        self._messages = {messages[uuid] for uuid in self._uuids if messages.get(uuid)}
+        self._uses: set[str] = set()
+
+    def has(self, line: dict[str, Any]) -> bool:
+        """Say whether a line is alive; to be asked of every line, in the order of the file."""
+        uuid = text(line.get("uuid"))
+        alive = not uuid or uuid in self._uuids or self._belongs(line)
+        if alive and line.get("type") == "assistant":
+            self._uses.update(text(block.get("id")) for block in blocks(line) if block.get("type") == "tool_use")
+        return alive
+
+    def _belongs(self, line: dict[str, Any]) -> bool:
+        """Say whether a line is alive through its answer, its tool run, or the line that it follows."""
+        kind = text(line.get("type"))
+        if kind == "assistant":
+            return message_id(line) in self._messages
+        if kind == "user":
+            results = [block for block in blocks(line) if block.get("type") == "tool_result"]
+            return any(text(block.get("tool_use_id")) in self._uses for block in results)
+        return kind in _FOLLOWERS and text(line.get("parentUuid")) in self._uuids
+
+
+def _parent(line: dict[str, Any], last: str, parents: dict[str, str]) -> str:
+    """Name the line before this one in the conversation; "" at its beginning."""
+    if "parentUuid" not in line or line.get("isCompactSummary") is True or line.get("subtype") == "compact_boundary":
+        named = text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
+        return named if named in parents else last
+    parent = text(line["parentUuid"])
+    return parent if parent in parents or not parent else last
+
+
+def _ancestors(leaf: str, parents: dict[str, str]) -> set[str]:
+    found: set[str] = set()
+    while leaf and leaf not in found:
+        found.add(leaf)
+        leaf = parents.get(leaf, "")
+    return found
+
+
+def message_id(line: dict[str, Any]) -> str:
+    """Give the id of the answer that an assistant's line is a part of; "" when missing."""
+    message = line.get("message")
+    return text(message.get("id")) if isinstance(message, dict) else ""

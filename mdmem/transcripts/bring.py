@@ -1,0 +1,241 @@
+"""Bring: transcripts and folders into the vault, through the same code as what hooks bring."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from mdmem import journal, privacy
+from mdmem.capture import store
+from mdmem.capture.replay import Replay
+from mdmem.config import Config
+from mdmem.errors import VaultError
+from mdmem.transcripts import markdown
+from mdmem.transcripts.done import Done
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped
+from mdmem.transcripts.sources import Transcript
+
+_FAILURES_IN_A_ROW = 5
+
+
+class Tally:
+    """What an import did.
+
+    added: kind of note -> how many are new. known: how many were there already. sessions: how many gained a note.
+    private: events that a private turn or section left nothing of. skipped: why something was passed over.
+    """
+
+    def __init__(self) -> None:
+        self.added: Counter[str] = Counter()
+        self.known = 0
+        self.private = 0
+        self.failed = 0
+        self.sessions = 0
+        self.files = 0
+        self.skipped: Skipped = Skipped()
+
+
+class Import:
+    """A run: the vault, what it knows of earlier runs, and what came of it so far.
+
+    told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        done: Done,
+        env: Mapping[str, str],
+        *,
+        told: Callable[[int], None] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.config = config
+        self.done = done
+        self.env = env
+        self.told = told
+        self.stopped = stopped
+        self.tally = Tally()
+        self._bytes = 0
+        self._failures = 0
+        self._tags = _tags(config)
+
+    def transcripts(self, found: Iterable[Transcript], now: float) -> None:
+        """Store what transcripts hold, one after the other; what a stop leaves unfinished is for the next run.
+
+        now: the time, which tells a session that is over from one that may go on.
+
+        Raises:
+            OSError, VaultError: when the vault cannot be written.
+        """
+        with self._synced(), _scratch(self.config) as scratch:
+            for transcript in found:
+                if not _can_read(transcript.path):
+                    self.tally.skipped["file that cannot be read"] += 1
+                    continue
+                failed = self.tally.failed
+                over = self._transcript(transcript, now, scratch)
+                if self.stopped():
+                    return
+                self.tally.files += 1
+                self._bytes += transcript.size
+                self.told(self._bytes)
+                if over and self.tally.failed == failed:
+                    self.done.add(transcript.path, transcript.size, transcript.changed_ns)
+
+    def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
+        """Store what one transcript holds; say whether its session is over."""
+        last = transcript.changed_ns / 1e9
+        before = self._bytes
+        subagents = self.config.settings["capture.subagents"]
+        read = transcript.source.read(
+            transcript.path, self.tally.skipped, now, subagents=subagents, tell=lambda at: self.told(before + at)
+        )
+        for session, saved in _by_session(read):
+            with self._replay(transcript, session, scratch, now) as replay:
+                for one in saved:
+                    if self.stopped():
+                        break
+                    last = one.at
+                    self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
+            self.tally.sessions += replay.added > 0
+            if self.stopped():
+                break
+        return now - last > QUIET_SECONDS
+
+    def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:
+        tags = journal.session_tags(session)
+        # A session that is going on may get its folder from a hook at any moment: then it is looked for.
+        absent = self._tags.isdisjoint(tags) and now - transcript.changed_ns / 1e9 > QUIET_SECONDS
+        self._tags.update(tags)
+        return Replay(
+            self.config, session, scratch, loose=transcript.source.loose, absent=absent, again=self.done.again
+        )
+
+    def _count(self, outcome: store.Outcome) -> None:
+        self._failures = self._failures + 1 if outcome.error else 0
+        if self._failures >= _FAILURES_IN_A_ROW:
+            raise VaultError(
+                f"The vault at {self.config.vault} cannot be written ({outcome.error}). What was read so far waits"
+                " aside; `mdmem doctor` says why."
+            )
+        if outcome.error:
+            self.tally.failed += 1
+        elif outcome.added:
+            self.tally.added[outcome.kind] += 1
+        elif outcome.stored:
+            self.tally.known += 1
+        elif outcome.ignored == store.PRIVATE:
+            self.tally.private += 1
+        elif outcome.ignored in _REASONS:
+            self.tally.skipped[_REASONS[outcome.ignored]] += 1
+
+    def folders(self, found: Iterable[markdown.Folder]) -> None:
+        """Copy folders of markdown.
+
+        Raises:
+            OSError, VaultError: when the vault cannot be written.
+        """
+        rules = privacy.Rules.of(self.config.settings)
+        with self._synced():
+            for folder in found:
+                for name in markdown.files(folder):
+                    if self.stopped():
+                        return
+                    self._file(folder, name, rules)
+
+    def _file(self, folder: markdown.Folder, name: str, rules: privacy.Rules) -> None:
+        path = folder.root / name
+        try:
+            facts = path.stat()
+            if self.done.has(path, facts.st_size, facts.st_mtime_ns):
+                self.tally.known += 1
+                return
+            added = markdown.bring(self.config, rules, folder, name, self.tally.skipped)
+        except (FileNotFoundError, PermissionError):
+            if _can_read(path):
+                raise  # it is the vault that cannot be written
+            self.tally.skipped["file that cannot be read"] += 1
+            return
+        self.tally.added["note"] += added
+        self.done.add(path, facts.st_size, facts.st_mtime_ns)
+
+    @contextlib.contextmanager
+    def _synced(self) -> Iterator[None]:
+        """Have everything on disk at the end, however it comes: once, not once a note."""
+        try:
+            yield
+        finally:
+            if self.tally.added and self.config.settings["capture.durability"] == "power":
+                os.sync()
+
+
+_REASONS = {
+    "paused at that time": "event while storing was paused",
+    "switched off": "event of a session that is paused",
+    "excluded": "event in an excluded project",
+    "excluded tool": "run of an excluded tool",
+    "nobody typed this prompt": "prompt that nobody typed",
+}
+"""Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
+
+
+def _by_session(read: Iterator[Saved]) -> Iterator[tuple[str, Iterator[Saved]]]:
+    """Cut a transcript where its events' session changes: what was resumed can hold more than one."""
+    yield from itertools.groupby(read, key=lambda saved: journal.session_id(saved.event))
+
+
+def _tags(config: Config) -> set[str]:
+    """Give the tag of every session that the journal has a folder of."""
+    top = f"{config.vault}/journal"
+    return {
+        name.rpartition("-")[2]
+        for project in journal.folders(top)
+        for day in journal.folders(f"{top}/{project}")
+        for name in journal.folders(f"{top}/{project}/{day}")
+    }
+
+
+@contextlib.contextmanager
+def _scratch(config: Config) -> Iterator[str]:
+    """Give a folder for the marks of this run; those of runs that were killed go as well."""
+    home = _usable(Path(config.runtime_dir), Path(config.state_dir) / "run")
+    for old in home.glob("import-*"):
+        if not _is_running(old.name.split("-")[1]):
+            shutil.rmtree(old, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=f"import-{os.getpid()}-", dir=home)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _can_read(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
+
+
+def _usable(*folders: Path) -> Path:
+    """Give the first folder that can be written to, made where it is missing."""
+    for folder in folders[:-1]:
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    folders[-1].mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folders[-1]
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True

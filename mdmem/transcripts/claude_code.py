@@ -1,0 +1,298 @@
+"""Claude Code's transcripts: one JSONL file a session, a line for each part of the conversation.
+
+The format is nobody's promise and changes without notice: every field may be missing or of another type,
+and a kind of line that has no row here is counted and passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mdmem.agents import claude_code, prompts, text
+from mdmem.agents.dialect import made_id
+from mdmem.transcripts.answer import Answer
+from mdmem.transcripts.branches import message_id
+from mdmem.transcripts.claude_text import blocks, join, own_text, summed_up
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, moment
+
+NAME = claude_code.NAME
+
+_SILENT = frozenset(
+    [
+        "agent-name", "ai-title", "atis-latch", "bridge-session", "custom-title", "file-history-delta",
+        "file-history-snapshot", "fork-context-ref", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link",
+        "progress", "result", "saved_hook_context", "started", "summary", "tag", "worktree-state",
+    ]
+)  # fmt: skip
+"""The kinds of lines that hold nothing an event is made of."""
+
+_REFUSED = (
+    "The user doesn't want to ",
+    "User rejected",
+    "[Request interrupted by user",
+    "<tool_use_error>",
+    "Claude requested permissions",
+    "Permission to use ",
+)
+"""How the result of a tool begins that never ran: no hook fires for it."""
+
+_LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
+
+
+class Reader:
+    """Turns the lines of one session's file, dead branches left out, into events.
+
+    session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
+    """
+
+    def __init__(self, session: str, path: str, since: float, skipped: Skipped, *, subagent: bool = False) -> None:
+        self._session = session
+        self._since = since
+        self._path = path
+        self._skipped = skipped
+        self._subagent = subagent
+        self._line: dict[str, Any] = {}
+        self._at = 0.0
+        self._cwd = self._branch = self._prompt = self._trigger = ""
+        self._begun = False
+        self._uses: dict[str, tuple[str, Any]] = {}
+        self._answer = Answer()
+        self._command: Saved | None = None
+        self._queue: dict[str, Saved] = {}
+
+    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
+        """Take one line in; give the events that it completes."""
+        kind = text(line.get("type"))
+        row = _LINES.get(kind)
+        if row is None:
+            if kind not in _SILENT:
+                self._skipped["line of an unknown kind"] += 1
+            return
+        if line.get("isSidechain") is True and not self._subagent:
+            self._skipped["sub-agent's line"] += 1
+            return
+        self._look(line)
+        if not self._begun and self._at and not self._subagent:
+            self._begun = True
+            yield self._saved("SessionStart", source="startup")
+        yield from row(self, line)
+
+    def finish(self, now: float) -> Iterator[Saved]:
+        """Give what the end of the file completes."""
+        over = now - self._at > QUIET_SECONDS
+        if over:
+            yield from self._typed_command()
+        if over or self._answer.is_whole:
+            yield from self._said()
+        if not over or self._subagent:
+            return
+        yield from [saved for words, saved in self._queue.items() if words[:1] not in ("/", "!")]
+        if self._begun:
+            yield self._saved("SessionEnd", reason="as the transcript ends")
+
+    # -- lines -------------------------------------------------------------------------------------
+
+    def _user(self, line: dict[str, Any]) -> Iterator[Saved]:
+        words = own_text(line).strip("\n")
+        if self._subagent and not _has_result(line, words):
+            return  # what an agent asks of a sub-agent is part of its own tool run
+        if words.startswith(_LOCAL):
+            self._drop_command()
+        yield from self._typed_command()
+        for applies, handle in _USER_LINES:
+            if applies(line, words):
+                yield from handle(self, line, words)
+                return
+
+    def _assistant(self, line: dict[str, Any]) -> Iterator[Saved]:
+        yield from self._typed_command()
+        message = line.get("message")
+        if not isinstance(message, dict):
+            self._skipped["unreadable line"] += 1
+            return
+        if line.get("isApiErrorMessage") is True:
+            yield from self._said()
+            yield self._saved("StopFailure", last_assistant_message=own_text(line), error=text(line.get("error")))
+            return
+        if message.get("model") == "<synthetic>":
+            return
+        if self._answer.is_whole and self._answer.id != message_id(line):
+            yield from self._said()
+        for block in blocks(line):
+            if block.get("type") == "text":
+                self._answer.add(message_id(line), text(block.get("text")), self._at)
+            elif block.get("type") == "tool_use":
+                self._answer.clear()  # what was said before a tool run is no answer
+                self._uses[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
+        self._answer.stopped(text(message.get("stop_reason")))
+
+    def _system(self, line: dict[str, Any]) -> Iterator[Saved]:
+        subtype = text(line.get("subtype"))
+        if subtype in ("stop_hook_summary", "turn_duration", "compact_boundary"):
+            yield from self._said()
+        if subtype == "compact_boundary":
+            metadata = line.get("compactMetadata")
+            self._trigger = text(metadata.get("trigger")) if isinstance(metadata, dict) else ""
+
+    def _attachment(self, line: dict[str, Any]) -> Iterator[Saved]:
+        found = line.get("attachment")
+        if not isinstance(found, dict) or found.get("type") != "queued_command":
+            return
+        words = join(found.get("prompt"))
+        if found.get("commandMode", "prompt") != "prompt" or not prompts.is_typed(words) or not words.strip():
+            self._skipped["prompt that nobody typed"] += 1
+            return
+        self._queue.pop(words.strip(), None)
+        yield self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
+
+    def _queued(self, line: dict[str, Any]) -> Iterator[Saved]:
+        """Remember what was typed while the agent worked: it may never come as a line of its own."""
+        operation, words = text(line.get("operation")), text(line.get("content"))
+        key = words.strip()
+        if operation == "enqueue" and key and prompts.is_typed(words):
+            self._queue[key] = self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
+        elif operation == "popAll":
+            self._queue.clear()
+        elif operation == "remove":
+            self._queue.pop(key, None)
+        return iter(())
+
+    # -- a user's lines ----------------------------------------------------------------------------
+
+    def _summary(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+        yield from self._said()
+        yield self._saved("PostCompact", trigger=self._trigger, compact_summary=summed_up(words))
+
+    def _results(self, line: dict[str, Any], _: str) -> Iterator[Saved]:
+        self._answer.clear()
+        found = [block for block in blocks(line) if block.get("type") == "tool_result"]
+        for block in found:
+            # With several results in one line, nobody says whose the structured one is.
+            whole = line.get("toolUseResult") if len(found) == 1 else None
+            yield from self._result(block, block.get("content") if whole is None else whole)
+
+    def _result(self, block: dict[str, Any], response: Any) -> Iterator[Saved]:
+        use = text(block.get("tool_use_id"))
+        tool, given = self._uses.pop(use, ("", None))
+        if not tool:
+            self._skipped["tool result without its call"] += 1
+            return
+        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use or made_id(self._at, tool, given)}
+        if block.get("is_error") is not True:
+            yield self._saved("PostToolUse", **fields, tool_response=response)
+            return
+        said = join(block.get("content"))
+        if said.startswith(_REFUSED) or text(response).startswith(_REFUSED):
+            self._skipped["tool run that was refused"] += 1
+            return
+        yield self._saved("PostToolUseFailure", **fields, error=said or text(response).removeprefix("Error: "))
+
+    def _local_command(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+        yield from self._said()
+        name, arguments = prompts.command(words) or ("", "")
+        if name:
+            self._command = self._prompted(f"{name} {arguments}".strip())
+
+    def _interrupted(self, *_: object) -> Iterator[Saved]:
+        self._answer.clear()  # no hook fires for an answer that was cut short
+        return iter(())
+
+    def _untyped(self, *_: object) -> Iterator[Saved]:
+        self._skipped["prompt that nobody typed"] += 1
+        return self._said()
+
+    def _nothing(self, *_: object) -> Iterator[Saved]:
+        return iter(())
+
+    def _typed(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+        yield from self._said()
+        self._queue.pop(words.strip(), None)
+        yield self._prompted(words)
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def _look(self, line: dict[str, Any]) -> None:
+        """Keep what a line says of time and place."""
+        self._line = line
+        self._at = moment(line.get("timestamp")) or self._at or self._since
+        self._session = text(line.get("sessionId")) or self._session
+        self._cwd = text(line.get("cwd")) or self._cwd
+        branch = text(line.get("gitBranch"))
+        self._branch = "" if branch == "HEAD" else branch or self._branch
+
+    def _prompted(self, words: str) -> Saved:
+        self._prompt = text(self._line.get("promptId")) or self._own_id(words)
+        return self._saved("UserPromptSubmit", prompt=words)
+
+    def _own_id(self, *facts: object) -> str:
+        """Give the line's id, or make one, so that the same line gives the same note each time."""
+        return text(self._line.get("uuid")) or made_id(self._at, *facts)
+
+    def _said(self) -> Iterator[Saved]:
+        """Give the answer that is complete now, if there is one."""
+        if self._answer.text:
+            name = "SubagentStop" if self._subagent else "Stop"
+            yield self._saved(name, last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+        self._answer.clear()
+
+    def _typed_command(self) -> Iterator[Saved]:
+        """Give the slash command whose next line shows that it was for the agent."""
+        if self._command is not None:
+            yield self._command
+        self._command = None
+
+    def _drop_command(self) -> None:
+        """Forget a slash command that the program answered by itself."""
+        if self._command is not None:
+            self._skipped["command that never reached the agent"] += 1
+        self._command = None
+
+    def _saved(self, name: str, **fields: Any) -> Saved:
+        """Make an event as the hook does: from a payload, by the same words."""
+        payload = {
+            "session_id": self._session,
+            "prompt_id": self._prompt,
+            "transcript_path": self._path,
+            "cwd": self._cwd,
+            **fields,
+        }
+        if self._subagent:
+            payload["agent_id"] = text(self._line.get("agentId")) or "unknown"
+        return Saved(self._at, claude_code.event(payload, NAME, name), self._branch)
+
+
+_LINES: dict[str, Callable[[Reader, dict[str, Any]], Iterator[Saved]]] = {
+    "user": Reader._user,
+    "assistant": Reader._assistant,
+    "system": Reader._system,
+    "attachment": Reader._attachment,
+    "queue-operation": Reader._queued,
+}
+"""A kind of line -> what is done with it."""
+
+
+def _has_result(line: dict[str, Any], _: str) -> bool:
+    return "toolUseResult" in line or any(block.get("type") == "tool_result" for block in blocks(line))
+
+
+def _is_foreign(line: dict[str, Any], words: str) -> bool:
+    """Say whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
+    origin = line.get("origin")
+    kind = text(origin.get("kind")) if isinstance(origin, dict) else ""
+    return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
+
+
+_USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[Saved]]], ...] = (
+    (lambda line, _: line.get("isCompactSummary") is True, Reader._summary),
+    (lambda line, _: line.get("isMeta") is True, Reader._nothing),
+    (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, Reader._nothing),
+    (_has_result, Reader._results),
+    (lambda _, words: not words.strip(), Reader._nothing),
+    (lambda _, words: words.startswith("[Request interrupted by user"), Reader._interrupted),
+    (lambda _, words: words.startswith("<bash-input>"), Reader._nothing),
+    (lambda _, words: words.startswith(("<command-name>", "<command-message>")), Reader._local_command),
+    (_is_foreign, Reader._untyped),
+    (lambda *_: True, Reader._typed),
+)
+"""Whether a user's line is of a kind -> what is done with it; the first that applies. A `!` command fires no hook."""

@@ -1,0 +1,104 @@
+"""Claude Code's files: a session's own, those of its sub-agents, and copies that a fork made."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from mdmem.agents import claude_code, text
+from mdmem.transcripts.branches import Branch
+from mdmem.transcripts.claude_code import Reader
+from mdmem.transcripts.lines import Lines, decode
+from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
+
+_HEAD_BYTES, _LOOK_BYTES = 1 << 16, 1 << 20
+"""How far into a file its first line with an id is looked for, at first and then."""
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Name the folder of all transcripts."""
+    return Path(claude_code.folder(env)) / "projects"
+
+
+def find(root: Path) -> Iterator[Path]:
+    """Find the sessions' files below `root`; those of sub-agents belong to them."""
+    for path in sorted(root.rglob("*.jsonl")):
+        if "subagents" not in path.relative_to(root).parts and not path.name.startswith("agent-"):
+            yield path
+
+
+def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+    """Give a session's events, oldest first.
+
+    subagents: also give what its sub-agents did.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    own = _read(path, path, skipped, now, _copied(path), tell)
+    if not subagents:
+        return own
+    others = [_read(other, path, skipped, now, frozenset()) for other in _subagents(path)]
+    return heapq.merge(own, *others, key=lambda saved: saved.at)
+
+
+def _read(
+    path: Path, session: Path, skipped: Skipped, now: float, copied: frozenset[str], tell: Tell = untold
+) -> Iterator[Saved]:
+    lines = Lines(path, skipped)
+    subagent = path != session
+    branch = None if subagent else Branch(lines)
+    reader = Reader(session.stem, str(session), path.stat().st_mtime, skipped, subagent=subagent)
+    for line in lines.telling(tell):
+        if "forkedFrom" in line or text(line.get("uuid")) in copied:
+            skipped["line of the session that this one was forked from"] += 1
+        elif branch is None or branch.has(line):
+            yield from reader.feed(line)
+        else:
+            skipped["line on a dead branch"] += 1
+    yield from reader.finish(now)
+
+
+def _subagents(path: Path) -> list[Path]:
+    return sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
+
+
+def _copied(path: Path) -> frozenset[str]:
+    """Give the ids of the lines that another session's file had first: resuming and forking copy them."""
+    alike = _alike(path.parent, path.parent.stat().st_mtime_ns).get(first_id(path), [])
+    mine = path.stat().st_mtime_ns
+    older = [other for other in alike if other != path and other.stat().st_mtime_ns < mine]
+    return frozenset(text(line.get("uuid")) for other in older for line in Lines(other, Skipped())) - {""}
+
+
+@lru_cache(maxsize=64)
+def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
+    """Sort a folder's files by the id that they begin with; `_changed` is when a file last came or went."""
+    found: dict[str, list[Path]] = {}
+    for path in folder.glob("*.jsonl"):
+        root = first_id(path)
+        if root:
+            found.setdefault(root, []).append(path)
+    return found
+
+
+def first_id(path: Path) -> str:
+    """Give the id of the first line that has one; "" for a file without, or that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+            if b'"uuid"' not in head:
+                head += file.read(_LOOK_BYTES)
+    except OSError:
+        return ""
+    return next(_ids(head.splitlines()), "")
+
+
+def _ids(lines: Iterable[bytes]) -> Iterator[str]:
+    for line in lines:
+        if b'"uuid"' in line:
+            uuid = text((decode(line, Skipped()) or {}).get("uuid"))
+            if uuid:
+                yield uuid

@@ -1,0 +1,205 @@
+"""Gemini CLI's chats: JSON Lines (or, from older versions, one object) in the project's folder below `tmp/`.
+
+A message is written again whenever it changes, with the same id: the last one counts. `$rewindTo` takes back
+everything from a message on, `$set` changes facts of the chat, and may set all messages anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mdmem.agents import gemini, text
+from mdmem.agents.dialect import made_id
+from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
+
+_UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+_MAX_ROOT_BYTES = 4096
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Name the folder of all projects' chats."""
+    return Path(gemini.folder(env)) / "tmp"
+
+
+def find(root: Path) -> Iterator[Path]:
+    """Find the chats below `root`; the older form of one that was continued in the newer is left out."""
+    found = {path for kind in ("json", "jsonl") for path in root.rglob(f"session-*.{kind}")}
+    yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
+
+
+def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+    """Give a session's events, oldest first; a sub-agent's chat has none.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    del subagents, tell
+    chat = _whole(path, skipped) if path.suffix == ".json" else _lines(path, skipped)
+    if text(chat.get("kind")) == "subagent":
+        skipped["sub-agent's line"] += 1
+        return
+    yield from _events(chat, path, skipped, now)
+
+
+def _whole(path: Path, skipped: Skipped) -> dict[str, Any]:
+    if path.stat().st_size > MAX_LINE_BYTES:
+        skipped["line too long"] += 1
+        return {}
+    try:
+        chat = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        skipped["unreadable line"] += 1
+        return {}
+    return chat if isinstance(chat, dict) else {}
+
+
+def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
+    """Put a chat together from its lines."""
+    chat: dict[str, Any] = {}
+    messages: dict[str, Any] = {}
+    for line in Lines(path, skipped):
+        change = line.get("$set")
+        if "$rewindTo" in line:
+            _rewind(messages, text(line["$rewindTo"]))
+        elif isinstance(change, dict):
+            chat |= change
+            if isinstance(change.get("messages"), list):
+                messages = {_id(item): item for item in change["messages"] if isinstance(item, dict)}
+        elif text(line.get("id")):
+            messages[text(line.get("id"))] = line
+        elif "sessionId" in line:
+            chat |= line
+        else:
+            skipped["line of an unknown kind"] += 1
+    return chat | {"messages": list(messages.values())}
+
+
+def _rewind(messages: dict[str, Any], first: str) -> None:
+    """Take back a message and all after it; all of them when it is not there."""
+    names = list(messages)
+    for name in names[names.index(first) if first in messages else 0 :]:
+        del messages[name]
+
+
+def _id(message: dict[str, Any]) -> str:
+    return text(message.get("id")) or made_id(message.get("timestamp"), repr(message.get("content"))[:1000])
+
+
+def _events(chat: dict[str, Any], path: Path, skipped: Skipped, now: float) -> Iterator[Saved]:
+    messages = chat.get("messages")
+    found = [item for item in messages if isinstance(item, dict)] if isinstance(messages, list) else []
+    at = moment(chat.get("startTime")) or path.stat().st_mtime
+    session = text(chat.get("sessionId")) or path.stem
+    base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
+    answer: Saved | None = None
+    if found:
+        yield _saved(at, base, "SessionStart", source="startup")
+    for message in found:
+        at = moment(message.get("timestamp")) or at
+        kind, words = text(message.get("type")), _words(message)
+        if kind == "user" and _is_prompt(words, skipped):
+            if answer:
+                yield answer
+            answer = None
+            base["prompt_id"] = _id(message)
+            yield _saved(at, base, "BeforeAgent", prompt=words)
+        elif kind == "gemini":
+            answer = _saved(at, base, "AfterAgent", prompt_response=words) if words.strip() else None
+            for saved in _tools(message, base, at, skipped):
+                answer = None  # what was said before a tool run is no answer
+                yield saved
+    if answer and now - at > QUIET_SECONDS:
+        yield answer
+    if found and now - at > QUIET_SECONDS:
+        yield _saved(at, base, "SessionEnd", reason="as the transcript ends")
+
+
+def _is_prompt(words: str, skipped: Skipped) -> bool:
+    if words.startswith(_UNTYPED):
+        skipped["prompt that nobody typed"] += 1
+        return False
+    return bool(words.strip())
+
+
+def _words(message: dict[str, Any]) -> str:
+    """Give what was shown of a message, else what it consists of: a prompt's files are put in only there."""
+    shown = message.get("displayContent", message.get("content"))
+    parts = shown if isinstance(shown, list) else [shown]
+    return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
+
+
+def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Skipped) -> Iterator[Saved]:
+    calls = message.get("toolCalls")
+    for call in calls if isinstance(calls, list) else ():
+        if not isinstance(call, dict):
+            continue
+        when = moment(call.get("timestamp")) or at
+        status = text(call.get("status"))
+        if status in ("cancelled", "canceled"):
+            skipped["tool run that was refused"] += 1
+        elif status in ("success", "error", ""):
+            response = {"llmContent": _result(call)}
+            if status == "error":
+                response["error"] = {"message": _result(call)}
+            given = {"tool_name": text(call.get("name")), "tool_input": call.get("args"), "tool_response": response}
+            saved = _saved(when, base, "AfterTool", **given)
+            saved.event.tool_use_id = text(call.get("id")) or saved.event.tool_use_id
+            yield saved
+
+
+def _result(call: dict[str, Any]) -> Any:
+    """Give what a tool answered: the outputs in its response parts, else what was shown."""
+    parts = call.get("result")
+    said = []
+    for part in parts if isinstance(parts, list) else [parts]:
+        response = part.get("functionResponse") if isinstance(part, dict) else None
+        body = response.get("response") if isinstance(response, dict) else None
+        if isinstance(body, dict):
+            said.append(text(body.get("output")) or text(body.get("error")))
+        else:
+            said.append(text(part.get("text")) if isinstance(part, dict) else text(part))
+    return "\n".join(filter(None, said)) or call.get("resultDisplay")
+
+
+def _saved(at: float, base: dict[str, Any], name: str, **fields: Any) -> Saved:
+    """Make an event as the hook does: from a payload, by the same words."""
+    event = gemini.read({**base, "hook_event_name": name, "timestamp": at, **fields}, {})
+    event.prompt_id = base.get("prompt_id", "")
+    return Saved(at, event)
+
+
+# -- where a chat happened -------------------------------------------------------------------------
+
+
+def _cwd(path: Path, chat: dict[str, Any]) -> str:
+    """Say in which folder a chat was held: newer versions note it, older ones keep a hash of it only."""
+    home = next((above for above in path.parents if above.name == "chats"), path.parent).parent
+    try:
+        noted = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
+    except OSError:
+        noted = ""
+    known = _known(home.parent.parent)
+    return noted or known.get(home.name, "") or known.get(text(chat.get("projectHash")), "")
+
+
+@lru_cache(maxsize=8)
+def _known(gemini_home: Path) -> dict[str, str]:
+    """Give the folders that Gemini CLI knows, by their short names and by their hashes."""
+    places: dict[str, str] = {}
+    for name, key in (("projects.json", "projects"), ("trustedFolders.json", "")):
+        try:
+            found = json.loads((gemini_home / name).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue
+        rows = found.get(key) if key and isinstance(found, dict) else found
+        for place, short in rows.items() if isinstance(rows, dict) else ():
+            places[hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()] = place
+            if key and isinstance(short, str):
+                places[short] = place
+    return places

@@ -1,0 +1,106 @@
+"""Lines: the objects in a JSONL file that may be hundreds of megabytes long and still growing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mdmem.transcripts.saved import Skipped, Tell, untold
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""A longer line is passed over without being held in memory."""
+
+MAX_HELD_BYTES = 16 * 1024 * 1024
+"""The lines of a file up to this size are decoded once and kept; those of a longer one at every pass."""
+
+_DECODER = json.JSONDecoder(strict=False)  # a control character that somebody forgot to escape costs no line
+
+
+class Lines:
+    """The lines of a file that are JSON objects, up to the last line end that it had when this was made.
+
+    Can be gone through more than once; what is passed over is counted in `skipped` the first time.
+    """
+
+    def __init__(self, path: Path, skipped: Skipped) -> None:
+        """Look at the file; it is read when it is gone through.
+
+        Raises:
+            OSError: when it is not there.
+        """
+        self.path = path
+        self.size = path.stat().st_size
+        self._skipped = skipped
+        self._counted = False
+        self._held: list[dict[str, Any]] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        if self._held is not None:
+            return iter(self._held)
+        if self.size > MAX_HELD_BYTES:
+            return self._read()
+        self._held = list(self._read())
+        return iter(self._held)
+
+    def telling(self, tell: Tell) -> Iterator[dict[str, Any]]:
+        """Go through the lines, and tell before each how far that is into the file, in bytes."""
+        if self.size > MAX_HELD_BYTES:
+            yield from self._read(tell)
+            return
+        held = list(self)
+        for place, line in enumerate(held):
+            tell(self.size * place // len(held))
+            yield line
+
+    def _read(self, tell: Tell = untold) -> Iterator[dict[str, Any]]:
+        skipped: Skipped = Skipped() if self._counted else self._skipped
+        self._counted = True
+        with self.path.open("rb", buffering=1 << 20) as file:
+            place = 0
+            for line in _whole(file, self.size, skipped):
+                tell(place)
+                place += len(line)
+                value = decode(line, skipped)
+                if value is not None:
+                    yield value
+
+
+def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
+    """Give each line within the first `room` bytes that ends there; half of one at the end is counted."""
+    while room > 0:
+        line = file.readline(min(room, MAX_LINE_BYTES))
+        room -= len(line)
+        if line.endswith(b"\n"):
+            yield line
+        elif room <= 0 or not line:
+            skipped["half-written line"] += bool(line.strip())
+            return
+        else:
+            skipped["line too long"] += 1
+            room -= _pass_over(file, room)
+
+
+def _pass_over(file: BinaryIO, room: int) -> int:
+    """Read to the end of a line; give how many bytes that took."""
+    taken = 0
+    while taken < room:
+        piece = file.readline(min(room - taken, 1 << 20))
+        taken += len(piece)
+        if not piece or piece.endswith(b"\n"):
+            break
+    return taken
+
+
+def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
+    """Read one line; None, and counted, when it is no JSON object. Empty lines count for nothing."""
+    try:
+        value = _DECODER.decode(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        skipped["unreadable line"] += bool(line.strip())
+        return None
+    if not isinstance(value, dict):
+        skipped["unreadable line"] += 1
+        return None
+    return value

@@ -1,0 +1,78 @@
+"""Survey: what an import would bring, without storing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from mdmem import choice, project
+from mdmem.transcripts.saved import Skipped
+from mdmem.transcripts.sources import Transcript
+
+
+class Survey(NamedTuple):
+    """What one transcript holds.
+
+    project: the name of the project that it was about. prompts: what a person typed. events: notes at most.
+    first, last: when its first and last event happened, in seconds since the epoch.
+    """
+
+    transcript: Transcript
+    project: str
+    prompts: int
+    events: int
+    first: float
+    last: float
+
+
+def survey(transcript: Transcript, now: float) -> Survey | None:
+    """Read a transcript; None when it holds no event, or cannot be read."""
+    place, prompts, events = "", 0, 0
+    times: list[float] = []
+    try:
+        for saved in transcript.source.read(transcript.path, Skipped(), now):
+            place = place or saved.event.cwd
+            prompts += saved.event.name == "UserPromptSubmit"
+            events += saved.event.name not in ("SessionStart", "SessionEnd")
+            times.append(saved.at)
+    except OSError:
+        return None
+    return Survey(transcript, _project(place), prompts, events, min(times), max(times)) if events else None
+
+
+@lru_cache(maxsize=4096)
+def _project(cwd: str) -> str:
+    return project.identify(cwd).name
+
+
+class Row(NamedTuple):
+    """One line of the preview: a project, by one agent."""
+
+    project: str
+    agent: str
+    sessions: int
+    prompts: int
+    first: float
+    last: float
+
+
+def rows(surveys: Iterable[Survey]) -> list[Row]:
+    """Sum up by project and agent, the one last worked on first."""
+    found: dict[tuple[str, str], Row] = {}
+    for one in surveys:
+        key = (one.project, one.transcript.source.title)
+        row = found.get(key) or Row(*key, 0, 0, one.first, one.last)
+        first, last = min(row.first, one.first), max(row.last, one.last)
+        found[key] = Row(*key, row.sessions + 1, row.prompts + one.prompts, first, last)
+    return sorted(found.values(), key=lambda row: -row.last)
+
+
+def choose(surveys: Iterable[Survey], name: str = "", since: float = 0.0, limit: int = 0) -> list[Survey]:
+    """Keep whole sessions: of the projects that the glob `name` fits, going on after `since`, the last `limit`.
+
+    "" and 0 keep all. They come in the order of their last events.
+    """
+    kept = [one for one in surveys if one.last >= since and (not name or choice.matches(name, one.project))]
+    kept.sort(key=lambda one: one.last)
+    return kept[-limit:] if limit else kept
