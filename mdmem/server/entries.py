@@ -1,0 +1,108 @@
+"""Entries: notes as one line each, which is what a model chooses by before it reads any of them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from mdmem import note
+from mdmem.recall.search import Hit
+from mdmem.server import shown
+from mdmem.server.reach import Reach
+
+NAME_CHARS = 60
+
+
+class Entry(TypedDict):
+    """A note on one line. score: how well it fits, 0 where nothing was ranked. line: the best of its text."""
+
+    id: str
+    date: str
+    kind: str
+    title: str
+    project: str
+    score: float
+    line: str
+
+
+class Found(TypedDict):
+    """A part of an answer. total: how many notes match. next_offset: where the next part begins, or null.
+
+    hints: what the user should know, or try instead.
+    """
+
+    entries: list[Entry]
+    total: int
+    next_offset: int | None
+    hints: list[str]
+
+
+def of_hit(at: Reach, hit: Hit, meta: Mapping[str, Any]) -> Entry:
+    """Make an entry of a hit. meta: its front matter, as its file says now."""
+    return {
+        "id": shown.line(at.gate, hit.id, NAME_CHARS),
+        "date": spoken(hit.created),
+        "kind": shown.line(at.gate, hit.kind, NAME_CHARS),
+        "title": shown.line(at.gate, hit.title, shown.TITLE_CHARS),
+        "project": shown.line(at.gate, hit.project, NAME_CHARS),
+        "score": round(hit.score, 2),
+        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, hit.snippet), hit.title),
+    }
+
+
+def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> Entry:
+    """Make an entry of a note that was read. facts: what the index knows of it."""
+    meta = {**facts, **parsed.meta}
+    title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
+    return {
+        "id": shown.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
+        "date": shown.line(at.gate, spoken(str(meta.get("created", ""))), NAME_CHARS),
+        "kind": shown.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
+        "title": shown.line(at.gate, title, shown.TITLE_CHARS),
+        "project": shown.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
+        "score": 0.0,
+        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, parsed.body[:1_000]), title),
+    }
+
+
+def spoken(created: str) -> str:
+    """Write a note's time as it is read: 2026-09-14 08:00."""
+    return created[:16].replace("T", " ")
+
+
+def _outdated(at: Reach, meta: Mapping[str, Any]) -> str:
+    newer = meta.get("superseded_by")
+    return f"(superseded by {shown.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
+
+
+def _without_title(line: str, title: str) -> str:
+    """Say nothing twice: most prompts and answers begin with their title."""
+    return "" if line.rstrip("…").strip() in title else line
+
+
+def lines(found: Found) -> Iterator[str]:
+    """Write a part of an answer as text."""
+    yield from rows(found["entries"])
+    if not found["entries"]:
+        yield "Nothing was found."
+    more = f"; go on with offset {found['next_offset']}" if found["next_offset"] is not None else ""
+    yield f"{len(found['entries'])} of {found['total']}{more}. `get_notes` reads them whole."
+    yield from found["hints"]
+
+
+def rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """Write entries as text."""
+    for entry in entries:
+        where = f" ({entry['project']})" if entry["project"] else ""
+        score = f" {entry['score']:g}" if entry["score"] else ""
+        yield f"- {entry['date']} {entry['kind']} [mem:{entry['id']}]{score} {entry['title']}{where}"
+        if entry["line"]:
+            yield f"  > {entry['line']}"
+
+
+def paged(entries: list[Entry], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> Found:
+    """Put a part of an answer together. limit: how many notes it was to have."""
+    more = offset + limit
+    return {"entries": entries, "total": total, "next_offset": more if more < total else None, "hints": list(hints)}

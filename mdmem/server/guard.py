@@ -1,0 +1,161 @@
+"""The guard before every request: who asks, from where, how much, how long. Nothing passes it by.
+
+A page in the user's browser can reach any port of the machine. It cannot know the token, nor name a `Host` that is
+ours, nor hide its `Origin`; and no answer tells a browser that another site may read it.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from typing import Any
+
+import anyio
+
+MAX_BODY_BYTES = 1024 * 1024
+MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
+"""For hooks, whose payloads hold what tools printed."""
+DRAINED_BYTES = 4 * 1024 * 1024
+MAX_HEADER_BYTES = 32 * 1024
+MAX_CONNECTIONS = 128
+BODY_SECONDS = 10.0
+HEADER_SECONDS = 10.0
+ANSWER_SECONDS = 120.0
+
+_HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+_METHODS = ("POST",)
+
+
+class Guard:
+    """An ASGI application around another.
+
+    hosts: the `Host` values that are ours, port included. token: what `Authorization: Bearer` must hold.
+    """
+
+    def __init__(self, app: Any, hosts: Iterable[str], token: str) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower().encode() for host in hosts)
+        self._origins = frozenset(b"http://" + host for host in self._hosts)
+        self._token = b"bearer " + token.encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request, or let it through."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # no websockets: the connection is closed without an answer
+        status = self._refusal(scope)
+        body = b""
+        if status is None:
+            limit = MAX_PAYLOAD_BYTES if scope["path"].startswith("/hooks/") else MAX_BODY_BYTES
+            status, body = await _body(scope, receive, limit)
+        if status is not None:
+            await _refuse(send, status)
+            return
+        await self._answer(scope, _Replay(body, receive), send)
+
+    def _refusal(self, scope: Any) -> int | None:
+        """Say with which status a request is refused by its headers alone, or None."""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+            return 431
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(value.strip())
+        host = headers.get(b"host", [])
+        if len(host) != 1 or host[0].lower() not in self._hosts:
+            return 421
+        if any(origin.lower() not in self._origins for origin in headers.get(b"origin", [])):
+            return 403
+        if any(site.lower() not in (b"same-origin", b"none") for site in headers.get(b"sec-fetch-site", [])):
+            return 403
+        given = headers.get(b"authorization", [])
+        if len(given) != 1 or not self._is_token(given[0]):
+            return 401
+        if scope["method"] not in _METHODS:
+            return 405
+        kind = headers.get(b"content-type", [b""])
+        if len(kind) != 1 or kind[0].partition(b";")[0].strip().lower() != b"application/json":
+            return 415
+        return None
+
+    def _is_token(self, given: bytes) -> bool:
+        scheme, _, value = given.partition(b" ")
+        return hmac.compare_digest(scheme.lower() + b" " + value.strip(), self._token)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Let a request through, for as long as an answer may take."""
+        started = False
+
+        async def watched(message: Any) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+            await send(message)
+
+        with anyio.move_on_after(ANSWER_SECONDS) as limit:
+            await self._app(scope, receive, watched)
+        if limit.cancelled_caught and not started:
+            await _refuse(send, 504)
+
+
+async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes]:
+    """Read a request's body, no longer than it may be and no longer than it may take.
+
+    What is a little too long is read to its end and thrown away: a client that is still sending hears no answer.
+    """
+    declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")
+    if not declared.isdigit() or int(declared) > limit + DRAINED_BYTES:
+        return 413, b""
+    parts: list[bytes] = []
+    size = 0
+    with anyio.move_on_after(BODY_SECONDS):
+        while size <= limit + DRAINED_BYTES:
+            message = await receive()
+            if message["type"] != "http.request":
+                return 400, b""
+            part = message.get("body", b"")
+            size += len(part)
+            if size <= limit:
+                parts.append(part)
+            if not message.get("more_body", False):
+                return (None, b"".join(parts)) if size <= limit else (413, b"")
+        return 413, b""
+    return 408, b""
+
+
+class _Replay:
+    """A body that was read, as an application receives it; then whatever the connection has to say."""
+
+    def __init__(self, body: bytes, receive: Any) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Any:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+_WORDS = {
+    400: "The request broke off.",
+    401: "A token is needed: Authorization: Bearer ..., as `mdmem mcp --http` says where to find.",
+    403: "This is not for pages of other sites.",
+    405: "Only POST is answered.",
+    408: "The request took too long.",
+    413: "The request is too long.",
+    415: "The request must be application/json.",
+    421: "This is not a name of this server.",
+    431: "The headers are too long.",
+    504: "The answer took too long.",
+}
+
+
+async def _refuse(send: Any, status: int) -> None:
+    body = _WORDS[status].encode()
+    more = {401: [(b"www-authenticate", b"Bearer")], 405: [(b"allow", b"POST")]}.get(status, [])
+    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(body)).encode()), *_HEADERS, *more]
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"connection", b"close")]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,52 @@
+"""`POST /hooks/<agent>`: what `mdmem hook` does, for agents that speak HTTP. Answered when the note is on disk.
+
+It is never the only path: a command hook needs no server that happens to run.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from mdmem import agents, config, log
+from mdmem.agents import payload
+from mdmem.capture import hook
+
+_alone = threading.Lock()
+"""Notes of one session wait for each other anyway, and a process is not asked to do more at once than it can."""
+
+
+def endpoint(vault: str | None) -> Any:
+    """Make the function that answers a request."""
+
+    async def post(request: Request) -> Response:
+        name = request.path_params["agent"]
+        if name not in agents.MODULES:
+            return Response(f"There is no agent called {name!r:.40}.", status_code=404)
+        return await anyio.to_thread.run_sync(_handle, vault, name, await request.body())
+
+    return post
+
+
+def _handle(vault: str | None, name: str, data: bytes) -> Response:
+    settings = config.load(vault, os.environ)
+    try:
+        agent = agents.load(name)
+        event = agent.read(payload.decode(data), os.environ)
+    except ValueError as error:
+        log.write(settings, "a hook over HTTP could not be read", error)
+        return Response("The payload is not a JSON object.", status_code=400)
+    try:
+        with _alone:
+            outcome = hook.capture(settings, event, os.environ)
+        message = hook.feedback(settings, event, outcome)
+        reply = agent.reply(event, None, message) if message else None
+    except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
+        log.write(settings, "a hook over HTTP failed", error)
+        reply = None
+    return JSONResponse(reply) if reply else Response(status_code=200)

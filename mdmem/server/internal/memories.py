@@ -1,0 +1,267 @@
+"""The memories of one scope: written, changed and read, each a markdown file like any other note."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mdmem import header, log, note, owned, vault
+from mdmem.config import Config
+from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.recall import analysis
+from mdmem.server.internal.context import Scope, forges
+
+MAX_MEMORIES = 5_000
+"""Of a larger scope the newest are looked at."""
+
+DELETED = ("exclude", "include", "only")
+"""What becomes of memories that somebody marked as `deleted: true`."""
+
+NUMBERS = ("weight", "trust")
+FEEL = "feel_"
+"""What the names of feelings begin with."""
+
+_MAX_FEELINGS = 40
+_CACHE_ENTRIES = 20_000
+
+
+class Memory(NamedTuple):
+    """One memory, as its file says now. counts: its terms. version: 1 and one more for each change."""
+
+    id: str
+    path: str
+    title: str
+    content: str
+    tags: tuple[str, ...]
+    created: str
+    updated: str
+    version: int
+    trust: float
+    deleted: bool
+    meta: Mapping[str, Any]
+    counts: Mapping[str, int]
+
+
+def create(
+    config: Config,
+    scope: Scope,
+    content: str,
+    *,
+    title: str = "",
+    tags: Sequence[str] = (),
+    numbers: Mapping[str, Any] | None = None,
+    now: float,
+) -> owned.Written:
+    """Write a memory. numbers: weight, trust and `feel_...`, each 0 to 1.
+
+    Raises:
+        UsageError: when there is nothing to store, a number is out of range, or a tag would forge a scope.
+        VaultError, OSError: when the vault cannot take it.
+    """
+    meta: dict[str, Any] = {"version": 1, **shares(numbers or {})}
+    if scope.accessor:
+        meta["accessor"] = scope.accessor
+    return owned.add(
+        config,
+        title,
+        content,
+        tags=[*scope.tags, *own_tags(config, tags)],
+        kind=scope.kind,
+        folder="/".join(scope.folder),
+        extra_meta=meta,
+        now=now,
+    )
+
+
+def update(
+    config: Config,
+    scope: Scope,
+    memory_id: str,
+    *,
+    content: str | None = None,
+    title: str | None = None,
+    tags: Sequence[str] | None = None,
+    numbers: Mapping[str, Any] | None = None,
+    now: float,
+) -> Memory:
+    """Change a memory: what is None stays. The text as it was is committed first, so that history has it.
+
+    tags: in the place of the memory's own; those of its scope stay.
+
+    Raises:
+        UsageError: when nothing is to be changed, or a value is no good.
+        NotFoundError: when this scope has no such memory; whether another has one cannot be told.
+        VaultError, BusyError, OSError: when it cannot be written.
+    """
+    memory = find(config, scope, memory_id)
+    changes: dict[str, Any] = shares(numbers or {})
+    if title is not None:
+        changes["title"] = note.one_line(str(owned.clean(config, title))) or memory.title
+    if tags is not None:
+        changes["tags"] = [*scope.tags, *own_tags(config, tags)]
+    body = None if content is None else owned.cleaned_body(config, content)
+    if not changes and body is None:
+        raise UsageError("Nothing is to be changed: give content, title, tags, weight or trust.")
+
+    def edit(data: bytes) -> bytes:
+        held = _memory(scope, memory.path, data)
+        if held is None or held.id != memory.id:
+            raise _unknown(memory_id)
+        _commit(config, held)
+        data = data if body is None else header.with_body(data, body)
+        return header.set_keys(data, {**changes, "version": held.version + 1, "updated": vault.iso_time(now)})
+
+    owned.change(config, memory.path, edit, internal=True)
+    return find(config, scope, memory.id)
+
+
+def _commit(config: Config, memory: Memory) -> None:
+    """Commit a memory as it is; a vault without git, or a busy one, keeps nobody from going on."""
+    from mdmem.history import commit
+
+    try:
+        commit.commit_paths(config, [memory.path], f"mdmem: {memory.meta['kind']} memory {memory.id}")
+    except (MdmemError, OSError) as error:
+        log.write(config, "an internal memory's last version is not committed", error)
+
+
+def find(config: Config, scope: Scope, memory_id: str) -> Memory:
+    """Find a memory of this scope by its id, or a citation of it.
+
+    Raises:
+        NotFoundError: when this scope has none; whether another has one cannot be told.
+    """
+    wanted = memory_id.strip().strip("[]").removeprefix("mem:").strip().lower()
+    for memory in load(config, scope, deleted="include"):
+        if memory.id.lower() == wanted:
+            return memory
+    raise _unknown(memory_id)
+
+
+def _unknown(memory_id: str) -> NotFoundError:
+    return NotFoundError(f"There is no memory {memory_id!r:.60} here. Search for it to get its id.")
+
+
+def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequence[str] = ()) -> list[Memory]:
+    """Read the memories of a scope that its accessor may see, newest first, at most `MAX_MEMORIES`.
+
+    tags: every one of these must stand on a memory as well.
+
+    Raises:
+        UsageError: when `deleted` is none of `DELETED`.
+    """
+    if deleted not in DELETED:
+        raise UsageError(f"deleted_filter must be {', '.join(DELETED)}; not {deleted!r:.40}.")
+    wanted = set(owned.clean_tags(tags))
+    found = []
+    for path, stat in _files(config, scope):
+        memory = _read(config, scope, path, stat)
+        if memory and wanted <= set(memory.tags) and deleted in ("include", "only" if memory.deleted else "exclude"):
+            found.append(memory)
+    return sorted(found, key=lambda memory: (memory.created, memory.id), reverse=True)
+
+
+def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
+    """List the files of a scope's folder, without what lies in folders below it: those are other scopes."""
+    home = "/".join(scope.folder)
+    try:
+        with vault.open_folder(config.vault, scope.folder) as folder:
+            names = sorted((name for name in folder.names() if name.endswith(".md") and name[0] != "."), reverse=True)
+            return [
+                (f"{home}/{name}", os.stat(name, dir_fd=folder.fd, follow_symlinks=False))
+                for name in names[:MAX_MEMORIES]
+            ]
+    except FileNotFoundError:
+        return []
+
+
+_cache: dict[tuple[str, str], tuple[tuple[int, int, int], note.Parsed, dict[str, int]]] = {}
+
+
+def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memory | None:
+    key, state = (config.vault, path), (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    known = _cache.get(key)
+    if known is None or known[0] != state:
+        parsed = note.parse(vault.read_path(config.vault, path) or b"")
+        counts = analysis.counts(f"{parsed.meta.get('title', '')}\n{parsed.body}")
+        if len(_cache) >= _CACHE_ENTRIES:
+            _cache.clear()
+        known = _cache[key] = (state, parsed, counts)
+    return _from_parsed(scope, path, known[1], known[2])
+
+
+def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:
+    return _from_parsed(scope, path, note.parse(data), {})
+
+
+def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
+    """Make a memory of a file; None when it does not bear every mark of this scope, or asks for more trust."""
+    meta = parsed.meta
+    tags = tuple(owned.tags_of(meta.get("tags")))
+    asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # a spoiled one must not show more
+    in_scope = meta.get("kind") == scope.kind and str(meta.get("accessor", "")) == scope.accessor
+    if not in_scope or not set(scope.tags) <= set(tags) or asked > scope.trust or not meta.get("id"):
+        return None
+    version = meta.get("version")
+    return Memory(
+        id=str(meta["id"]),
+        path=path,
+        title=str(meta.get("title", "")),
+        content=parsed.body,
+        tags=tags,
+        created=str(meta.get("created", "")),
+        updated=str(meta.get("updated", meta.get("created", ""))),
+        version=version if type(version) is int and version > 0 else 1,
+        trust=asked,
+        deleted=meta.get("deleted") not in (None, False, "", "false"),
+        meta=meta,
+        counts=counts,
+    )
+
+
+# -- what an argument may hold ---------------------------------------------------------------------
+
+
+def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
+    """Take the caller's tags, as they will be stored.
+
+    Raises:
+        UsageError: when one would forge a scope, before or after private parts are taken out of it.
+    """
+    stored = owned.clean_tags(owned.clean(config, list(tags)))
+    for tag in [*tags, *stored]:
+        if forges(tag):
+            raise UsageError(f"The tag {tag!r:.60} says whose a memory is; only the connection can. Leave it out.")
+    return stored
+
+
+def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
+    """Check weights, trust and feelings: numbers from 0 to 1; those that are None are left out.
+
+    Raises:
+        UsageError: when one is not, or has a name that is none of these.
+    """
+    found: dict[str, float] = {}
+    for name, value in numbers.items():
+        feeling = name.removeprefix(FEEL)
+        plain = feeling.replace("_", "a").isalnum() and feeling.isascii() and len(name) <= 60
+        if name not in NUMBERS and not (name.startswith(FEEL) and plain):
+            raise UsageError(f"{name!r:.60} is not known; there are weight, trust and feel_..., such as feel_joy.")
+        if value is not None:
+            found[name] = _share(name, value)
+    if len(found) > _MAX_FEELINGS:
+        raise UsageError(f"A memory takes at most {_MAX_FEELINGS} numbers.")
+    return found
+
+
+def _share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(f"{name} must be a number from 0 to 1, not {value!r:.40}.")
+    return float(value)
+
+
+def share_of(value: Any, default: float) -> float:
+    """Read a number of a memory's front matter; one that a person spoiled counts as `default`."""
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return float(value) if good else default

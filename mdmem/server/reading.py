@@ -1,0 +1,341 @@
+"""The tools that read: from words, a time, a file or an id to notes, in ever more detail."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from mdmem import note, vault
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.recall import search as engine
+from mdmem.recall.index.view import View
+from mdmem.recall.query import Query
+from mdmem.recall.select import allowed
+from mdmem.server import entries, index, shown
+from mdmem.server.entries import Entry, Found
+from mdmem.server.reach import Reach
+
+MAX_LIMIT = 50
+MAX_NOTES = 20
+DEFAULT_CHARS = 12_000
+MAX_CHARS = 40_000
+"""Claude Code warns of answers over 10,000 tokens, which is about as many characters."""
+
+MAX_QUERIES = 8
+MAX_QUERY_CHARS = 4_000
+
+RECENT_KINDS = "prompt,response,summary,note"
+
+Words = Annotated[
+    str,
+    Field(
+        description='Words (ranked, none required), "exact phrase", +must, -not, begin*, kind:prompt, since:2w.',
+        max_length=MAX_QUERY_CHARS,
+    ),
+]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many entries.")]
+Offset = Annotated[int, Field(ge=0, description="Where to begin: `next_offset` of the part before.")]
+Project = Annotated[str, Field(description="Only this project, by its name.")]
+Note = Annotated[str, Field(description="mem:ID, an id, its unambiguous beginning, or a path.")]
+Kind = Annotated[str, Field(description="prompt, response, observation, summary, note, session; several by commas.")]
+Since = Annotated[str, Field(description="From then on: 2w, yesterday, monday, 2026-09-14, 2026-09.")]
+
+
+def search(
+    at: Reach,
+    query: Words = "",
+    queries: Annotated[
+        tuple[str, ...],
+        Field(description="The same question in other words; all are searched in one go.", max_length=MAX_QUERIES),
+    ] = (),
+    kind: Kind = "",
+    project: Project = "",
+    session: Annotated[str, Field(description="Only this session, by its id or its beginning.")] = "",
+    file: Annotated[str, Field(description="Only about this file: a name or the end of a path.")] = "",
+    tool: Annotated[str, Field(description="Only runs of this tool.")] = "",
+    tags: Annotated[tuple[str, ...], Field(description="Only with all of these tags.")] = (),
+    agent: Annotated[str, Field(description="Only from this agent, such as claude-code.")] = "",
+    branch: Annotated[str, Field(description="Only made on this branch, also what waits on it.")] = "",
+    since: Since = "",
+    until: Annotated[str, Field(description="Until the end of then; as `since`.")] = "",
+    state: Annotated[str, Field(description="pinned, edited, failed, private, redacted or staged.")] = "",
+    sort: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",
+    limit: Limit = 10,
+    offset: Offset = 0,
+) -> Found:
+    """Search the memory of earlier sessions. Gives an index of notes, one line each; `get_notes` reads them whole."""
+    if sort not in engine.SORTS:
+        raise UsageError(f"sort must be {', '.join(engine.SORTS)}; not {sort!r:.40}.")
+    asked = index.parsed(
+        at, query, kind=kind or None, project=project or None, session=session or None, file=file or None,
+        tool=tool or None, tag=tags or None, agent=agent or None, branch=branch or None,
+        since=since or None, until=until or None, **{"is": state or None},
+    )  # fmt: skip
+    more = [index.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
+    asked = asked._replace(words=" ".join(dict.fromkeys(" ".join([asked.words, *more]).split())))
+    return found(at, asked, sort=sort, limit=limit, offset=offset)
+
+
+def search_user_prompts(
+    at: Reach,
+    query: Words = "",
+    project: Project = "",
+    since: Since = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Found:
+    """Search what the user really asked, word for word, across sessions. An empty query lists the latest."""
+    asked = index.parsed(at, query, kind="prompt", project=project or None, since=since or None)
+    return found(at, asked, sort="relevance", limit=limit, offset=offset)
+
+
+def recent(
+    at: Reach,
+    kind: Kind = RECENT_KINDS,
+    project: Project = "",
+    since: Since = "",
+    limit: Limit = 10,
+    offset: Offset = 0,
+) -> Found:
+    """List the newest notes."""
+    asked = index.parsed(at, "", kind=kind or None, project=project or None, since=since or None)
+    return found(at, asked, sort="newest", limit=limit, offset=offset)
+
+
+def file_history(
+    at: Reach,
+    path: Annotated[str, Field(description="A file's name, or the end of its path.", min_length=1)],
+    project: Project = "",
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Found:
+    """List what was asked, done and said about a file, newest first."""
+    asked = index.parsed(at, "", file=path, project=project or None)
+    return found(at, asked, sort="newest", limit=limit, offset=offset)
+
+
+def related(at: Reach, note: Note, limit: Limit = 10) -> Found:  # noqa: A002, RUF100 - the argument's name
+    """Find notes like one, by the words that are most its own."""
+    path, _ = index.resolve(at, note)
+    with index.fresh(at.config) as notices:
+        result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
+    kept = list(_seen(at, result.hits))[:limit]
+    return entries.paged(kept, len(kept), 0, limit, notices)
+
+
+def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int) -> Found:
+    """Answer a query with a part of what may be seen of its answer."""
+    with index.fresh(at.config) as notices:
+        result = engine.search(
+            at.config,
+            asked,
+            sort=sort,
+            limit=limit,
+            offset=offset,
+            snippet_chars=shown.LINE_CHARS,
+            update=False,
+            here=at.here,
+        )
+    kept = list(_seen(at, result.hits))
+    hints = [*result.hints, *notices]
+    if result.suggestion and not kept and _is_known(at, result.suggestion):
+        hints.append(f"Did you mean: {shown.line(at.gate, result.suggestion)}")
+    return entries.paged(kept, result.total, offset, limit, hints)
+
+
+def _seen(at: Reach, hits: Iterable[engine.Hit]) -> Iterator[Entry]:
+    """Make entries of the hits that may be seen."""
+    for hit in hits:
+        parsed = index.read(at, hit.path)
+        if parsed is not None:
+            yield entries.of_hit(at, hit, parsed.meta)
+
+
+def _is_known(at: Reach, suggestion: str) -> bool:
+    """Say whether a suggested spelling is one of notes that may be seen: it is taken from all."""
+    result = engine.search(at.config, index.parsed(at, suggestion), limit=1, update=False, here=at.here)
+    return any(index.read(at, hit.path) is not None for hit in result.hits)
+
+
+# -- around a moment -------------------------------------------------------------------------------
+
+
+class Timeline(TypedDict):
+    """The notes around one, in order of time. anchor: its id."""
+
+    anchor: str
+    entries: list[Entry]
+    hints: list[str]
+
+
+def timeline(
+    at: Reach,
+    note: Annotated[str, Field(description="As in `get_notes`. Or give `query`, for the note that fits it best.")] = "",
+    query: Words = "",
+    before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
+    after: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
+    kind: Kind = "",
+    all_projects: Annotated[bool, Field(description="Not only the note's own project.")] = False,
+) -> Timeline:
+    """Show what happened before and after a note, in order of time."""
+    if not note and not query:
+        raise UsageError("Give `note` (an id from `search`) or `query`.")
+    path = index.resolve(at, note)[0] if note else _best(at, query)
+    asked = index.parsed(at, "", kind=kind or None)
+
+    def around(view: View) -> tuple[str, list[Entry]]:
+        anchor = view.find(path)
+        if anchor is None:
+            raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
+        facts = view.facts(anchor)
+        own = None if all_projects else facts.get("project")
+        narrowed = index.parsed(at, "", kind=kind or None, project=str(own).lower()) if own else asked
+        numbers = _around(view, at, narrowed, anchor, before, after)
+        return str(facts["id"]), [found for number in numbers if (found := _entry(at, view, number))]
+
+    nothing: tuple[str, list[Entry]] = ("", [])
+    (name, found), notices = index.ask(at, around, nothing)
+    return {"anchor": name, "entries": found, "hints": list(notices)}
+
+
+def _best(at: Reach, query: str) -> str:
+    with index.fresh(at.config):
+        result = engine.search(at.config, index.parsed(at, query), limit=5, update=False, here=at.here)
+    for hit in result.hits:
+        if index.read(at, hit.path) is not None:
+            return hit.path
+    raise NotFoundError(f"No note fits {query!r:.80}. Try other words with `search` first.")
+
+
+def _around(view: View, at: Reach, asked: Query, anchor: int, before: int, after: int) -> list[int]:
+    created = view.numbers("created")
+    permitted = allowed(view, at.config.vault, asked, here=at.here)
+    numbers = {*(view.all if permitted is None else permitted), anchor}
+    ordered = sorted(numbers, key=created.__getitem__)
+    times = [created[number] for number in ordered]
+    # Notes of one second lie in the order of their paths: only those near the anchor are put into it.
+    place = bisect_left(times, created[anchor])
+    first = bisect_left(times, times[max(place - before, 0)])
+    last = bisect_right(times, times[min(bisect_right(times, created[anchor]) + after, len(times)) - 1])
+    near = sorted(ordered[first:last], key=lambda number: (created[number], view.path(number)))
+    found = near.index(anchor)
+    return near[max(found - before, 0) : found + after + 1]
+
+
+def _entry(at: Reach, view: View, number: int) -> Entry | None:
+    path = view.path(number)
+    parsed = index.read(at, path)
+    if parsed is None:
+        return None
+    facts = {**view.facts(number), "created": vault.iso_time(view.number("created", number))}
+    return entries.of_note(at, path, parsed, facts)
+
+
+# -- whole notes -----------------------------------------------------------------------------------
+
+
+class Whole(TypedDict):
+    """A note, or as much of it as there was room for.
+
+    meta: its front matter. text: from `offset` on. next_offset: where the rest begins, or null.
+    """
+
+    id: str
+    path: str
+    title: str
+    meta: dict[str, Any]
+    text: str
+    next_offset: int | None
+
+
+class Notes(TypedDict):
+    """Notes, read whole. missing: what was asked for and is not there, and why. unread: ids for the next call."""
+
+    notes: list[Whole]
+    missing: list[str]
+    unread: list[str]
+
+
+def get_notes(
+    at: Reach,
+    ids: Annotated[list[str], Field(description="mem:ID, ids or paths.", min_length=1, max_length=MAX_NOTES)],
+    offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
+    max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="For all texts together.")] = DEFAULT_CHARS,
+) -> Notes:
+    """Read notes whole. Long ones come in parts: call again with `next_offset` or `unread`."""
+    found: Notes = {"notes": [], "missing": [], "unread": []}
+    room = max_chars
+    for place, reference in enumerate(ids):
+        try:
+            path, parsed = index.resolve(at, reference)
+        except NotFoundError as error:
+            found["missing"].append(shown.line(at.gate, str(error), 400))
+            continue
+        whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
+        found["notes"].append(whole)
+        room -= len(whole["text"])
+        if whole["next_offset"] is not None or room <= 0:
+            found["unread"] = list(ids[place + 1 :])
+            break
+    return found
+
+
+def whole_note(at: Reach, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
+    """Show a note's text from `offset` on, at most `chars` characters, cut at a line's end where one is near."""
+    body = shown.text(at.gate, parsed.body.strip("\n"))
+    part = body[offset : offset + chars]
+    if offset + chars < len(body):
+        near = part.rfind("\n", len(part) * 3 // 4)
+        part = part[: near + 1] if near > 0 else part
+    end = offset + len(part)
+    meta = {
+        shown.line(at.gate, key, 60): _plain(at, value)
+        for key, value in parsed.meta.items()
+        if key not in ("title", "id")
+    }
+    return {
+        "id": shown.line(at.gate, str(parsed.meta.get("id", "")), 60),
+        "path": shown.line(at.gate, path, 300),
+        "title": shown.line(at.gate, str(parsed.meta.get("title", path)), 200),
+        "meta": dict(list(meta.items())[:40]),
+        "text": part,
+        "next_offset": end if end < len(body) else None,
+    }
+
+
+def _plain(at: Reach, value: Any) -> Any:
+    """Make a value of front matter safe and small: it may have been written by anybody."""
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [shown.line(at.gate, str(item), 200) for item in value[:20]]
+    return shown.line(at.gate, str(value), 300)
+
+
+def notes_text(found: Notes) -> list[str]:
+    """Write whole notes as text."""
+    lines: list[str] = []
+    for whole in found["notes"]:
+        facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _SAID)
+        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", whole["path"], facts, "", whole["text"]]
+        if whole["next_offset"] is not None:
+            lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
+    lines += found["missing"]
+    if found["unread"]:
+        lines.append(f"Not read yet, for want of room: {', '.join(found['unread'])}.")
+    return lines
+
+
+_SAID = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
+"""Of the front matter, what a reader needs; the structured answer has all of it."""
+
+
+def timeline_text(found: Timeline) -> list[str]:
+    """Write a timeline as text, the anchor marked."""
+    lines = list(entries.rows(found["entries"]))
+    mark = f"[mem:{found['anchor']}]"
+    return [f"{line}   ← here" if mark in line else line for line in lines] + found["hints"]

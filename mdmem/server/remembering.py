@@ -1,0 +1,225 @@
+"""The five tools of ghosts and agents. Whose memories they work with, the connection says, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.server import index, shown
+from mdmem.server.entries import spoken
+from mdmem.server.internal import memories, orders, ranking
+from mdmem.server.internal.context import Scope, scope
+from mdmem.server.internal.memories import Memory
+from mdmem.server.reach import Reach
+
+ROOM_CHARS = 24_000
+"""What all memories of an answer may take together; each has its share, and at least this much:"""
+LEAST_CHARS = 400
+
+Tags = Annotated[tuple[str, ...], Field(description="Tags of your own; whose a memory is, the connection says.")]
+Words = Annotated[str, Field(max_length=4_000)]
+Share = Annotated[float | None, Field(ge=0, le=1)]
+Limit = Annotated[int, Field(ge=1, le=100)]
+Offset = Annotated[int, Field(ge=0)]
+DeletedFilter = Annotated[str, Field(description="exclude, include or only.")]
+
+
+class Remembered(TypedDict):
+    """A memory. relevance: 0 to 1, null where nothing was asked. truncated: the content goes on."""
+
+    memory_id: str
+    title: str
+    content: str
+    truncated: bool
+    tags: list[str]
+    created: str
+    updated: str
+    version: int
+    weight: float | None
+    trust: float
+    deleted: bool
+    relevance: float | None
+
+
+class Memories(TypedDict):
+    """A part of an answer. next_offset: where the next part begins, or null."""
+
+    memories: list[Remembered]
+    total: int
+    next_offset: int | None
+
+
+class Stored(TypedDict):
+    """A memory that was written."""
+
+    memory_id: str
+    version: int
+    tags: list[str]
+    done: str
+
+
+def remember_create_internal_memory(
+    at: Reach,
+    content: Annotated[str, Field(description="What to remember, as markdown.")],
+    title: str = "",
+    tags: Tags = (),
+    weight: Share = None,
+    trust: Share = None,
+    feelings: dict[str, Any] | None = None,
+) -> Stored:
+    """Remember something for yourself. Feelings go as `feel_...` numbers from 0 to 1, such as feel_joy."""
+    own = scope(at.config, at.context())
+    numbers = {"weight": weight, "trust": trust, **(feelings or {})}
+    made = memories.create(at.config, own, content, title=title, tags=tags, numbers=numbers, now=time.time())
+    return _stored(own, made.id, 1, tags, "Remembered.")
+
+
+def remember_update_internal_memory(
+    at: Reach,
+    memory_id: Annotated[str, Field(description="As a search gives it.")],
+    content: str | None = None,
+    title: str | None = None,
+    tags: Tags | None = None,
+    weight: Share = None,
+    trust: Share = None,
+) -> Stored:
+    """Change a memory of yours: what is left out stays. The version counts up."""
+    own = scope(at.config, at.context())
+    try:
+        made = memories.update(
+            at.config, own, memory_id,
+            content=content, title=title, tags=tags, numbers={"weight": weight, "trust": trust}, now=time.time(),
+        )  # fmt: skip
+    except NotFoundError:
+        _refuse_other_type(at, own, memory_id)
+        raise
+    return _stored(own, made.id, made.version, [tag for tag in made.tags if tag not in own.tags], "Changed.")
+
+
+def _refuse_other_type(at: Reach, own: Scope, memory_id: str) -> None:
+    """Say that an id is an ordinary note's. Of other internal memories nothing is said."""
+    try:
+        _, parsed = index.resolve(at, memory_id)
+    except NotFoundError:
+        return
+    kind = shown.line(at.gate, str(parsed.meta.get("kind", "note")), 40)
+    raise UsageError(f"{memory_id!r:.60} is of the type {kind}; this tool changes memories of the type {own.kind}.")
+
+
+def remember_search_internal_memory(
+    at: Reach,
+    query: Words,
+    tags: Annotated[tuple[str, ...], Field(description="Only memories with all of these.")] = (),
+    limit: Limit = 10,
+    offset: Offset = 0,
+    alpha: Annotated[float, Field(ge=0, le=1, description="0: by words; 1: by likeness of letters.")] = 0.0,
+    deleted_filter: DeletedFilter = "exclude",
+) -> Memories:
+    """Search your memories. An empty query lists the newest."""
+    held = _load(at, deleted_filter, tags)
+    if not query.strip():
+        return _part(at, held, {}, offset, limit)
+    found = ranking.relevance(held, query, alpha)
+    return _part(at, _best(held, found), found, offset, limit)
+
+
+def remember_query_internal_memory(
+    at: Reach,
+    query: Words,
+    limit: Limit = 5,
+    min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out what fits less.")] = 0.0,
+) -> Memories:
+    """Ask your memories a question; the ones that fit best are given, whole as far as there is room."""
+    held = _load(at, "exclude", [])
+    found = {name: share for name, share in ranking.relevance(held, query).items() if share >= min_relevance}
+    return _part(at, _best(held, found), found, 0, limit)
+
+
+def remember_search_internal_memory_by(
+    at: Reach,
+    mode: Annotated[str, Field(description=", ".join(orders.MODES))],
+    query: Words = "",
+    sort_order: Annotated[str, Field(description="asc or desc.")] = "desc",
+    sort_field: Annotated[str, Field(description="For byProperty: weight, trust, version, created, feel_...")] = "",
+    limit: Limit = 10,
+    offset: Offset = 0,
+    deleted_filter: DeletedFilter = "exclude",
+) -> Memories:
+    """Lay out your memories by time, links, rating, discovery, a property, significance, in broad view, at random.
+
+    With `query`, only those that have a word of it.
+    """
+    held = _load(at, deleted_filter, [])
+    found = ranking.relevance(held, query) if query.strip() else {}
+    chosen = [memory for memory in held if memory.id in found] if query.strip() else held
+    ordered = orders.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
+    made = _part(at, ordered, found, offset, limit)
+    if mode == "byBroad":
+        for one, memory in zip(made["memories"], ordered[offset:], strict=False):
+            one["content"] = shown.line(at.gate, orders.outline(memory.content), 400)
+            one["truncated"] = len(memory.content) > 3 * orders.BROAD_CHARS
+    return made
+
+
+def _load(at: Reach, deleted: str, tags: Sequence[str]) -> list[Memory]:
+    return memories.load(at.config, scope(at.config, at.context()), deleted=deleted, tags=tags)
+
+
+def _best(held: Sequence[Memory], found: dict[str, float]) -> list[Memory]:
+    return sorted((memory for memory in held if memory.id in found), key=lambda memory: -found[memory.id])
+
+
+def _part(at: Reach, ordered: Sequence[Memory], found: dict[str, float], offset: int, limit: int) -> Memories:
+    part = ordered[offset : offset + limit]
+    chars = max(ROOM_CHARS // (len(part) or 1), LEAST_CHARS)
+    more = offset + limit
+    return {
+        "memories": [_shown(at, memory, found.get(memory.id), chars) for memory in part],
+        "total": len(ordered),
+        "next_offset": more if more < len(ordered) else None,
+    }
+
+
+def _shown(at: Reach, memory: Memory, relevance: float | None, chars: int) -> Remembered:
+    content = shown.text(at.gate, memory.content.strip("\n"))
+    weight = memory.meta.get("weight")
+    return {
+        "memory_id": shown.line(at.gate, memory.id, 60),
+        "title": shown.line(at.gate, memory.title, 200),
+        "content": content[:chars],
+        "truncated": len(content) > chars,
+        "tags": [shown.line(at.gate, tag, 100) for tag in memory.tags],
+        "created": shown.line(at.gate, memory.created, 40),
+        "updated": shown.line(at.gate, memory.updated, 40),
+        "version": memory.version,
+        "weight": memories.share_of(weight, 0.0) if weight is not None else None,
+        "trust": memory.trust,
+        "deleted": memory.deleted,
+        "relevance": relevance,
+    }
+
+
+def _stored(own: Scope, memory_id: str, version: int, tags: Sequence[str], done: str) -> Stored:
+    return {"memory_id": memory_id, "version": version, "tags": [*own.tags, *tags], "done": done}
+
+
+def memories_text(made: Memories) -> list[str]:
+    """Write memories as text."""
+    lines: list[str] = []
+    for one in made["memories"]:
+        share = f" (relevance {one['relevance']:.2f})" if one["relevance"] is not None else ""
+        facts = f"{one['memory_id']}, {spoken(one['created'])}, version {one['version']}"
+        lines += ["", f"## {one['title']}{share}", facts]
+        lines += [one["content"], *(["(it goes on)"] if one["truncated"] else [])]
+    more = f"; go on with offset {made['next_offset']}" if made["next_offset"] is not None else ""
+    return [*lines, "", f"{len(made['memories'])} of {made['total']} memories{more}."]
+
+
+def stored_text(made: Stored) -> list[str]:
+    """Write what was stored as text."""
+    return [f"{made['done']} Memory {made['memory_id']}, version {made['version']}."]

@@ -1,0 +1,90 @@
+"""RESOURCES and PROMPTS: notes, sessions and projects by their address, and ready-made requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from mdmem import vault
+from mdmem.server import entries, index, reading, sessions, shown
+from mdmem.server.reach import Reach
+
+
+class Resource(NamedTuple):
+    """One kind of address. function: takes a `Reach` and the address's one variable, and gives lines."""
+
+    address: str
+    name: str
+    title: str
+    function: Callable[[Reach, str], list[str]]
+
+
+class Prompt(NamedTuple):
+    """One ready-made request. argument: the name of its one argument and what it is. function: gives the text."""
+
+    name: str
+    title: str
+    description: str
+    argument: tuple[str, str]
+    function: Callable[[Reach, str], str]
+
+
+def note(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
+    """Read one note."""
+    path, parsed = index.resolve(at, id)
+    whole = reading.whole_note(at, path, parsed, 0, reading.MAX_CHARS)
+    return reading.notes_text({"notes": [whole], "missing": [], "unread": []})
+
+
+def session(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
+    """Read one session."""
+    return sessions.session_text(sessions.get_session(at, id, limit=reading.MAX_LIMIT))
+
+
+def project(at: Reach, slug: str) -> list[str]:
+    """Read a project at a glance."""
+    return sessions.context_text(sessions.project_context(at, slug))
+
+
+def _recall(at: Reach, topic: str) -> str:
+    found = reading.search(at, topic, limit=15)
+    return (
+        f"What do we know about {topic!r} from earlier sessions? Read what matters with `get_notes`, look around it"
+        " with `timeline`, and answer with dates and [mem:ID] citations. Say so where nothing fits.\n\n"
+        + shown.fenced(entries.lines(found))
+    )
+
+
+def _standup(at: Reach, since: str) -> str:
+    first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
+    asked = index.parsed(at, "", since=first)
+    moment = vault.iso_time(asked.since) if asked.since is not None else f"{first[:10]}T00:00:00Z"
+    done = sessions.summaries(at, since=moment, limit=30)
+    return (
+        f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
+        " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"
+        + shown.fenced(sessions.summaries_text(done))
+    )
+
+
+def _handoff(at: Reach, project: str) -> str:
+    known = sessions.project_context(at, project)
+    return (
+        "Write a handoff for whoever goes on with this work: the goal, the state, what was decided and why, what is"
+        " open, what to do next, which files matter. Show it to me, and save it with `add_note` (tag `handoff`) when"
+        " I agree.\n\n" + shown.fenced(sessions.context_text(known))
+    )
+
+
+RESOURCES = (
+    Resource("mdmem://note/{id}", "note", "A note", note),
+    Resource("mdmem://session/{id}", "session", "A session", session),
+    Resource("mdmem://project/{slug}", "project", "A project", project),
+)
+
+PROMPTS = (
+    Prompt("recall", "Recall", "What earlier sessions say about something.", ("topic", "What it is about."), _recall),
+    Prompt("standup", "Stand-up", "What was done since yesterday.", ("since", "From when on; yesterday."), _standup),
+    Prompt("handoff", "Handoff", "Sum the work up for whoever goes on.", ("project", "Its name."), _handoff),
+)

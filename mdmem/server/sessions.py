@@ -1,0 +1,264 @@
+"""The tools that read sessions and projects: one session from beginning to end, a project at a glance, the numbers."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from mdmem import vault
+from mdmem.errors import NotFoundError
+from mdmem.history import journal
+from mdmem.recall import staged
+from mdmem.recall.index.view import View
+from mdmem.server import entries, index, shown
+from mdmem.server.entries import Entry, Found
+from mdmem.server.reach import Reach
+from mdmem.server.reading import Limit, Offset, Project, found
+
+MAX_SESSIONS = 5
+MAX_PINNED = 10
+MAX_DECISIONS = 10
+MAX_ASKS = 12
+
+
+class Session(TypedDict):
+    """A session: its facts and a part of its notes, in their order."""
+
+    session: str
+    title: str
+    project: str
+    agent: str
+    branch: str
+    started: str
+    ended: str
+    notes: Found
+
+
+class Summary(TypedDict):
+    """A session in short. asks: the titles of its prompts. outcome: that of its last answer."""
+
+    session: str
+    title: str
+    started: str
+    asks: list[str]
+    outcome: str
+    files: list[str]
+    notes: int
+
+
+class ProjectContext(TypedDict):
+    """A project at a glance."""
+
+    project: str
+    pinned: list[Entry]
+    sessions: list[Summary]
+    decisions: list[Entry]
+    hints: list[str]
+
+
+class Stats(TypedDict):
+    """How many notes there are, without those that are kept from this connection."""
+
+    vault: str
+    notes: int
+    by_kind: dict[str, int]
+    by_project: dict[str, int]
+    sessions: int
+    first: str
+    last: str
+
+
+def get_session(
+    at: Reach,
+    session: Annotated[str, Field(description="Its id, the beginning of it, a note in it, or `latest`.")] = "latest",
+    project: Project = "",
+    limit: Limit = 30,
+    offset: Offset = 0,
+) -> Session:
+    """Read a session in its order: what was asked, what was done, what was answered, one line each."""
+
+    def read(view: View) -> Session | None:
+        term = _term(at, view, session.strip(), project)
+        paths = sorted(view.path(number) for number in view.notes("facet", term))
+        seen = [(path, parsed) for path in paths if (parsed := index.read(at, path)) is not None]
+        if not seen:
+            return None
+        page = next((parsed.meta for _, parsed in seen if parsed.meta.get("kind") == "session"), seen[0][1].meta)
+        steps = [(path, parsed) for path, parsed in seen if parsed.meta.get("kind") != "session"]
+        part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
+        times = sorted(str(parsed.meta.get("created", "")) for _, parsed in steps or seen)
+        known = ("project", "agent", "branch", "title")
+        facts = {key: shown.line(at.gate, str(page.get(key, "")), 120) for key in known}
+        return {
+            "session": shown.line(at.gate, str(page.get("session", "")), 80),
+            "title": facts["title"],
+            "project": facts["project"],
+            "agent": facts["agent"],
+            "branch": facts["branch"],
+            "started": shown.line(at.gate, times[0], 30),
+            "ended": shown.line(at.gate, times[-1], 30),
+            "notes": entries.paged(part, len(steps), offset, limit),
+        }
+
+    made, notices = index.ask(at, read, None)
+    if made is None:
+        raise NotFoundError(f"There is no session {session!r:.60}. `search` with kind:session finds them.")
+    made["notes"]["hints"] += notices
+    return made
+
+
+def _term(at: Reach, view: View, name: str, project: str) -> str:
+    """Give the index's term for the session that a name means."""
+    if name in ("", "latest"):
+        return _latest(at, view, project)
+    terms = [f"session:{name.lower()}"] if view.count("facet", f"session:{name.lower()}") else []
+    terms = terms or list(view.starting_with("facet", f"session:{name.lower()}", limit=50))
+    terms = [term for term in terms if _seen(at, view, term)] or _of_note(at, name)
+    if len(terms) > 1:
+        some = ", ".join(term.partition(":")[2][:13] for term in terms[:4])
+        raise NotFoundError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Give more of it.")
+    return terms[0] if terms else "session:"
+
+
+def _seen(at: Reach, view: View, term: str) -> bool:
+    return any(index.read(at, view.path(number)) is not None for number in view.notes("facet", term))
+
+
+def _of_note(at: Reach, name: str) -> list[str]:
+    try:
+        _, parsed = index.resolve(at, name)
+    except NotFoundError:
+        return []
+    session = str(parsed.meta.get("session", "")).lower()
+    return [f"session:{session}"] if session else []
+
+
+def _latest(at: Reach, view: View, project: str) -> str:
+    created = view.numbers("created")
+    within = view.notes("facet", f"project:{project.lower()}") if project else set(view.all)
+    within -= view.notes("facet", "is:internal") | staged.hidden(view, at.here)
+    for number in sorted(within, key=created.__getitem__, reverse=True):
+        session = view.facts(number).get("session")
+        if session and index.read(at, view.path(number)) is not None:
+            return f"session:{session}".lower()
+    return "session:"
+
+
+def project_context(
+    at: Reach,
+    project: Annotated[str, Field(description="Its name; without it the one that is worked in.")] = "",
+) -> ProjectContext:
+    """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
+    name = project or at.project
+    pins = index.parsed(at, "", project=name or None, **{"is": "pinned"})
+    decisions = index.parsed(at, "", project=name or None, tag="decision")
+    pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
+    decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
+    return {
+        "project": shown.line(at.gate, name, 80),
+        "pinned": pinned["entries"],
+        "sessions": summaries(at, project=name),
+        "decisions": decided["entries"],
+        "hints": sorted({*pinned["hints"], *decided["hints"]}),
+    }
+
+
+def summaries(at: Reach, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
+    """Give the last sessions, of one project or of all, in short."""
+    every = journal.sessions(at.config, project=project, since=since)
+    nothing: frozenset[str] = frozenset()
+    waiting, _ = index.ask(at, lambda view: staged.folders(view, at.here), nothing)
+    seen = (one for one in every if at.sees(f"{one.folder}/session.md", {"project": one.project}))
+    return [_summary(at, one) for one in islice((one for one in seen if one.folder not in waiting), limit)]
+
+
+def _summary(at: Reach, one: journal.Session) -> Summary:
+    return {
+        "session": shown.line(at.gate, one.session, 80),
+        "title": shown.line(at.gate, one.title),
+        "started": entries.spoken(one.started),
+        "asks": [shown.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
+        "outcome": shown.line(at.gate, one.outcome, 240),
+        "files": [shown.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
+        "notes": one.notes,
+    }
+
+
+def stats(at: Reach) -> Stats:
+    """Say how much is remembered, of what kind, about which projects, and since when."""
+
+    def count(view: View) -> Stats:
+        hidden = view.notes("facet", "is:internal")
+        for name in at.hidden:
+            hidden |= view.notes("facet", f"project:{name}".lower())
+        seen = set(view.all) - hidden
+        created = view.numbers("created")
+        times = sorted(created[number] for number in seen)
+        return {
+            "vault": at.config.vault,
+            "notes": len(seen),
+            "by_kind": _counts(at, view, "kind", seen),
+            "by_project": _counts(at, view, "project", seen),
+            "sessions": len(_counts(at, view, "session", seen, limit=1_000_000)),
+            "first": vault.iso_time(times[0]) if times else "",
+            "last": vault.iso_time(times[-1]) if times else "",
+        }
+
+    nothing: Stats = {
+        "vault": at.config.vault, "notes": 0, "by_kind": {}, "by_project": {}, "sessions": 0, "first": "", "last": "",
+    }  # fmt: skip
+    return index.ask(at, count, nothing)[0]
+
+
+def _counts(at: Reach, view: View, key: str, seen: set[int], limit: int = 30) -> dict[str, int]:
+    counted = {
+        term.partition(":")[2]: len(view.notes("facet", term) & seen) for term in view.starting_with("facet", f"{key}:")
+    }
+    most = sorted(((name, number) for name, number in counted.items() if name and number), key=lambda item: -item[1])
+    return {shown.line(at.gate, name, 80): number for name, number in most[:limit]}
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def session_text(made: Session) -> list[str]:
+    """Write a session as text."""
+    facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
+    head = f"{made['title']} ({entries.spoken(made['started'])} to {entries.spoken(made['ended'])})"
+    return [head, ", ".join(facts), *entries.lines(made["notes"])]
+
+
+def context_text(made: ProjectContext) -> list[str]:
+    """Write a project at a glance as text."""
+    lines = [f"Project {made['project']}" if made["project"] else "All projects"]
+    for heading, part in (("Pinned", made["pinned"]), ("Decisions", made["decisions"])):
+        if part:
+            lines += ["", f"## {heading}", *entries.rows(part)]
+    lines += ["", "## Last sessions", *summaries_text(made["sessions"])]
+    return lines + made["hints"]
+
+
+def summaries_text(made: list[Summary]) -> list[str]:
+    """Write sessions in short as text."""
+    lines = []
+    for one in made:
+        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {one['notes']} notes)")
+        lines += [f"  asked: {ask}" for ask in one["asks"][1:]]
+        if one["outcome"]:
+            lines.append(f"  came to: {one['outcome']}")
+        if one["files"]:
+            lines.append(f"  files: {', '.join(one['files'])}")
+    return lines or ["None."]
+
+
+def stats_text(made: Stats) -> list[str]:
+    """Write the numbers as text."""
+    kinds = ", ".join(f"{number} {kind}" for kind, number in made["by_kind"].items())
+    projects = ", ".join(f"{name} {number}" for name, number in made["by_project"].items())
+    return [
+        f"{made['notes']} notes of {made['sessions']} sessions, {made['first'][:10]} to {made['last'][:10]}: {kinds}.",
+        f"Projects: {projects or 'none'}.",
+    ]

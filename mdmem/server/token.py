@@ -1,0 +1,62 @@
+"""The token without which no request is answered: made once a vault, kept in a file that only its user can read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from mdmem.config import Config
+from mdmem.errors import ConfigError
+
+TOKEN_BYTES = 32
+_NAME = "http-token"
+
+
+def path(config: Config) -> Path:
+    """Say where the token is."""
+    return Path(config.state_dir) / _NAME
+
+
+def load(config: Config) -> str:
+    """Give the vault's token, made when there is none.
+
+    Raises:
+        ConfigError: when others can read it, or it is not the user's own; it must then be made anew.
+    """
+    file = path(config)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for _ in range(2):
+        try:
+            return _read(file)
+        except FileNotFoundError:
+            _make(file)
+    return _read(file)
+
+
+def _read(file: Path) -> str:
+    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(fd, encoding="ascii") as opened:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise ConfigError(f"Others can read the token in {file}. Delete it: a new one is made, for all clients.")
+        token = opened.read(200).strip()
+    if len(token) < TOKEN_BYTES:
+        raise ConfigError(f"There is no token in {file}. Delete it: a new one is made.")
+    return token
+
+
+def _make(file: Path) -> None:
+    """Publish a new token whole; where another process was quicker, its token stays."""
+    temp = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with os.fdopen(os.open(temp, flags, 0o600), "w", encoding="ascii") as opened:
+            opened.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+        try:
+            os.link(temp, file)
+        except FileExistsError:
+            return
+    finally:
+        temp.unlink(missing_ok=True)

@@ -1,0 +1,66 @@
+"""TOOLS: what a client can call. A new tool is a function over a `Reach` and a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from mdmem.server import entries, reading, remembering, sessions, writing
+
+
+class Tool(NamedTuple):
+    """One tool. function: takes a `Reach` as `at` and gives plain values; its signature and docstring are the schema.
+
+    text: writes those values as lines. writes, destructive, idempotent: what a client is told of it.
+    extra: further arguments by their pattern, which reach the function together under this name.
+    """
+
+    function: Callable[..., Any]
+    title: str
+    text: Callable[[Any], Iterable[str]]
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    extra: tuple[str, str, dict[str, Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called by."""
+        return self.function.__name__
+
+
+_FEELINGS = ("feelings", "^feel_[a-z0-9_]+$", {"type": "number", "minimum": 0, "maximum": 1})
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(reading.search, "Search memory", entries.lines),
+    Tool(reading.timeline, "What happened around a note", reading.timeline_text),
+    Tool(reading.get_notes, "Read notes whole", reading.notes_text),
+    Tool(reading.search_user_prompts, "Search what the user asked", entries.lines),
+    Tool(sessions.get_session, "Read a session", sessions.session_text),
+    Tool(reading.file_history, "What is known about a file", entries.lines),
+    Tool(reading.recent, "The newest notes", entries.lines),
+    Tool(reading.related, "Notes like one", entries.lines),
+    Tool(sessions.project_context, "A project at a glance", sessions.context_text),
+    Tool(sessions.stats, "How much is remembered", sessions.stats_text),
+    Tool(writing.add_note, "Save a note", writing.written_text, writes=True),
+    Tool(writing.append_note, "Add to a note", writing.written_text, writes=True),
+    Tool(writing.pin, "Pin a note", writing.written_text, writes=True, idempotent=True),
+    Tool(writing.supersede, "Mark a note as out of date", writing.written_text, writes=True),
+    Tool(
+        remembering.remember_create_internal_memory,
+        "Remember for yourself",
+        remembering.stored_text,
+        writes=True,
+        extra=_FEELINGS,
+    ),
+    Tool(
+        remembering.remember_update_internal_memory,
+        "Change a memory of yours",
+        remembering.stored_text,
+        writes=True,
+        destructive=True,
+    ),
+    Tool(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text),
+    Tool(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text),
+    Tool(remembering.remember_search_internal_memory_by, "Lay out your memories", remembering.memories_text),
+)
