@@ -1,0 +1,201 @@
+"""The people's commands: parse the words, call one function, print what it gives."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import click
+
+from mdmem import __version__
+from mdmem.errors import MdmemError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Command(NamedTuple):
+    """One command: its module, the line that `mdmem --help` shows without loading that, its name there if another."""
+
+    module: str
+    help: str
+    name: str = ""
+
+
+COMMANDS: dict[str, dict[str, Command]] = {
+    "Start": {
+        "init": Command("setup", "Make a vault."),
+        "install": Command("setup", "Register the hooks with your agents."),
+        "uninstall": Command("setup", "Take the hooks out again."),
+        "status": Command("setup", "Show which agents are registered, and what was last heard of them."),
+        "import": Command("bring", "Import what agents have saved, or folders of markdown.", "import_"),
+        "demo": Command("demo", "Replay a recorded day into a scratch vault and show what comes of it."),
+    },
+    "Find": {
+        "search": Command("find", "Search the notes."),
+        "related": Command("find", "Find notes like one."),
+        "show": Command("find", "Show one note."),
+        "index": Command("indexing", "Bring the index up to date."),
+    },
+    "Read": {
+        "list": Command("listing", "List notes, newest first.", "list_notes"),
+        "sessions": Command("listing", "List sessions, the last one first."),
+        "history": Command("reading", "Read a session as a conversation."),
+        "timeline": Command("reading", "Show what happened before and after a note."),
+        "digest": Command("digest", "Sum up a day or a week as markdown."),
+        "stats": Command("stats", "Count what is in the vault, and what it costs."),
+        "tree": Command("listing", "Draw the vault's folders."),
+        "open": Command("editor", "Open the vault in Obsidian, VS Code or your editor.", "open_vault"),
+    },
+    "Write": {
+        "note": Command("notes", "Write a note.", "add"),
+        "append": Command("notes", "Add to a note that somebody wrote."),
+        "edit": Command("notes", "Open a note in your editor."),
+        "tag": Command("notes", "Put tags on a note, or take them off."),
+        "pin": Command("notes", "Pin notes: they are shown at every session's start."),
+        "unpin": Command("notes", "Take the pin off notes."),
+    },
+    "Keep": {
+        "commit": Command("history", "Commit the vault's new and changed notes."),
+        "log": Command("history", "Show the journal: sessions, what was asked, what came of it."),
+        "review": Command("review", "Look through what was captured since the last time."),
+        "why": Command("history", "Show where a note or a line of it came from."),
+        "diff": Command("history", "Show what changed in memory."),
+        "undo": Command("history", "Take back a session or a commit."),
+        "branch": Command("branch", "Release or drop notes that wait on the code's branches.", "branch_group"),
+        "forget": Command("remove", "Delete notes; they stay in history."),
+        "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
+        "watch": Command("watch", "Keep the index current and warm, and commit after a quiet time.", "command"),
+    },
+    "Carry": {
+        "sync": Command("carry", "Fetch, merge and push the vault, with any git remote."),
+        "clone": Command("carry", "Set up this machine with a vault from a remote."),
+        "export": Command("carry", "Write notes as an archive, as JSON lines or as a page."),
+        "backup": Command("carry", "Write the whole history into one verified file."),
+    },
+    "Private": {
+        "privacy": Command("private", "See what would be kept out of a text.", "privacy_group"),
+        "pause": Command("private", "Store nothing for a while."),
+        "resume": Command("private", "Store again."),
+    },
+    "Care": {
+        "doctor": Command("doctor", "Look for what is wrong, and mend what can be mended."),
+        "config": Command("settings", "Read and change settings.", "config_group"),
+        "completion": Command("completion", "Print what makes your shell complete mdmem's words."),
+    },
+    "Agents": {
+        "mcp": Command("serve", "Serve the vault as MCP tools, over stdio or HTTP."),
+        "hook": Command("agent", "Store one hook payload from stdin (agents run this)."),
+        "inject": Command("injections", "Answer one hook payload from stdin with memories (agents run this)."),
+        "injections": Command("injections", "List what agents were given, when and why."),
+    },
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when that command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Give the names of all commands, in the order of `COMMANDS`."""
+        return [name for group in COMMANDS.values() for name in group]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and give one command."""
+        for group in COMMANDS.values():
+            if name in group:
+                row = group[name]
+                module = importlib.import_module(f"mdmem.cli.{row.module}")
+                command: click.Command = getattr(module, row.name or name.replace("-", "_"))
+                return command
+        return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command that was typed, or name the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", error.ctx) from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing any."""
+        from click.shell_completion import CompletionItem
+
+        rows = [item for group in COMMANDS.values() for item in group.items() if item[0].startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=row.help) for name, row in rows), *options]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the commands in groups, without importing them."""
+        for title, group in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, command.help) for name, command in group.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mdmem")
+@click.option("--vault", metavar="DIR", help="The vault to use; else MDMEM_VAULT, your config.toml, ~/mdmem.")
+@click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
+@click.pass_context
+def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: ARG001 - main looks for --debug
+    """Memory for coding agents, as markdown files that you can read, edit and share with git.
+
+    \b
+    Begin with:  mdmem demo                 see what it does, in a scratch vault
+                 mdmem init                 make your vault in ~/mdmem
+                 mdmem install claude-code  register the hooks
+
+    Exit status: 0 well, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git.
+    """
+    ctx.obj = vault
+
+
+def main() -> NoReturn:
+    """Run the command line and exit; an expected error is a sentence, not a traceback."""
+    debug = "--debug" in sys.argv or bool(os.environ.get("MDMEM_DEBUG"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files may hold what the terminal's encoding does not
+            stream.reconfigure(errors="replace")
+    try:
+        code = cli.main(prog_name="mdmem", standalone_mode=False)
+        sys.stdout.flush()  # here a reader that has gone is met, and not at exit
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        click.echo("mdmem: stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except MdmemError as error:
+        if debug:
+            raise
+        click.echo(f"mdmem: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; Python must not complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)
+    except OSError as error:
+        if debug:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        click.echo(
+            f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may know more; --debug shows where.", err=True
+        )
+        sys.exit(1)
+    except Exception as error:  # the last resort: a fault of ours is a sentence, too
+        if debug:
+            raise
+        click.echo(
+            f"mdmem: this is a fault in mdmem itself ({type(error).__name__}). Say `mdmem --debug` and the same"
+            " words again, and report what that shows. No note is lost by it.",
+            err=True,
+        )
+        sys.exit(1)

@@ -1,0 +1,229 @@
+"""`branch`: what waits on the code's branches; released when they are merged, or dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from mdmem import vault
+from mdmem.cli import lines, options, render, table, wording
+from mdmem.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.recall.index.view import View
+
+
+class Waiting(NamedTuple):
+    """The notes of a project that wait on one branch.
+
+    paths: theirs, vault-relative. first, last: when the oldest and the newest was made. sessions: folder -> id.
+    folders, commits: where they were made, and at which commits; the newest first.
+    """
+
+    project: str
+    branch: str
+    paths: list[str]
+    first: str
+    last: str
+    sessions: dict[str, str]
+    folders: list[str]
+    commits: list[str]
+
+
+@click.group("branch")
+def branch_group() -> None:
+    """See, release or drop the notes that wait on branches of the code.
+
+    With capture.branches = "stage", notes made on a branch that is not the default one are seen there only, until
+    they are released: when the branch is merged, or when you say so.
+
+    \b
+    Example:  mdmem config set capture.branches stage
+              mdmem branch list
+    """
+
+
+@branch_group.command("list")
+@options.as_json("an array of objects with project, branch, notes, first, last, state")
+@click.pass_obj
+def list_branches(given_vault: str | None, as_json: bool) -> None:
+    """List the branches on which notes wait.
+
+    \b
+    Example:  mdmem branch list
+    """
+    settings = options.settings(given_vault)
+    found = [(one, fate(one)) for one in waiting(settings)]
+    if as_json:
+        click.echo(
+            render.as_json(
+                [
+                    {
+                        "project": one.project,
+                        "branch": one.branch,
+                        "notes": len(one.paths),
+                        "first": one.first,
+                        "last": one.last,
+                        "state": state,
+                    }
+                    for one, state in found
+                ]
+            )
+        )
+        return
+    if not found:
+        click.echo("No notes wait on a branch.")
+    columns = (table.Column("bold"), table.PROJECT, table.NUMBER, table.WHEN, table.Column("yellow"))
+    rows = [
+        (one.branch, one.project, wording.number(len(one.paths), "note"), wording.day(one.last), state)
+        for one, state in found
+    ]
+    table.show(lines.terminal(), columns, rows)
+    for one, state in found:
+        if state:
+            click.echo(_offer(one, state), err=True)
+
+
+@branch_group.command("merge")
+@click.argument("name")
+@click.option("--project", metavar="NAME", default="", help="Of this project, where several have such a branch.")
+@click.pass_obj
+def merge(given_vault: str | None, name: str, project: str) -> int:
+    """Release the notes that wait on the branch NAME: everybody sees them from now on. One commit.
+
+    \b
+    Example:  mdmem branch merge feature/dates
+    """
+    from mdmem.cli.history import print_applied
+    from mdmem.history import branches
+
+    settings = options.settings(given_vault)
+    one = _chosen(settings, name, project)
+    done = branches.release(settings, one.paths, one.branch)
+    click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} can be seen everywhere now.")
+    return print_applied(done)
+
+
+@branch_group.command("drop")
+@click.argument("name")
+@click.option("--project", metavar="NAME", default="", help="Of this project, where several have such a branch.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
+    """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
+
+    \b
+    Example:  mdmem branch drop experiment
+    """
+    from mdmem.cli.history import print_applied
+    from mdmem.history import branches
+
+    settings = options.settings(given_vault)
+    one = _chosen(settings, name, project)
+    count = wording.number(len(one.paths), "note")
+    if not yes:
+        click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
+    done = branches.drop(settings, one.paths, one.branch, lambda folder: _update_page(settings, one, folder))
+    click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")
+    return print_applied(done)
+
+
+def waiting(settings: Config) -> list[Waiting]:
+    """Find what waits, branch by branch, the one with the newest note first."""
+    from mdmem.cli import rows
+
+    return rows.ask(settings, _in_view)
+
+
+def hints(settings: Config) -> list[str]:
+    """Say which branches have notes to be released, as far as the index knows without a look at the vault."""
+    from mdmem.recall import index
+
+    try:
+        view = index.current(settings)
+    except index.DamagedError:
+        return []  # the next search makes it anew
+    return [_offer(one, state) for one in (_in_view(view) if view else ()) if (state := fate(one))]
+
+
+def fate(one: Waiting) -> str:
+    """Say what has become of a branch, where its code is on this machine; "" when nothing can be said."""
+    from mdmem import project
+    from mdmem.history import branches
+
+    for folder in one.folders:
+        found = project.identify(folder)
+        if (found.branch or found.commit) and Path(found.root).is_dir():
+            return branches.fate(found.root, one.branch, one.commits)
+    return ""
+
+
+def _offer(one: Waiting, state: str) -> str:
+    count = wording.number(len(one.paths), "note")
+    wait = f"{count} of {render.safe(one.project)} wait on {render.safe(one.branch)}, which is {state}"
+    return f"{wait}: `mdmem branch merge {render.safe(one.branch)}` releases them, `drop` deletes them."
+
+
+def _in_view(view: View) -> list[Waiting]:
+    groups: dict[tuple[str, str], list[int]] = {}
+    created = view.numbers("created")
+    for number in sorted(view.notes("facet", "is:staged"), key=lambda number: (-created[number], view.path(number))):
+        facts = view.facts(number)
+        groups.setdefault((str(facts.get("project", "")), str(facts.get("staged", ""))), []).append(number)
+    return [_group(view, *key, numbers) for key, numbers in groups.items()]
+
+
+def _group(view: View, project: str, branch: str, numbers: list[int]) -> Waiting:
+    facts = [view.facts(number) for number in numbers]
+    paths = [view.path(number) for number in numbers]
+    return Waiting(
+        project,
+        branch,
+        sorted(paths),
+        first=vault.iso_time(view.number("created", numbers[-1])),
+        last=vault.iso_time(view.number("created", numbers[0])),
+        sessions={
+            path.rpartition("/")[0]: str(fact.get("session", "")) for path, fact in zip(paths, facts, strict=True)
+        },
+        folders=list(dict.fromkeys(str(fact["cwd"]) for fact in facts if fact.get("cwd"))),
+        commits=list(dict.fromkeys(str(fact["commit"]) for fact in facts if fact.get("commit"))),
+    )
+
+
+def _chosen(settings: Config, name: str, project: str) -> Waiting:
+    """Find what waits on a branch.
+
+    Raises:
+        NotFoundError: when nothing does.
+        UsageError: when notes of several projects do, and none of them is worked in here.
+    """
+    from mdmem.recall import staged
+
+    found = [one for one in waiting(settings) if one.branch == name and project in ("", one.project)]
+    if not found:
+        raise NotFoundError(f"No notes wait on a branch {name!r:.80}. `mdmem branch list` shows what waits.")
+    if len(found) > 1:
+        here = staged.place(settings, str(Path.cwd())).projects
+        found = [one for one in found if one.project in here] or found
+    if len(found) > 1:
+        names = ", ".join(render.safe(one.project) for one in found)
+        raise UsageError(f"Several projects have such a branch ({names}). Say which: --project NAME.")
+    return found[0]
+
+
+def _update_page(settings: Config, one: Waiting, folder: str) -> None:
+    """Bring the page of a session up to date, some of whose notes are gone."""
+    from mdmem.capture import page
+    from mdmem.capture.session import Session
+
+    session = Session(settings, one.sessions[folder])
+    opened = session.open_folder()
+    if opened is None:
+        return
+    with opened:
+        opened.lock()
+        session.catch_up(opened)
+        page.update(session, opened)

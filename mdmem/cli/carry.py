@@ -1,0 +1,136 @@
+"""`sync`, `clone`, `export`, `backup`: memory on other machines and in other forms."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem import config
+from mdmem.cli import wording
+from mdmem.cli.history import print_json
+from mdmem.cli.render import safe
+from mdmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+
+@click.command()
+@click.argument("remote", default="origin")
+@click.option("--every", metavar="TIME", help="Let the watcher do it so often, with origin: 10m, 2h; off: no longer.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+@click.pass_obj
+def sync(vault: str | None, remote: str, every: str | None, as_json: bool) -> int:
+    """Commit, fetch, merge and push, with any git remote. Nothing is lost, nothing is forced.
+
+    Where two machines changed the same lines, both texts are kept in the note, marked, and it is named (status 1).
+
+    \b
+    Example:  git -C ~/mdmem remote add origin git@example.org:me/memory.git
+              mdmem sync
+              mdmem sync --every 10m
+    """
+    from mdmem.history import sync as work
+
+    if every is not None:
+        _sync_every(config.load(vault), _minutes(every))
+        return 0
+    done = work.sync(config.load(vault), remote)
+    if as_json:
+        print_json({**done._asdict(), "held_back": [held._asdict() for held in done.held_back]})
+        return 1 if done.conflicts or done.held_back else 0
+    click.echo(f"Received {len(done.received)} files, sent {done.sent} commits.")
+    if done.private:
+        click.secho(f"{done.private} notes stay on this machine, as they say.", dim=True)
+    for held in done.held_back:
+        click.secho(safe(str(held)), err=True, fg="yellow")
+    for path in done.conflicts:
+        click.secho(f"Two versions are in {safe(path)}: choose in your editor, at 'mdmem:both'.", err=True, fg="yellow")
+    for path in done.refused:
+        click.secho(f"The remote's {safe(path)} is no plain file, so it was not taken.", err=True, fg="yellow")
+    return 1 if done.conflicts or done.held_back else 0
+
+
+def _sync_every(settings: Config, minutes: int) -> None:
+    """Write how often the watcher syncs into the user's own settings, and say what comes of it."""
+    from mdmem.cli import settings_file, watch
+
+    file = config.user_file(os.environ)
+    settings_file.change(file, "sync.every", minutes, "0")
+    if not minutes:
+        click.echo(f"The watcher syncs no longer (sync.every = 0 in {file}).")
+        return
+    click.echo(f"The watcher syncs every {minutes} minutes (sync.every = {minutes} in {file}).")
+    if not watch.status(settings)["running"]:
+        click.echo("None runs: `mdmem install service` lets one run at every login, `mdmem watch --background` now.")
+
+
+def _minutes(text: str) -> int:
+    """Read a time between two syncs: `10m`, `2h`, `1d`, or minutes.
+
+    Raises:
+        UsageError: when it is none.
+    """
+    if text.strip().lower() in ("off", "never", "0"):
+        return 0
+    found = re.fullmatch(r"([1-9]\d{0,4})\s*([mhd]?)", text.strip().lower())
+    if not found:
+        raise UsageError(f"{text!r:.40} is no time between two syncs. Examples: 10m, 2h, 1d, off.")
+    return int(found[1]) * {"": 1, "m": 1, "h": 60, "d": 1440}[found[2]]
+
+
+@click.command()
+@click.argument("url")
+@click.argument("path", required=False, type=click.Path(file_okay=False))
+@click.pass_obj
+def clone(vault: str | None, url: str, path: str | None) -> None:
+    """Set up this machine with a vault from a remote, at PATH (default: the vault in use, else ~/mdmem).
+
+    \b
+    Example:  mdmem clone git@example.org:me/memory.git
+    """
+    from mdmem.history import sync as work
+
+    root = Path(config.load(path or vault).vault)
+    work.clone(url, root)
+    click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
+
+
+@click.command()
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--format", "form", type=click.Choice(["zip", "jsonl", "html"]), help="Default: as TARGET's name ends.")
+@click.option("--project", metavar="NAME", default="", help="Only this project.")
+@click.option("--since", metavar="WHEN", default="", help="Only what was created since: 2026-09-14, 3d.")
+@click.pass_obj
+def export(vault: str | None, target: Path, form: str | None, project: str, since: str) -> None:
+    """Write notes to a file: an archive of the files, lines of JSON, or a page to read.
+
+    \b
+    Example:  mdmem export week.html --since 1w
+    """
+    from mdmem.history import export as work
+
+    start = wording.begin_of(since) if since else ""
+    count = work.export(config.load(vault), target, form or target.suffix[1:], project=project, since=start)
+    click.echo(f"{count} notes are in {target}.")
+
+
+@click.command()
+@click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_obj
+def backup(vault: str | None, target: Path) -> None:
+    """Write the whole history into one verified file. `git clone PATH` brings it back.
+
+    \b
+    Example:  mdmem backup ~/memory-2026-09-14.bundle
+    """
+    from mdmem.history import export as work
+
+    made = work.backup(config.load(vault), target)
+    click.echo(f"{made.commits} commits are in {made.path} ({made.bytes:,} bytes), verified.")
+    for path in made.missing:
+        click.secho(f"Not in it, because it is in no commit: {safe(path)}", err=True, fg="yellow")

@@ -1,0 +1,152 @@
+"""`digest`: a day or a week summed up as markdown, from the notes alone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from mdmem import vault
+from mdmem.cli import options, render, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.cli.rows import Row
+    from mdmem.config import Config
+    from mdmem.history.journal import Session
+    from mdmem.recall.index.view import View
+    from mdmem.recall.query import Query
+
+MAX_ASKS = 12
+MAX_FILES = 12
+LONGEST_SESSION = timedelta(days=7)
+"""A session that began so long before the time asked for is still looked at: it may have gone on until then."""
+
+
+class Found(NamedTuple):
+    """What happened in a span of time. written: people's own notes; failed: runs of tools that failed, newest first."""
+
+    since: str
+    until: str
+    sessions: list[Session]
+    answers: dict[str, str]
+    written: list[Row]
+    failed: list[Row]
+
+
+@click.command()
+@click.option("--since", metavar="TIME", default="1d", show_default=True, help="From then on.")
+@options.until
+@options.project
+@options.as_json("an object with the sessions, notes and failures")
+@click.pass_obj
+def digest(given_vault: str | None, since: str, until: str | None, project: str | None, as_json: bool) -> None:
+    """Sum up what was asked, answered, changed, written and failed since a time, as markdown. No model is asked.
+
+    \b
+    Example:  mdmem digest --since monday --project notes-app > week.md
+    """
+    asked = options.query({"since": since, "until": until, "project": project})
+    found = collect(options.settings(given_vault), asked, project or "")
+    click.echo(render.as_json(_as_object(found)) if as_json else write(found), nl=as_json)
+
+
+def collect(config: Config, asked: Query, project: str) -> Found:
+    """Gather what happened in the span of a query."""
+    from mdmem.cli import rows
+    from mdmem.history import journal
+
+    first = asked.since or 0.0
+    last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
+    since, until = vault.iso_time(first), vault.iso_time(last)
+    early = vault.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
+    sessions = [
+        one
+        for one in journal.sessions(config, project=project, since=early)
+        if one.ended >= since and one.started <= until
+    ]
+
+    def answer(view: View) -> list[Row]:
+        return [rows.row(view, number) for number in rows.select(view, config.vault, asked)]
+
+    noted = rows.ask(config, answer)
+    return Found(
+        since,
+        until,
+        sessions[::-1],
+        {row.session: row.id for row in reversed(noted) if row.kind == "response"},
+        [row for row in reversed(noted) if row.kind == "note"],
+        [row for row in noted if row.success is False],
+    )
+
+
+def _as_object(found: Found) -> dict[str, Any]:
+    return {
+        "since": found.since,
+        "until": found.until,
+        "sessions": [{**one._asdict(), "answer": found.answers.get(one.session)} for one in found.sessions],
+        "notes": [row._asdict() for row in found.written],
+        "failures": [row._asdict() for row in found.failed],
+    }
+
+
+def write(found: Found) -> str:
+    """Write what happened as markdown, by project, each session in the order of its beginning."""
+    lines = [f"# {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}", "", _summary(found)]
+    by_project = sorted(found.sessions, key=lambda one: one.project)
+    for project, group in groupby(by_project, key=lambda one: one.project):
+        lines += ["", f"## {project or 'Without a project'}"]
+        for one in group:
+            lines += ["", *_session(one, found)]
+    if found.written:
+        lines += ["", "## Notes written", ""]
+        lines += [f"- {_plain(row.title)} [mem:{row.id}]" for row in found.written]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(found: Found) -> str:
+    if not (found.sessions or found.written):
+        return "Nothing was stored in this time."
+    projects = len({one.project for one in found.sessions})
+    prompts = sum(len(one.asks) for one in found.sessions)
+    parts = [
+        f"{wording.number(len(found.sessions), 'session')} in {wording.number(projects, 'project')}",
+        wording.number(prompts, "prompt"),
+        wording.number(len(found.failed), "failed run"),
+        wording.number(len(found.written), "note") + " written",
+    ]
+    return ", ".join(parts) + "."
+
+
+def _session(one: Session, found: Found) -> Iterator[str]:
+    branch = f", on `{one.branch}`" if one.branch else ""
+    took = wording.between(one.started, one.ended)
+    yield f"### {wording.date_and_time(one.started)} {_plain(one.title)}"
+    yield ""
+    yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {wording.number(one.notes, 'note')}"
+    yield ""
+    for ask in one.asks[:MAX_ASKS]:
+        yield f"- Asked: {_plain(ask)}"
+    if len(one.asks) > MAX_ASKS:
+        yield f"- and {len(one.asks) - MAX_ASKS} prompts more"
+    if one.outcome:
+        citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
+        yield f"- Outcome: {_plain(one.outcome)}{citation}"
+    if one.files:
+        more = f" and {len(one.files) - MAX_FILES} more" if len(one.files) > MAX_FILES else ""
+        yield f"- Changed: {', '.join(f'`{file}`' for file in one.files[:MAX_FILES])}{more}"
+    failed = [row for row in found.failed if row.session == one.session]
+    if failed:
+        yield f"- Failed: {'; '.join(f'{_plain(row.title)} [mem:{row.id}]' for row in failed[:3])}" + (
+            f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+        )
+
+
+def _plain(title: str) -> str:
+    """Keep a title from being read as a link, as HTML or as code that never ends."""
+    text = " ".join(render.safe(title).split())
+    marks = "\\[]<" if text.count("`") % 2 == 0 else "\\[]<`"
+    return "".join(f"\\{c}" if c in marks else c for c in text)

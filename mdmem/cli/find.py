@@ -1,0 +1,325 @@
+"""`search`, `related`, `show`: from words, or a name, to notes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem import note, vault
+from mdmem.cli import lines, options, render, table, warm, wording
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.recall import staged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import Console
+
+    from mdmem.cli.lines import Piece
+    from mdmem.cli.warm import Answer
+    from mdmem.cli.warm import Hit as WarmHit
+    from mdmem.config import Config
+    from mdmem.recall.query import Query
+    from mdmem.recall.search import Hit, Result
+
+
+EVERYTHING = 1_000_000
+"""What `--limit 0` means to a search."""
+
+
+@click.command()
+@click.argument("words", nargs=-1)
+@options.filters
+@click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
+@options.limit(10)
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the best.")
+@click.option("--all", "every", is_flag=True, help="Show also notes that say the same as a better one.")
+@click.option("--deep", is_flag=True, help="Let a model guess at the note, and search by its words too (it is a call).")
+@click.option("--at", metavar="TIME", help="Search what the vault held then: 3d, 2026-09-14, a commit.")
+@click.option(
+    "--queries",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help='Answer many questions, {"qid", "text"} a line, with {"qid", "results": [path, …]} a line.',
+)
+@options.as_json("an array of objects")
+@click.pass_obj
+def search(
+    given_vault: str | None,
+    /,
+    words: tuple[str, ...],
+    sort: str,
+    limit: int,
+    offset: int,
+    every: bool,
+    deep: bool,
+    at: str | None,
+    queries: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Find notes. Words are ranked, none is required; filters narrow down, in the words or as options.
+
+    \b
+    "an exact phrase"   +required   -without   begin*
+    kind: project: session: tool: file: tag: agent: branch:
+    is:pinned|edited|failed|private|redacted|staged   since:2w   until:2026-09-01   on:yesterday
+
+    \b
+    Example:  mdmem search date parser kind:response since:2w
+              mdmem search --file dates.py --is failed --sort newest
+    """
+    settings = options.settings(given_vault)
+    if queries:
+        _answer_all(settings, queries, limit or EVERYTHING)
+        return
+    text = " ".join(words)
+    if not text.strip() and not any(given.values()):
+        raise click.UsageError("Name words to look for, or a filter. `mdmem list` shows the newest notes.")
+    result: Result | Answer
+    if at:
+        result = _search_then(settings, text, at, limit or EVERYTHING, given)
+    else:
+        asked = options.query(given, text)
+        how = {"guess": _guess(settings, asked.text)} if deep else {}
+        result = run(settings, asked, sort=sort, limit=limit or EVERYTHING, offset=offset, collapse=not every, **how)
+    if as_json:
+        click.echo(_as_json(result))
+    else:
+        print_hits(lines.terminal(), result, first=offset + 1)
+    _print_remarks(result, offset)
+
+
+def _guess(settings: Config, text: str) -> str:
+    """Have a model guess at the note that is looked for; "" when none is there, and the user is told."""
+    from mdmem.recall import expand
+
+    guess = expand.guess(settings, text, caller="search") if text else ""
+    if text and not guess:
+        click.echo("No model helped with this search; `mdmem stats --model` shows what was asked.", err=True)
+    return guess
+
+
+def run(settings: Config, query: Query | str, **how: Any) -> Result | Answer:
+    """Search as the command does, asking the watcher first; `how` is what `recall.search.search` takes."""
+    asked = options.query({}, query) if isinstance(query, str) else query
+    here = staged.place(settings, _folder())
+    found = warm.ask(settings, asked, {**how, "here": here.parts()})
+    if found is not None:
+        return found
+    from mdmem.recall import search as engine
+
+    return engine.search(settings, asked, here=here, **how)
+
+
+def _folder() -> str:
+    """Give the current folder; "" where somebody has removed it."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
+def print_hits(console: Console | None, result: Result | Answer, first: int = 1) -> None:
+    """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
+    hits: Sequence[Hit | WarmHit] = result.hits
+    for rank, hit in enumerate(hits, first):
+        similar = f"  (and {wording.number(hit.similar, 'note')} that say the same: --all)" if hit.similar else ""
+        path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
+        lines.write(console, [list(_head(hit, rank)), path])
+        if hit.snippet:
+            _print_snippet(console, list(_marked(hit)))
+
+
+def _as_json(result: Result | Answer) -> str:
+    hits = [{key: getattr(hit, key) for key in warm.HIT_KEYS} for hit in result.hits]
+    return render.as_json([{**hit, "score": round(hit["score"], 4)} for hit in hits])
+
+
+def _head(hit: Hit | WarmHit, rank: int) -> Iterator[Piece]:
+    yield f"{rank:>3}  ", "bold"
+    yield f"{wording.day(hit.created)}  ", "dim"
+    yield f"{render.safe(hit.kind)}  ", table.KIND_STYLES.get(hit.kind, "")
+    yield f"{render.safe(hit.title)}  ", "bold"
+    yield f"[mem:{render.safe(hit.id)}]", "yellow"
+
+
+def _marked(hit: Hit | WarmHit) -> Iterator[Piece]:
+    """Cut a snippet into what was looked for and what is around it."""
+    end = 0
+    for start, stop in hit.spans:
+        yield render.safe(hit.snippet[end:start]), ""
+        yield render.safe(hit.snippet[start:stop]), "bold yellow"
+        end = stop
+    yield render.safe(hit.snippet[end:]), ""
+
+
+def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
+    if console is None:
+        lines.write(None, [[("     ", ""), *pieces]])
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
+
+
+def _print_remarks(result: Result | Answer, offset: int) -> None:
+    for hint in result.hints:
+        click.echo(f"hint: {hint}", err=True)
+    if result.suggestion:
+        click.echo(f"Did you mean: {render.safe(result.suggestion)}", err=True)
+    last = offset + len(result.hits)
+    if not result.total:
+        click.echo("Nothing found. Other words may help: words are ranked, and none of them is required.", err=True)
+    elif result.hits:
+        click.echo(f"{offset + 1}–{last} of {wording.number(result.total, 'note')}", err=True)
+
+
+def _answer_all(settings: Config, file: str, limit: int) -> None:
+    from mdmem.recall import search as engine
+
+    lines = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    for name, paths in engine.batch(settings, list(_questions(lines)), limit=limit):
+        click.echo(render.as_json({"qid": name, "results": paths}))
+
+
+def _questions(lines: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            asked = json.loads(line)
+            yield asked["qid"], str(asked["text"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"Line {number} of the questions is no object with qid and text. Mend it.") from error
+
+
+def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> Result:
+    """Search the vault as it was, which the index does not know: words, kind and project only."""
+    from mdmem.history import past
+    from mdmem.recall.search import Hit, Result
+
+    others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
+    if others:
+        raise UsageError(f"--at goes with --kind and --project only, not with --{others[0]}.")
+    kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
+    found = past.search(settings, text, at, limit=limit, kind=kind, project=project)
+    hits = tuple(Hit(**hit._asdict(), spans=(), similar=0, facts={}) for hit in found)
+    return Result(hits, len(hits), (f"These notes are as they were at {at}.",))
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@options.limit(10)
+@options.as_json("an array of objects, as `search` does")
+@click.pass_obj
+def related(given_vault: str | None, reference: str, limit: int, as_json: bool) -> None:
+    """Find notes like NOTE (an id or a path), by the words that are most its own.
+
+    \b
+    Example:  mdmem related mem:7m2x4kd9qp
+    """
+    from mdmem.recall import search as engine
+
+    settings = options.settings(given_vault)
+    here = staged.place(settings, _folder())
+    result = engine.related(settings, reference, limit=limit or EVERYTHING, here=here)
+    if as_json:
+        click.echo(_as_json(result))
+    else:
+        print_hits(lines.terminal(), result)
+    _print_remarks(result, 0)
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@click.option("--raw", is_flag=True, help="The file as it is, on a terminal too.")
+@click.option("--path", "only_path", is_flag=True, help="Print only where the file is.")
+@click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
+@click.option("--at", metavar="TIME", help="As it was then: 3d, 2026-09-14, a commit.")
+@options.as_json("an object: front matter, path and body")
+@click.pass_obj
+def show(
+    given_vault: str | None,
+    reference: str,
+    raw: bool,
+    only_path: bool,
+    in_editor: bool,
+    at: str | None,
+    as_json: bool,
+) -> None:
+    """Show NOTE: an id, the beginning of one, `mem:ID`, or a path. Rendered on a terminal, as it is in a pipe.
+
+    \b
+    Example:  mdmem show mem:7m2x4kd9qp
+              mdmem show 7m2x --at yesterday
+    """
+    settings = options.settings(given_vault)
+    path, data = _read_then(settings, reference, at) if at else _read(settings, reference)
+    full = str(Path(settings.vault) / path)
+    if only_path:
+        click.echo(full)
+    elif in_editor:
+        from mdmem.cli import editor
+
+        editor.edit(full)
+    elif as_json:
+        parsed = note.parse(data)
+        problem = {"problem": parsed.problem} if parsed.problem else {}
+        click.echo(render.as_json({**parsed.meta, "path": path, **problem, "body": parsed.body}))
+    elif raw or not render.is_terminal():
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    else:
+        _print_note(path, note.parse(data))
+
+
+def _read(settings: Config, reference: str) -> tuple[str, bytes]:
+    from mdmem.recall import index
+
+    path = index.resolve(settings, reference)
+    data = vault.read_path(settings.vault, path)
+    if data is None:
+        raise NotFoundError(f"{path} was there a moment ago and is gone. `mdmem search` finds what is left.")
+    return path, data
+
+
+def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
+    from mdmem.history import past
+
+    then = past.show(settings, reference.strip("[]").removeprefix("mem:"), at)
+    return then.path, then.data
+
+
+def _print_note(path: str, parsed: note.Parsed) -> None:
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    console = render.console()
+    meta = {key: str(value) for key, value in parsed.meta.items()}
+    facts = [
+        meta.pop("kind", "note"),
+        wording.date_and_time(meta.pop("created", "")),
+        meta.pop("project", ""),
+        meta.pop("agent", ""),
+        f"mem:{meta.pop('id')}" if "id" in meta else "",
+    ]
+    console.print(Text(render.safe(meta.pop("title", path)), "bold"))
+    console.print(Text(render.safe(" · ".join(filter(None, facts))), "dim"))
+    rest = [f"{key}: {value}" for key, value in meta.items() if key not in _UNSHOWN]
+    if rest:
+        console.print(Text(render.safe("\n".join(rest)), "dim"))
+    if parsed.problem:
+        console.print(Text(f"The front matter is broken: {parsed.problem}.", "yellow"))
+    console.print()
+    console.print(Markdown(render.safe(parsed.body)), soft_wrap=False)
+    console.print(Text(path, "dim"))
+
+
+_UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit"])
+"""Front matter that matters to machines more than to readers: `--raw` shows it."""

@@ -1,0 +1,102 @@
+"""`index`: the index brought up to date, made anew, or proved to agree with the files."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli import options, render, wording
+
+if TYPE_CHECKING:
+    from mdmem.recall.index import Changes, Report
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Throw the index away and make it anew.")
+@click.option("--verify", is_flag=True, help="Compare it with every file, and repair what differs.")
+@options.as_json("an object with what changed")
+@click.pass_obj
+def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -> None:
+    """Bring the index up to date with the files. Every search does so by itself.
+
+    Notes that waited because the vault could not be written are brought home first.
+
+    \b
+    Example:  mdmem index --verify
+    """
+    from mdmem.capture import spool
+    from mdmem.recall import index as engine
+
+    settings = options.settings(given_vault)
+    home = spool.bring_home(settings)
+    with _Progress("Verifying" if verify else "Indexing") as progress:
+        if verify:
+            found = engine.verify(settings, progress=progress.tell)
+            said, value = _of_report(found), {**found._asdict(), "agrees": found.agrees}
+        else:
+            made = (engine.rebuild if rebuild else engine.update)(settings, progress=progress.tell)
+            said, value = _of_changes(made), made._asdict()
+    if as_json:
+        click.echo(render.as_json({**value, "brought_home": home, "waiting": len(spool.waiting(settings))}))
+        return
+    if home:
+        click.echo(f"{wording.number(home, 'note')} that had waited came home.")
+    click.echo(said)
+
+
+def _of_changes(made: Changes) -> str:
+    if not (made.added or made.changed or made.removed or made.rebuilt):
+        return "The index is up to date."
+    from mdmem.recall.index import NEW
+
+    is_news = made.rebuilt and made.reason != NEW
+    counts = ((made.added, "added"), (made.changed, "changed"), (made.removed, "removed"))
+    parts = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no notes"
+    return f"Indexed: {parts}." + (f" It was made anew: {made.reason}." if is_news else "")
+
+
+def _of_report(found: Report) -> str:
+    if found.agrees:
+        return f"The index agrees with the vault: {wording.number(found.notes, 'note')}, every hash the same."
+    if found.damage:
+        return f"The index could not be read ({found.damage}) and was made anew."
+    kinds = ("missing", "extra", "stale", "doubled")
+    parts = ", ".join(f"{len(getattr(found, kind))} {kind}" for kind in kinds if getattr(found, kind))
+    return f"The index differed from the vault ({parts}) and was made anew."
+
+
+class _Progress:
+    """A bar on stderr, on a terminal, for work that takes longer than a second."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._begun = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tell(self, done: int, total: int) -> None:
+        """Say how far the work is."""
+        if self._bar is None:
+            if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
+                return
+            self._bar, self._task = _bar(self._what, total)
+        self._bar.update(self._task, completed=done, total=total)
+
+
+def _bar(what: str, total: int) -> tuple[Any, Any]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=render.console(stderr=True), transient=True)
+    bar.start()
+    return bar, bar.add_task(what, total=total)

@@ -1,0 +1,208 @@
+"""`list`, `sessions`, `tree`: what is in the vault, without a question."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem import vault
+from mdmem.cli import lines, options, render, table, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.cli.lines import Piece
+    from mdmem.cli.rows import Row
+    from mdmem.history.journal import Session
+    from mdmem.recall.index.view import View
+
+
+@click.command("list")
+@options.filters
+@click.option("--pinned", is_flag=True, help="Only pinned notes; the same as --is pinned.")
+@click.option("--sort", type=click.Choice(["newest", "oldest"]), default="newest", show_default=True)
+@options.limit(30)
+@options.as_json("an array of objects")
+@click.pass_obj
+def list_notes(
+    given_vault: str | None, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
+) -> None:
+    """List notes, newest first. Pages of sessions and projects come when their kind is asked for.
+
+    \b
+    Example:  mdmem list --kind response --since 1w
+              mdmem list --is failed --project notes-app --json
+    """
+    from mdmem.cli import rows
+
+    settings = options.settings(given_vault)
+    asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
+
+    def answer(view: View) -> tuple[list[Row], int]:
+        found = rows.select(view, settings.vault, asked)
+        if sort == "oldest":
+            found.reverse()
+        return [rows.row(view, number) for number in found[: limit or None]], len(found)
+
+    shown, total = rows.ask(settings, answer)
+    if as_json:
+        click.echo(render.as_json([row._asdict() for row in shown]))
+        return
+    print_rows(shown)
+    more = total - len(shown)
+    if not total:
+        click.echo("No note fits. `mdmem list --help` names the filters.", err=True)
+    elif more:
+        click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
+
+
+def print_rows(found: list[Row]) -> None:
+    """Print notes, a line each."""
+    columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
+    table.show(
+        lines.terminal(),
+        columns,
+        [(wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found],
+    )
+
+
+def _title(row: Row) -> str:
+    marks = f"{'★ ' if row.pinned else ''}{'✗ ' if row.success is False else ''}"
+    return marks + row.title
+
+
+@click.command()
+@options.project
+@options.since
+@options.until
+@click.option("--file", metavar="PATH", default="", help="That touched a file with this in its path.")
+@options.limit(20)
+@options.as_json("an array of objects")
+@click.pass_obj
+def sessions(
+    given_vault: str | None,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    file: str,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List sessions, the last one first. `mdmem history ID` reads one.
+
+    \b
+    Example:  mdmem sessions --since 1w --project notes-app
+    """
+    from itertools import islice
+
+    from mdmem.history import journal
+
+    asked = options.query({"since": since, "until": until})
+    first = "" if asked.since is None else vault.iso_time(asked.since)
+    last = "~" if asked.until is None else vault.iso_time(asked.until)
+    found = journal.sessions(options.settings(given_vault), project=project or "", since=first, file=file)
+    kept = list(islice((one for one in found if one.started < last), limit or None))
+    if as_json:
+        click.echo(render.as_json([one._asdict() for one in kept]))
+        return
+    columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
+    table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
+    if not kept:
+        click.echo("No session fits.", err=True)
+    elif limit and len(kept) == limit:
+        click.echo("There may be more: --limit 0 shows all.", err=True)
+
+
+def _session_row(one: Session) -> tuple[str, ...]:
+    return (
+        wording.date_and_time(one.started),
+        wording.between(one.started, one.ended),
+        one.project,
+        short_session(one.session),
+        wording.number(len(one.asks), "prompt"),
+        wording.number(one.notes, "note"),
+        one.title,
+    )
+
+
+def short_session(session: str) -> str:
+    """Shorten a session's id to what its folder bears, which every command takes for it."""
+    from mdmem import journal
+
+    return journal.session_tag(session) if session else ""
+
+
+@click.command()
+@click.argument("folder", default="")
+@click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="How many levels of folders.")
+@click.option("--files", is_flag=True, help="Show the notes too, not only how many there are.")
+@options.as_json("nested objects: name, notes, folders, files")
+@click.pass_obj
+def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json: bool) -> None:
+    """Draw the vault's folders, or those in FOLDER, with the number of notes in each.
+
+    \b
+    Example:  mdmem tree journal/notes-app --files
+    """
+    from mdmem.errors import NotFoundError
+
+    settings = options.settings(given_vault)
+    below = _relative(settings.vault, folder)
+    root = Path(settings.vault)
+    if below is None or not (root / below).is_dir():
+        raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows those that are there.")
+    top = _grow([entry.path for entry in vault.walk(settings.vault, below)], below or root.name, below)
+    if as_json:
+        click.echo(render.as_json(top))
+        return
+    lines.write(lines.terminal(), [_label(top), *_draw(top, depth, files=files)])
+
+
+def _relative(root: str, folder: str) -> str | None:
+    """Give a folder's path within the vault, "" for the vault itself; None when it lies outside."""
+    path = os.path.normpath(Path(root) / Path(folder).expanduser())
+    if path == root:
+        return ""
+    return Path(path).relative_to(root).as_posix() if Path(path).is_relative_to(root) else None
+
+
+def _grow(paths: list[str], name: str, below: str) -> dict[str, Any]:
+    """Put paths into a tree of folders; each knows how many notes are in and below it."""
+    top: dict[str, Any] = {"name": name, "notes": 0, "folders": [], "files": []}
+    branches = {below: top}
+
+    def branch(folder: str) -> dict[str, Any]:
+        if folder not in branches:
+            above, _, last = folder.rpartition("/")
+            branches[folder] = {"name": last, "notes": 0, "folders": [], "files": []}
+            branch(above)["folders"].append(branches[folder])
+        return branches[folder]
+
+    for path in sorted(paths):
+        folder, _, last = path.rpartition("/")
+        branch(folder)["files"].append(last)
+        while True:
+            branches[folder]["notes"] += 1
+            if folder == below:
+                break
+            folder = folder.rpartition("/")[0]
+    return top
+
+
+def _label(one: dict[str, Any] | str) -> list[Piece]:
+    if isinstance(one, str):
+        return [(render.safe(one), "")]
+    return [(f"{render.safe(one['name'])}/", "blue"), (f"  {wording.number(one['notes'], 'note')}", "dim")]
+
+
+def _draw(top: dict[str, Any], depth: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
+    """Give each line below a folder: what leads to it, and its label."""
+    leaves = [*top["folders"], *(top["files"] if files else ())] if depth else []
+    for place, one in enumerate(leaves):
+        is_last = place == len(leaves) - 1
+        yield [(f"{indent}{'└── ' if is_last else '├── '}", ""), *_label(one)]
+        if isinstance(one, dict):
+            yield from _draw(one, depth - 1, files=files, indent=indent + ("    " if is_last else "│   "))

@@ -1,0 +1,208 @@
+"""`note`, `append`, `tag`, `pin`, `unpin`, `edit`: what people write, and what they say of what was captured."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem import note as notes
+from mdmem import owned, vault
+from mdmem.cli import editor, options, render
+from mdmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+HELP_FOR_EDITOR = "<!-- A line `# ` begins the title. Save and close to keep the note; an empty text keeps nothing. -->"
+
+
+@click.command("note")
+@click.argument("text", nargs=-1)
+@click.option("--title", metavar="TEXT", default="", help="Its title; else its first line.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be given again.")
+@click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=options.projects,
+    help="The project it belongs to; else that of this folder. '' is none.",
+)
+@click.option("--pin", is_flag=True, help="Show it to the agent at every session's start.")
+@options.as_json("an object with id and path")
+@click.pass_obj
+def add(
+    given_vault: str | None,
+    text: tuple[str, ...],
+    title: str,
+    tags: tuple[str, ...],
+    project: str | None,
+    pin: bool,
+    as_json: bool,
+) -> None:
+    """Write a note: TEXT, or what comes on stdin, or what you write in your editor.
+
+    A `notes/note.md` among the vault's templates gives its shape.
+
+    \b
+    Example:  mdmem note "Times are stored in UTC." --title "Decision: UTC" --tag decision --pin
+              pbpaste | mdmem note --tag incident
+    """
+    settings = options.settings(given_vault)
+    body, title = _text(settings, " ".join(text), title)
+    home = _project_here(settings) if project is None else project
+    made = owned.add(
+        settings, title, _shaped(settings, title, body, home), project=home, tags=tags, pinned=pin, now=_now()
+    )
+    if as_json:
+        click.echo(render.as_json({**made._asdict(), "project": home}))
+    else:
+        click.echo(f"[mem:{made.id}] {made.path}" + (f" ({home})" if home else ""))
+
+
+def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
+    """Give the body and the title, asked for where they are missing."""
+    if text and text != "-":
+        return text, title
+    if text == "-" or not sys.stdin.isatty():
+        return sys.stdin.read(), title
+    return _from_editor(settings, title)
+
+
+def _from_editor(settings: Config, title: str) -> tuple[str, str]:
+    draft = f"# {title}\n\n{HELP_FOR_EDITOR}\n"
+    written = editor.ask(settings, draft)
+    if written == draft:
+        return "", ""
+    text = written.replace(HELP_FOR_EDITOR, "").strip()
+    first, _, rest = text.partition("\n")
+    is_heading = first == "#" or first.startswith("# ")
+    return (rest.strip(), first[1:].strip()) if is_heading else (text, title)
+
+
+def _shaped(settings: Config, title: str, body: str, project: str) -> str:
+    """Put a text into the vault's own template for notes; without one it stays as it is."""
+    from mdmem.capture import template
+
+    today = time.strftime("%Y-%m-%d", time.localtime(_now()))
+    values = {"title": title, "body": body, "project": project, "date": today}
+    return template.fill(template.load("notes/note.md", settings.vault), values) if body.strip() or title else ""
+
+
+def _now() -> float:
+    return float(os.environ.get("MDMEM_NOW") or time.time())
+
+
+def _project_here(settings: Config) -> str:
+    """Name the project of the current folder, if the journal knows it."""
+    from mdmem import journal, privacy, project
+
+    who = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=privacy.Rules.of(settings.settings))
+    return journal.find_project(settings, who.value)
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@click.argument("text", nargs=-1)
+@options.as_json("an object with the path")
+@click.pass_obj
+def append(given_vault: str | None, reference: str, text: tuple[str, ...], as_json: bool) -> None:
+    """Add TEXT, or what comes on stdin, at the end of NOTE, which somebody wrote: not to what was captured.
+
+    \b
+    Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."
+    """
+    settings = options.settings(given_vault)
+    words = " ".join(text)
+    path = _path(settings, reference)
+    owned.append(settings, path, sys.stdin.read() if words in ("", "-") else words)
+    _say(f"Added to {path}.", {"path": path}, as_json=as_json)
+
+
+def _path(settings: Config, reference: str) -> str:
+    from mdmem.recall import index
+
+    return index.resolve(settings, reference)
+
+
+def _say(text: str, value: object, *, as_json: bool) -> None:
+    click.echo(render.as_json(value) if as_json else text)
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@click.argument("tags", nargs=-1)
+@click.option("--remove", "-r", is_flag=True, help="Take the tags off instead.")
+@options.as_json("an object with path and tags")
+@click.pass_obj
+def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
+    """Put TAGS on NOTE; without any, show those it has. The rest of the file stays as it is, byte for byte.
+
+    \b
+    Example:  mdmem tag mem:7m2x4kd9qp decision dates
+              mdmem tag mem:7m2x4kd9qp --remove dates
+    """
+    settings = options.settings(given_vault)
+    if remove and not tags:
+        raise UsageError("Name the tags to take off: `mdmem tag NOTE --remove TAG`.")
+    path = _path(settings, reference)
+    if tags:
+        now = (owned.remove_tags if remove else owned.add_tags)(settings, path, tags)
+    else:
+        now = owned.tags_of(notes.parse(vault.read_path(settings.vault, path) or b"").meta.get("tags"))
+    _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
+
+
+@click.command()
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True)
+@options.as_json("an array of paths")
+@click.pass_obj
+def pin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
+    """Pin notes: the agent is shown them at every session's start, and they rank higher.
+
+    \b
+    Example:  mdmem pin mem:7m2x4kd9qp
+    """
+    _set_pinned(given_vault, references, True, as_json=as_json)
+
+
+@click.command()
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True)
+@options.as_json("an array of paths")
+@click.pass_obj
+def unpin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
+    """Take the pin off notes.
+
+    \b
+    Example:  mdmem unpin mem:7m2x4kd9qp
+    """
+    _set_pinned(given_vault, references, None, as_json=as_json)
+
+
+def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
+    settings = options.settings(given_vault)
+    paths = [_path(settings, reference) for reference in references]  # all of them are there before one is changed
+    done = [(path, owned.set_keys(settings, path, {"pinned": value})) for path in paths]
+    word = "Pinned" if value else "Unpinned"
+    lines = [f"{word} {path}." if changed else f"{path} was {word.lower()} already." for path, changed in done]
+    _say("\n".join(lines), paths, as_json=as_json)
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@click.pass_obj
+def edit(given_vault: str | None, reference: str) -> None:
+    """Open NOTE in your $VISUAL or $EDITOR, and say when its front matter cannot be read afterwards.
+
+    \b
+    Example:  mdmem edit mem:7m2x4kd9qp
+    """
+    settings = options.settings(given_vault)
+    path = _path(settings, reference)
+    editor.edit(str(Path(settings.vault, path)))
+    problem = notes.parse(vault.read_path(settings.vault, path) or b"").problem
+    if problem:
+        click.echo(f"{path}, {problem}. The note is still found; mend it with `mdmem edit {reference}`.", err=True)

@@ -1,0 +1,185 @@
+"""`history` and `timeline`: what happened, read from beginning to end."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli import lines, options, render, table, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from mdmem.cli.conversation import Conversation, Step
+    from mdmem.cli.lines import Piece
+    from mdmem.cli.rows import Row
+    from mdmem.recall.index.view import View
+
+LOCK = "🔒"
+INDENT = 7
+LONG_MS = 1000
+"""How long a tool ran is said from here on."""
+
+
+@click.command()
+@click.argument("session", default="latest")
+@options.project
+@click.option("--full", is_flag=True, help="Show also what the tools were given and what they gave.")
+@options.as_json("an object with the session's notes")
+@click.pass_obj
+def history(given_vault: str | None, session: str, project: str | None, full: bool, as_json: bool) -> None:
+    """Read a session as a conversation: what was asked, what was done, what was answered.
+
+    SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
+    What was kept out as private is shown as a lock.
+
+    \b
+    Example:  mdmem history
+              mdmem history 3f0c6d1e --full
+    """
+    from mdmem.cli import conversation
+
+    settings = options.settings(given_vault)
+    found = conversation.read(settings, session, project=project or "")
+    if as_json:
+        click.echo(render.as_json(_as_object(found)))
+        return
+    console = lines.terminal()
+    marker = settings.settings["privacy.marker"]
+    lines.write(console, _head(found, marker))
+    for step in found.steps:
+        _print(console, step, marker, full=full)
+
+
+def _as_object(found: Conversation) -> dict[str, Any]:
+    facts = {key: found.fact(key) for key in ("project", "agent", "branch", "cwd")}
+    times = found.times
+    return {
+        "session": found.session,
+        "title": found.title,
+        **facts,
+        "started": times[0] if times else "",
+        "ended": times[-1] if times else "",
+        "notes": [{**step.meta, "path": step.path, "body": step.body} for step in found.steps],
+    }
+
+
+def _head(found: Conversation, marker: str) -> list[list[Piece]]:
+    times = found.times
+    start, end = (times[0], times[-1]) if times else ("", "")
+    took = wording.between(start, end)
+    facts = [
+        found.fact("project"),
+        f"{wording.date_and_time(start)}–{wording.clock(end)}" + (f" ({took})" if took else ""),
+        found.fact("agent"),
+        found.fact("branch"),
+        found.session,
+    ]
+    return [[(_readable(found.title, marker), "bold")], [(render.safe(" · ".join(filter(None, facts))), "dim")]]
+
+
+def _print(console: Console | None, step: Step, marker: str, *, full: bool) -> None:
+    if step.kind == "observation":
+        lines.write(console, [[(" " * INDENT, ""), *_run(step, marker)]])
+        if full:
+            _body(console, step.body, marker, "dim")
+        return
+    who, style = _SPEAKERS.get(step.kind, (step.kind, "magenta"))
+    name = str(step.meta.get("agent", "agent")) if step.kind == "response" else who
+    failed = " (cut short by an error)" if step.meta.get("success") is False else ""
+    time = wording.clock(str(step.meta.get("created", ""))).ljust(INDENT)
+    cited = render.safe(f"  {step.meta.get('id', '')}")
+    lines.write(console, [[], [(time, "dim"), (render.safe(name) + failed, f"bold {style}"), (cited, "dim")]])
+    _body(console, step.body, marker, "")
+
+
+_SPEAKERS = {"prompt": ("you", "cyan"), "response": ("", "green"), "summary": ("summary", "blue")}
+
+
+def _run(step: Step, marker: str) -> Iterator[Piece]:
+    """Say on one line what a tool did, and how it went."""
+    title = _readable(str(step.meta.get("title", step.path)), marker)
+    yield "▸ ", "dim"
+    yield title, ""
+    code = step.meta.get("exit_code")
+    if step.meta.get("success") is False or code not in (None, 0):
+        is_said = code in (None, 0) or f"exit {code}" in title
+        yield "  ✗" if is_said else f"  ✗ exit {code}", "red"
+    taken = step.meta.get("duration_ms")
+    if isinstance(taken, int) and taken >= LONG_MS:
+        yield f"  {wording.duration(taken / 1000)}", "dim"
+
+
+def _readable(text: str, marker: str) -> str:
+    text = render.safe(text)
+    return text.replace(marker, LOCK) if marker else text
+
+
+def _body(console: Console | None, body: str, marker: str, style: str) -> None:
+    """Print a text under its speaker, wrapped on a terminal, with a lock for what was kept out of it."""
+    text = _readable(body.rstrip(), marker)
+    if console is None:
+        click.echo(textwrap.indent(text, " " * INDENT))
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text(text, style), (0, 0, 0, INDENT)), soft_wrap=False)
+
+
+@click.command()
+@click.argument("note")
+@click.option("--before", type=click.IntRange(min=0), default=5, show_default=True, help="How many notes before it.")
+@click.option("--after", type=click.IntRange(min=0), default=5, show_default=True, help="How many notes after it.")
+@click.option("--all", "every", is_flag=True, help="Of all projects, not only the note's own.")
+@options.filters
+@options.as_json("an array of objects; `anchor` is true for the note itself")
+@click.pass_obj
+def timeline(
+    given_vault: str | None, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any
+) -> None:
+    """Show what happened around NOTE (an id or a path): the notes before and after it, in order of time.
+
+    \b
+    Example:  mdmem timeline 7m2x4kd9qp --before 3 --kind prompt --kind response
+    """
+    from mdmem.cli import rows
+    from mdmem.recall import index
+
+    settings = options.settings(given_vault)
+    path = index.resolve(settings, note)
+
+    def answer(view: View) -> list[Row]:
+        anchor = view.find(path)
+        home = rows.row(view, anchor).project if anchor is not None else ""
+        asked = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})
+        found = rows.select(view, settings.vault, asked)
+        if anchor is not None and anchor not in found:
+            found.append(anchor)
+        found = rows.in_order(view, found)
+        place = found.index(anchor) if anchor is not None else 0
+        return [rows.row(view, number) for number in found[max(place - before, 0) : place + after + 1]]
+
+    shown = rows.ask(settings, answer)
+    if as_json:
+        click.echo(render.as_json([{**row._asdict(), "anchor": row.path == path} for row in shown]))
+        return
+    table.show(
+        lines.terminal(),
+        (table.Column("bold"), table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE),
+        [
+            (
+                "▶" if row.path == path else "·",
+                wording.date_and_time(row.created),
+                row.kind,
+                row.project,
+                row.id,
+                row.title,
+            )
+            for row in shown
+        ],
+    )

@@ -1,0 +1,121 @@
+"""`review`: what was captured since a person last looked, note by note."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem import config, note
+from mdmem.cli.history import print_json, print_result
+from mdmem.cli.render import safe
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.history.review import Item
+    from mdmem.history.rewrite import Step
+
+CHOICES = {
+    "k": "keep",
+    "e": "edit",
+    "p": "pin",
+    "r": "retitle",
+    "t": "tag",
+    "d": "delete",
+    "s": "skip",
+    "o": "superseded",
+    "q": "quit",
+}
+SHOWN_CHARS = 1500
+
+
+@click.command()
+@click.option("--project", metavar="NAME", default="", help="Only this project.")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only this kind, such as response; repeatable.")
+@click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
+@click.option("--done", "done", is_flag=True, help="Take everything as seen, without looking.")
+@click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
+@click.pass_obj
+def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: bool, done: bool, as_json: bool) -> int:
+    """Look through what was captured since the last time, and keep, edit, pin or delete it.
+
+    \b
+    Example:  mdmem review --kind response --kind note
+    """
+    from mdmem.history import review as work
+
+    settings = config.load(vault)
+    seen = work.pending(settings, project=project, kinds=kinds)
+    if as_json:
+        print_json([{key: value for key, value in item._asdict().items() if key != "data"} for item in seen.items])
+        return 0
+    if listing or not seen.items:
+        for item in seen.items:
+            click.echo(f"{item.id or '-':10} {item.created[:10]:10} {item.change:8} {safe(item.title or item.path)}")
+        click.echo(f"{len(seen.items)} to review.")
+        return 0
+    if done:
+        return print_result(work.finish(settings, seen, [], "Review\n"))
+    steps, counts, complete = _ask(settings, seen.items)
+    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    # A narrowed review has not seen everything, so the next one shows the rest.
+    whole = complete and not (project or kinds)
+    return print_result(work.finish(settings, seen, steps, f"Review: {told or 'nothing'}\n", complete=whole))
+
+
+def _ask(settings: Config, items: list[Item]) -> tuple[list[Step], Counter[str], bool]:
+    """Ask about each note; give the steps, how often each answer was given, and whether all were seen."""
+    steps: list[Step] = []
+    counts: Counter[str] = Counter()
+    for number, item in enumerate(items, 1):
+        _show(item, number, len(items))
+        answer = "skip" if item.change == "deleted" else _choose()
+        if answer == "quit":
+            return steps, counts, False
+        counts[answer] += 1
+        steps += _decided(settings, item, answer)
+    return steps, counts, True
+
+
+def _choose() -> str:
+    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, name in CHOICES.items())
+    return CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="k")]
+
+
+def _decided(settings: Config, item: Item, answer: str) -> list[Step]:
+    from mdmem.history import review as work
+
+    if answer == "skip":
+        return []
+    if answer == "delete":
+        return [work.delete(item)]
+    changes: dict[str, Any] = {}
+    if answer == "edit":
+        path = Path(settings.vault) / item.path
+        before = path.read_bytes()
+        click.edit(filename=str(path))
+        if path.read_bytes() != before:
+            changes["edited"] = True
+    elif answer == "pin":
+        changes["pinned"] = True
+    elif answer == "retitle":
+        changes["title"] = note.one_line(click.prompt("Title", default=item.title))
+    elif answer == "tag":
+        typed = click.prompt("Tags, with spaces between", default="")
+        had = note.parse(item.data).meta.get("tags")
+        changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed.split()]))
+    elif answer == "superseded":
+        changes["superseded_by"] = click.prompt("By which note (id)")
+    return [work.decide(settings, item, **changes)]
+
+
+def _show(item: Item, number: int, count: int) -> None:
+    marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
+    click.echo()
+    click.secho(f"[{number}/{count}] {safe(item.title or item.path)}", bold=True)
+    click.secho(safe(f"{item.created} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
+    body = safe(note.parse(item.data).body.strip())
+    more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
+    click.echo(body[:SHOWN_CHARS] + more)

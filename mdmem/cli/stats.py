@@ -1,0 +1,130 @@
+"""`stats`: what is in the vault, as small bars, and what it costs."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli import lines, options, render, table, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_DAYS = 14
+MOST_ROWS = 8
+
+
+@click.command()
+@options.filters
+@click.option("--model", is_flag=True, help="Show each call of a model instead: none is made unless you say so.")
+@options.as_json("an object with every figure")
+@click.pass_obj
+def stats(given_vault: str | None, /, model: bool, as_json: bool, **given: Any) -> None:
+    """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.
+
+    \b
+    Example:  mdmem stats --since 1w --project notes-app
+    """
+    from mdmem.cli import figures
+    from mdmem.recall import ledger
+
+    settings = options.settings(given_vault)
+    if model:
+        _print_ledger(ledger.read(settings), as_json=as_json)
+        return
+    found = figures.count(settings, options.query(given))
+    if as_json:
+        click.echo(render.as_json(found))
+        return
+    click.echo(_summary(found))
+    _bars("Kinds", found["kinds"].items())
+    _bars("Projects", found["projects"].items())
+    _bars("Days", _recent(found["days"]), most=MOST_DAYS)
+    _bars("Tools", found["tools"].items())
+    _bars("Failures", found["failures"].items())
+    _bars("Files changed most", found["files"].items())
+    _heading("Kept out")
+    click.echo("  " + _kept_out(found["kept_out"]))
+    _heading("Injected")
+    click.echo("  " + _injected(found["injections"]))
+    if found["model_calls"]:
+        _heading("Model")
+        click.echo(f"  {wording.number(found['model_calls'], 'call')}: mdmem stats --model")
+    _heading("Storage")
+    click.echo("  " + _storage(found["storage"]))
+
+
+def _summary(found: dict[str, Any]) -> str:
+    if not found["notes"]:
+        return "No notes yet. `mdmem status` says which agents are registered."
+    span = f"{wording.day(found['first'])} to {wording.day(found['last'])}"
+    pinned = f", {found['pinned']} pinned" if found["pinned"] else ""
+    return f"{wording.number(found['notes'], 'note')}{pinned}, {wording.number(found['sessions'], 'session')}, {span}"
+
+
+def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
+    """Give the last days that the notes span, those without a note too."""
+    if not days:
+        return []
+    last = date.fromisoformat(max(days))
+    span = (last - date.fromisoformat(min(days))).days + 1
+    shown = [last - timedelta(days=back) for back in range(min(span, MOST_DAYS))]
+    return [(day.isoformat(), days.get(day.isoformat(), 0)) for day in reversed(shown)]
+
+
+def _bars(title: str, counts: Iterable[tuple[str, int]], most: int = MOST_ROWS) -> None:
+    rows = list(counts)
+    if not rows:
+        return
+    top = max(count for _, count in rows)
+    _heading(title)
+    columns = (table.Column(gives=True), table.NUMBER, table.Column("blue"))
+    drawn = [(name, f"{count:,}", table.bar(count, top)) for name, count in rows[:most]]
+    table.show(lines.terminal(), columns, drawn, "  ")
+    if len(rows) > most:
+        click.echo(f"  and {len(rows) - most} more")
+
+
+def _heading(title: str) -> None:
+    lines.write(lines.terminal(), [[], [(title, "bold")]])
+
+
+def _kept_out(found: dict[str, int]) -> str:
+    if not found["notes"]:
+        return "nothing had to be"
+    sections = wording.number(found["private"], "private section")
+    return f"{sections} and {wording.number(found['redacted'], 'secret')}, in {wording.number(found['notes'], 'note')}"
+
+
+def _injected(found: dict[str, int]) -> str:
+    if not found["times"]:
+        return "nothing yet"
+    memories = wording.number(found["memories"], "memory", "memories")
+    times = wording.number(found["times"], "time")
+    return f"{memories} in {times} ({found['chars']:,} characters), of which {found['cited']} were cited in an answer"
+
+
+def _storage(found: dict[str, int]) -> str:
+    parts = ", ".join(f"{name} {wording.size(found[name])}" for name in ("notes", "git", "index", "state"))
+    return f"{wording.number(found['files'], 'file')}: {parts}"
+
+
+def _print_ledger(calls: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print what a model was asked: every call as JSON, summed up by day and caller for people."""
+    from mdmem.recall import ledger
+
+    if as_json:
+        click.echo(render.as_json(calls))
+        return
+    if not calls:
+        click.echo("No model was ever called.")
+        return
+    head = ("day", "caller", "calls", "answered", "characters sent", "received", "seconds")
+    sums = [
+        tuple(f"{value:,}" if isinstance(value, int) else str(value) for value in one)
+        for one in ledger.by_day_and_caller(calls)
+    ]
+    columns = (table.WHEN, table.Column(), *[table.NUMBER] * 5)
+    table.show(lines.terminal(), columns, [head, *sums])

@@ -1,0 +1,130 @@
+"""Help, completion, and what every command has in common."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import click.testing
+import pytest
+
+from mdmem.cli import COMMANDS, cli
+from tests import cli_day
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def commands(group: click.Group = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Give the words of every command, those of groups too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*words, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+
+
+EVERY = list(commands())
+
+
+@pytest.mark.parametrize("words", EVERY, ids="-".join)
+def test_every_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
+    done = click.testing.CliRunner().invoke(cli, [*words, "--help"])
+    assert done.exit_code == 0
+    assert "Example" in done.output
+    assert f"mdmem {' '.join(words)}" in done.output.replace("--vault DIR ", "")
+
+
+def test_the_table_of_commands_and_their_help_agree() -> None:
+    context = click.Context(cli)
+    for rows in COMMANDS.values():
+        for name, row in rows.items():
+            command = cli.get_command(context, name)
+            assert command is not None
+            assert command.name == name
+            assert row.help.endswith(".")
+
+
+LIST_MODULES = """
+import sys
+from mdmem.__main__ import main
+sys.argv = ["mdmem", "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    done = subprocess.run([sys.executable, "-c", LIST_MODULES], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "mdmem.cli" in loaded
+    assert {"rich", "whoosh", "git", "yaml", "watchdog", "mcp", "mdmem.recall", "mdmem.history"}.isdisjoint(loaded)
+
+
+def test_an_unknown_command_names_the_nearest(mdmem: Run) -> None:
+    done = mdmem("serach", "x")
+    assert done.returncode == 2
+    assert "'search'" in done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell_is_printed(shell: str) -> None:
+    done = click.testing.CliRunner().invoke(cli, ["completion", shell])
+    assert done.exit_code == 0
+    assert "_MDMEM_COMPLETE" in done.output
+    assert click.testing.CliRunner().invoke(cli, ["completion"], env={"SHELL": f"/bin/{shell}"}).output == done.output
+
+
+def test_an_unknown_shell_is_asked_for() -> None:
+    done = click.testing.CliRunner().invoke(cli, ["completion"], env={"SHELL": "/bin/ed"})
+    assert done.exit_code == 2
+    assert "bash, zsh, fish" in done.output
+
+
+def completed(mdmem: Run, *words: str, env: dict[str, str] | None = None) -> list[str]:
+    """Ask as bash does: the words so far, the last of them to be completed."""
+    asked = {
+        "_MDMEM_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("mdmem", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = mdmem(env={**asked, **(env or {})}, check=True)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+def test_commands_options_projects_kinds_and_settings_are_completed(mdmem: Run, tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "journal" / "acme-notes-app").mkdir(parents=True)
+    assert "search" in completed(mdmem, "sea")
+    assert "--since" in completed(mdmem, "list", "--si")
+    assert completed(mdmem, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
+    assert completed(mdmem, "list", "--kind", "pr") == ["prompt", "project"]
+    assert completed(mdmem, "config", "get", "capture.max_l") == ["capture.max_lines"]
+
+
+def test_a_fault_of_mdmem_itself_is_a_sentence(mdmem: Run, home: Path) -> None:
+    """Whatever the vault is, there is no traceback without --debug."""
+    odd = {
+        "pipe": home / "pipe",
+        "file": home / "file",
+        "loop": home / "loop",
+        "nul": home / "\x01",
+        "tree": home / "tree",
+    }
+    os.mkfifo(odd["pipe"])
+    odd["file"].write_bytes(b"\0")
+    odd["loop"].symlink_to(odd["loop"])
+    (odd["tree"] / "mdmem.toml").mkdir(parents=True)
+    (odd["tree"] / "x.md").mkdir()
+    (odd["tree"] / "journal").write_text("")
+    for name, vault in odd.items():
+        for words in (["list"], ["doctor"]):
+            done = mdmem("--vault", str(vault), *words)
+            assert "Traceback" not in done.stderr + done.stdout, (name, words)
+            assert "fault in mdmem itself" not in done.stderr, (name, words)
