@@ -1,0 +1,164 @@
+// mdmem's plugin for OpenCode: it tells mdmem what happens here and passes on what mdmem remembers.
+// Written by `mdmem install opencode`, removed by `mdmem uninstall opencode`; changes are overwritten.
+import { spawn } from "node:child_process"
+
+const COMMANDS = __COMMANDS__
+
+const DEADLINE_MS = 10_000
+const MAX_REPLY_CHARS = 1_000_000
+const MAX_CONTEXTS = 4 // of one session: the system prompt is sent again with every request
+
+// Runs one of the commands with `payload` on its stdin. Gives the JSON object that it printed, or {}:
+// a memory that fails is no reason to disturb the session.
+function run(verb, payload) {
+  return new Promise((resolve) => {
+    let printed = ""
+    const child = spawn("/bin/sh", ["-c", COMMANDS[verb]], { stdio: ["pipe", "pipe", "ignore"] })
+    const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS)
+    timer.unref?.()
+    child.on("error", () => resolve({}))
+    child.on("close", () => {
+      clearTimeout(timer)
+      resolve(parse(printed))
+    })
+    child.stdout.on("data", (chunk) => {
+      if (printed.length < MAX_REPLY_CHARS) printed += chunk
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(payload))
+  })
+}
+
+function parse(text) {
+  try {
+    const value = JSON.parse(text)
+    return value && typeof value === "object" ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+function typed(parts) {
+  const texts = (parts ?? []).filter((part) => part.type === "text" && !part.synthetic && !part.ignored)
+  return texts.map((part) => part.text).join("\n")
+}
+
+export const MdmemPlugin = async ({ client, directory, worktree }) => {
+  const sessions = new Map() // id -> { parent, prompt, contexts, queue }
+  const given = new Map() // call id -> arguments of a tool, for versions that give them only before it runs
+
+  async function session(id) {
+    if (!sessions.has(id)) {
+      sessions.set(id, { parent: undefined, prompt: undefined, contexts: [], queue: Promise.resolve() })
+    }
+    const known = sessions.get(id)
+    if (known.parent === undefined) {
+      const answer = await client.session.get({ path: { id } }).catch(() => ({}))
+      known.parent = answer?.data?.parentID ?? ""
+    }
+    return known
+  }
+
+  async function payload(id, event, facts) {
+    const { parent, prompt } = await session(id)
+    const cwd = directory ?? worktree
+    return { hook_event_name: event, session_id: id, prompt_id: prompt, parent_id: parent || undefined, cwd, ...facts }
+  }
+
+  // In the order of events, but without keeping anybody waiting.
+  async function capture(id, event, facts) {
+    const known = await session(id)
+    const sent = await payload(id, event, facts)
+    known.queue = known.queue.then(() => run("hook", sent)).then(tell, () => {})
+    return known.queue
+  }
+
+  async function recall(id, event, facts) {
+    const answer = await run("inject", await payload(id, event, facts))
+    if (typeof answer.context === "string") {
+      const known = await session(id)
+      known.contexts = [...known.contexts, answer.context].slice(-MAX_CONTEXTS)
+    }
+  }
+
+  function tell(answer) {
+    if (typeof answer.message !== "string") return
+    Promise.resolve(client.tui?.showToast?.({ body: { message: answer.message, variant: "warning" } })).catch(() => {})
+  }
+
+  async function lastAnswer(id) {
+    const answer = await client.session.messages({ path: { id } }).catch(() => ({}))
+    const said = (answer?.data ?? []).filter((message) => message.info?.role === "assistant")
+    return typed(said.at(-1)?.parts)
+  }
+
+  const ON = {
+    "session.created": async ({ info }) => {
+      if (!info?.id) return
+      ;(await session(info.id)).parent = info.parentID ?? ""
+    },
+    "session.idle": async ({ sessionID }) => {
+      await capture(sessionID, "Stop", { last_assistant_message: await lastAnswer(sessionID) })
+      await run("commit", {})
+    },
+    "session.error": async ({ sessionID, error }) => {
+      if (!sessionID || error?.name === "MessageAbortedError") return
+      const message = error?.data?.message
+      await capture(sessionID, "StopFailure", { error: error?.name ?? "unknown", last_assistant_message: message })
+    },
+    "session.compacted": async ({ sessionID }) => {
+      ;(await session(sessionID)).contexts = []
+      await recall(sessionID, "SessionStart", { source: "compact" })
+    },
+    "session.deleted": async ({ info }) => {
+      if (!info?.id || !sessions.has(info.id)) return
+      await capture(info.id, "SessionEnd", { reason: "deleted" })
+      sessions.delete(info.id)
+    },
+  }
+
+  const quietly = (hook) => async (input, output) => {
+    try {
+      await hook(input, output)
+    } catch {
+      // as above: never disturb the session
+    }
+  }
+
+  return {
+    event: quietly(async ({ event }) => ON[event?.type]?.(event.properties ?? {})),
+
+    "chat.message": quietly(async (input, output) => {
+      const id = input.sessionID
+      const isNew = !sessions.has(id) || sessions.get(id).prompt === undefined
+      const known = await session(id)
+      known.prompt = output.message?.id ?? input.messageID ?? ""
+      const model = input.model ? `${input.model.providerID}/${input.model.modelID}` : undefined
+      const prompt = { prompt: typed(output.parts), model }
+      if (isNew) capture(id, "SessionStart", { source: "startup", model })
+      capture(id, "UserPromptSubmit", prompt)
+      if (isNew) await recall(id, "SessionStart", { source: "startup" })
+      await recall(id, "UserPromptSubmit", prompt)
+    }),
+
+    "experimental.chat.system.transform": quietly(async (input, output) => {
+      output.system.push(...(sessions.get(input.sessionID)?.contexts ?? []))
+    }),
+
+    "tool.execute.before": quietly(async (input, output) => {
+      given.set(input.callID, output.args)
+    }),
+
+    "tool.execute.after": quietly(async (input, output) => {
+      const args = input.args ?? given.get(input.callID)
+      given.delete(input.callID)
+      const result = { output: output.output ?? output.content, metadata: { exit: output.metadata?.exit } }
+      const facts = { tool_name: input.tool, tool_input: args, tool_use_id: input.callID, tool_response: result }
+      capture(input.sessionID, "PostToolUse", facts)
+    }),
+
+    dispose: async () => {
+      await Promise.all([...sessions.values()].map((known) => known.queue))
+    },
+  }
+}

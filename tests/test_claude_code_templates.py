@@ -1,0 +1,62 @@
+"""Skills and slash commands say only what the command line does, and may run what they say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import frontmatter
+import pytest
+
+from mdmem.cli import cli
+from tests.conftest import REPO
+
+FOLDER = REPO / "templates" / "claude-code"
+FILES = sorted([*FOLDER.glob("skills/*/SKILL.md"), *FOLDER.glob("commands/*.md")])
+COMMAND = re.compile(r"`(mdmem [^`]+)`|^    (mdmem .+?)$", re.MULTILINE)
+
+every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: "-".join(file.parts[-2:]))
+
+
+def said(file: Path) -> list[list[str]]:
+    """Give the command lines that a file names, as words."""
+    text = re.sub(r"\\\n\s*", "", file.read_text(encoding="utf-8"))
+    lines = [inline or block for inline, block in COMMAND.findall(text)]
+    return [shlex.split(line)[1:] for line in lines]
+
+
+def test_there_is_a_file_for_each_thing_to_do() -> None:
+    names = {file.parent.name if file.name == "SKILL.md" else file.stem for file in FILES}
+
+    assert names == {
+        "memory-search", "memory-save", "standup", "memory-history", "memory-list", "memory-stats", "memory-import",
+        "memory-forget", "memory-review",
+    }  # fmt: skip
+
+
+@every_file
+def test_every_command_and_option_is_there(file: Path) -> None:
+    context = click.Context(cli)
+    commands = said(file)
+
+    assert commands
+    for name, *words in commands:
+        command = cli.get_command(context, name)
+        assert command is not None, name
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, (name, words)
+
+
+@every_file
+def test_what_may_be_run_is_what_is_said(file: Path) -> None:
+    meta = frontmatter.load(str(file)).metadata
+    allowed = re.findall(r"Bash\(mdmem ([^:]+):\*\)", str(meta["allowed-tools"]))
+    lines = [" ".join(words) for words in said(file)]
+
+    assert meta["description"]
+    assert all(any(line.startswith(one) for line in lines) for one in allowed if one != "show"), (allowed, lines)
+    # What deletes or stores is the user's to run, unless storing is what was asked for.
+    assert not {"forget", "import", "purge", "review"} & set(allowed)
+    assert "note" not in allowed or meta["name"] == "memory-save"
