@@ -1,0 +1,92 @@
+"""What a hook costs: `python -m tests.bench.hooks [rounds]`, as ratios to a bare interpreter in one run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mdmem.agents import registration
+from tests.bench import measure
+
+PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
+
+
+def load(name: str) -> dict[str, Any]:
+    """Read a recorded payload."""
+    payload: dict[str, Any] = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
+    return payload
+
+
+def sender(
+    work: Path, env: dict[str, str], name: str, payload: dict[str, Any], session: str = "", verb: str = "hook"
+) -> Callable[[int], float]:
+    """Make a run that sends a payload as a new event each time, through the registered command line."""
+    command = ["/bin/sh", "-c", registration.command(verb, "claude-code")]
+    file = work / f"{name}.json"
+
+    def run(turn: int) -> float:
+        ids = {"tool_use_id": f"toolu_{name}_{turn}", "prompt_id": f"prompt-{name}-{turn}"}
+        file.write_text(json.dumps(payload | ids | ({"session_id": session} if session else {})), encoding="utf-8")
+        return measure.cpu(command, file, env)
+
+    return run
+
+
+def big_output(size: int) -> dict[str, Any]:
+    """Make a run of Bash that printed about `size` bytes of ordinary program output."""
+    payload = load("PostToolUse-Bash-01")
+    lines = [
+        f"{n:>7} src/module_{n % 97}.py compiled in {n % 13} ms, nothing to report here" for n in range(size // 70)
+    ]
+    payload["tool_response"] = {**payload["tool_response"], "stdout": "\n".join(lines)}
+    return payload
+
+
+def long_session(work: Path, env: dict[str, str], edit: dict[str, Any], notes: int) -> str:
+    """Fill a session with notes by the write half itself, as so many hooks would have."""
+    from mdmem import agents, config
+    from mdmem.capture import events
+
+    settings = config.load(env["MDMEM_VAULT"], env)
+    settings.settings["capture.durability"] = "process"
+    session = "0d4c7a1e-0000-4000-8000-00000000f00d"
+    for n in range(notes):
+        payload = edit | {"session_id": session, "tool_use_id": f"toolu_long_{n}"}
+        events.capture(settings, agents.load("claude-code").read(payload, {}), 1_790_000_000.0 + n, {})
+    return session
+
+
+def main(rounds: int = 31) -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
+        work = Path(folder)
+        vault = work / "vault"
+        vault.mkdir()
+        (vault / "mdmem.toml").touch()
+        env = {"HOME": str(work), "MDMEM_VAULT": str(vault)}
+        env |= {f"XDG_{name}_HOME": str(work / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
+        edit = load("PostToolUse-Edit-01")
+        prompt = load("UserPromptSubmit-plain-01")
+        long = long_session(work, env, edit, 2_000)
+        rows = measure.interleaved(
+            {
+                "hook, an edit": sender(work, env, "edit", edit),
+                "hook, an edit, the 2,000th note of its session": sender(work, env, "long", edit, long),
+                "hook, a prompt": sender(work, env, "prompt", prompt),
+                "hook, a prompt with a private section": sender(
+                    work, env, "private", load("UserPromptSubmit-private-03")
+                ),
+                "hook, 1 MB of tool output": sender(work, env, "big", big_output(1_000_000)),
+                "hook, an event that leaves nothing": sender(work, env, "none", load("Notification-permission-01")),
+            },
+            rounds,
+        )
+    print(measure.table(rows))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 31)

@@ -1,0 +1,184 @@
+"""Import: how long saved sessions take to become notes, beside doing as little as possible for the same notes.
+
+Run it: python -m tests.bench.imports [NOTES]. It makes sessions of Claude Code up to so many notes (10,000), and
+measures, each in a process of its own, the command and three baselines:
+
+- read, decode and write: every line decoded, every note's bytes written, with no care for anything
+- the same, synced: each note is on disk before the next one, as a hook promises it
+- cleaned and written: the same notes made by the same rules and written plainly, without numbers, locks, record
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mdmem import config, note
+from mdmem.capture import events, replay
+from mdmem.transcripts import claude_files
+from mdmem.transcripts.bring import Import
+from mdmem.transcripts.done import Done
+from mdmem.transcripts.saved import Skipped
+from mdmem.transcripts.sources import find
+
+WORDS = ("parse", "date", "index", "vault", "note", "hook", "session", "branch", "error", "value", "table", "token")
+LATER = 2_000_000_000.0
+
+
+class Cost(NamedTuple):
+    """What a process took: seconds on the clock, and seconds of CPU."""
+
+    wall: float
+    cpu: float
+
+
+def main() -> None:
+    """Make the sessions, measure, print a table."""
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
+        root = Path(folder)
+        os.environ.update({"HOME": folder, "MDMEM_VAULT": str(root / "vault"), "XDG_RUNTIME_DIR": str(root / "run")})
+        for name in ("vault", "run", "plain", "synced", "cleaned"):
+            (root / name).mkdir()
+        make(root / "projects", wanted)
+        whole = measure(lambda: bring(root / "projects"))
+        notes = [path for path in (root / "vault").rglob("*.md") if path.name not in ("session.md", "project.md")]
+        made = [(str(path.relative_to(root / "vault")), path.read_bytes()) for path in notes]
+        again = measure(lambda: bring(root / "projects", again=True))
+        rows = {
+            "mdmem import": whole,
+            "read, decode and write": measure(lambda: plainly(root / "projects", root / "plain", made, sync=False)),
+            "the same, synced": measure(lambda: plainly(root / "projects", root / "synced", made, sync=True)),
+            "cleaned and written": measure(lambda: cleaned(root / "projects", root / "cleaned")),
+            "mdmem import, again": again,
+        }
+        size = sum(path.stat().st_size for path in (root / "projects").rglob("*.jsonl"))
+        print(f"{len(notes):,} notes from {size / 1e6:.0f} MB of transcripts\n")
+        print("| | s | CPU s | µs CPU a note | import takes × (clock) | × (CPU) |\n|---|---|---|---|---|---|")
+        for name, cost in rows.items():
+            each = cost.cpu / len(notes) * 1e6
+            ratios = f"{whole.wall / cost.wall:.2f} | {whole.cpu / cost.cpu:.2f}"
+            print(f"| {name} | {cost.wall:.2f} | {cost.cpu:.2f} | {each:.0f} | {ratios} |")
+
+
+def measure(work: Callable[[], None]) -> Cost:
+    """Do something in a process of its own, and say what it took."""
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        work()
+        os._exit(0)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise SystemExit(f"a measured process ended with status {status}")
+    return Cost(time.monotonic() - began, used.ru_utime + used.ru_stime)
+
+
+def bring(root: Path, *, again: bool = False) -> None:
+    """Import, as the command does it."""
+    settings = config.load()
+    run = Import(settings, Done(settings, again=again), {})
+    run.transcripts(find([root], {}).transcripts, LATER)
+
+
+def plainly(root: Path, target: Path, made: list[tuple[str, bytes]], *, sync: bool) -> None:
+    """Read and decode every line, and write every note's bytes."""
+    for path in root.rglob("*.jsonl"):
+        with path.open("rb") as file:
+            for line in file:
+                json.loads(line)
+    for folder in {os.path.dirname(name) for name, _ in made}:
+        (target / folder).mkdir(parents=True)
+    for name, data in made:
+        fd = os.open(target / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(fd, data)
+        if sync:
+            os.fsync(fd)
+        os.close(fd)
+
+
+def cleaned(root: Path, target: Path) -> None:
+    """Make the notes by the same rules, and write each with one call."""
+    count = 0
+    settings = config.load(str(target))
+
+    def publish(_at: object, _draft: object, made: note.Note, _outcome: object) -> None:
+        nonlocal count
+        count += 1
+        (target / f"{count}.md").write_bytes(note.render(made).encode("utf-8", "replace"))
+
+    vars(events)["publish"] = publish
+    for path in claude_files.find(root):
+        session = replay.Replay(settings, path.stem, str(target), absent=True)
+        for saved in claude_files.read(path, Skipped(), LATER):
+            session.capture(saved.event, saved.at, {}, branch=saved.branch)
+
+
+# -- sessions to measure with ----------------------------------------------------------------------
+
+
+def make(root: Path, notes: int) -> None:
+    """Write sessions of ten turns with eight tool runs each, a hundred notes a session, below `root`."""
+    chance = random.Random(7)
+    for number in range(max(notes // 100, 1)):
+        folder = root / f"-home-dev-work-app{number % 5}"
+        folder.mkdir(parents=True, exist_ok=True)
+        session = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+        lines = _session(chance, session, f"/home/dev/work/app{number % 5}", 1_700_000_000 + number * 40_000)
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        (folder / f"{session}.jsonl").write_text(text, encoding="utf-8")
+        os.utime(folder / f"{session}.jsonl", (1_700_000_000, 1_700_000_000))
+
+
+def _session(chance: random.Random, session: str, cwd: str, at: float) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = []
+
+    def add(kind: str, content: Any, **fields: Any) -> None:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S.120Z", time.gmtime(at + len(lines) * 9))
+        base = {"parentUuid": lines[-1]["uuid"] if lines else None, "sessionId": session, "cwd": cwd, "type": kind}
+        message = {"role": kind, "content": content, **fields.pop("message", {})}
+        own = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+        lines.append({**base, "gitBranch": "main", "message": message, "uuid": own, "timestamp": stamp, **fields})
+
+    for turn in range(10):
+        add("user", _words(chance, 30), promptId=f"{session}-{turn}")
+        for run in range(8):
+            use, (tool, given, answer, said) = f"toolu_{session[:8]}_{turn}_{run}", _run(chance, cwd)
+            thought = {"type": "thinking", "thinking": _words(chance, 60), "signature": "x" * 200}
+            call = {"type": "tool_use", "id": use, "name": tool, "input": given}
+            add("assistant", [thought], message={"id": f"m{turn}{run}", "stop_reason": None})
+            add("assistant", [call], message={"id": f"m{turn}{run}", "stop_reason": "tool_use"})
+            add("user", [{"type": "tool_result", "tool_use_id": use, "content": said}], toolUseResult=answer)
+        answer_text = "\n\n".join(_words(chance, 40) for _ in range(4))
+        add("assistant", [{"type": "text", "text": answer_text}], message={"id": f"a{turn}", "stop_reason": "end_turn"})
+    return lines
+
+
+def _run(chance: random.Random, cwd: str) -> tuple[str, dict[str, Any], dict[str, Any], str]:
+    path = f"{cwd}/src/{chance.choice(WORDS)}.py"
+    code = "".join(f"    {chance.choice(WORDS)} = {chance.choice(WORDS)}()  # {_words(chance, 5)}\n" for _ in range(60))
+    file = {"filePath": path, "content": code, "numLines": 60, "startLine": 1, "totalLines": 60}
+    changed = {"filePath": path, "oldString": code[:300], "newString": code[300:700], "originalFile": code}
+    runs = (
+        ("Read", {"file_path": path}, {"type": "text", "file": file}, code),
+        ("Bash", {"command": f"pytest -q {path}"}, {"stdout": code, "stderr": "", "interrupted": False}, code),
+        ("Edit", {"file_path": path, "old_string": code[:300], "new_string": code[300:700]}, changed, "ok"),
+        ("Grep", {"pattern": "def parse"}, {"mode": "content", "content": code, "numLines": 60}, code),
+    )
+    return chance.choice(runs)
+
+
+def _words(chance: random.Random, count: int) -> str:
+    return " ".join(chance.choices(WORDS, k=count))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""What MCP costs: `python -m tests.bench.mcp [notes]`: start to first answer beside the SDK's own, and warm calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mdmem import config
+from mdmem.recall import index
+from tests.bench import measure
+from tests.bench.recall import make_vault, prompts
+
+START_BAR_MS = 150
+NOMINAL_MS = 6.4
+"""What bare Python takes on the machine that the bars are for: the start is compared as a multiple of that."""
+CALL_BAR_MS = 15
+ROUNDS = 7
+CALLS = 150
+
+SDK_ALONE = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("bare")
+@server.tool()
+def search(query: str) -> str:
+    "Search."
+    return query
+server.run("stdio")
+"""
+"""The least server that answers a call: its start is the SDK's own."""
+
+HELLO: list[dict[str, Any]] = [
+    {"id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}},
+    {"method": "notifications/initialized"},
+]  # fmt: skip
+
+
+class Peer:
+    """A server process, talked to over pipes."""
+
+    def __init__(self, words: list[str], env: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env}
+        )
+        self.number = 1
+        for message in HELLO:
+            self.send(message)
+        self.wait_for(1)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send one message."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def wait_for(self, number: int) -> Any:
+        """Read until the answer with this number."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            if answer.get("id") == number:
+                return answer
+        raise SystemExit("the server ended")
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool."""
+        self.number += 1
+        self.send({"id": self.number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+        answer = self.wait_for(self.number)
+        if answer.get("error") or answer["result"].get("isError"):
+            raise SystemExit(f"{tool} failed: {answer}")
+        return answer["result"]
+
+    def cpu(self) -> float:
+        """Give the CPU time that the process has used, all threads, in milliseconds."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(path.read_text().split()[0]) for path in tasks) / 1e6
+
+    def end(self) -> None:
+        """Close its stdin and wait."""
+        self.process.communicate(timeout=30)
+
+
+def start(words: list[str], env: Mapping[str, str]) -> float:
+    """Give the CPU time from a start to the first answer, in milliseconds."""
+    peer = Peer(words, env)
+    peer.call("search", query="why does the date parser fail")
+    used = peer.cpu()
+    peer.end()
+    return used
+
+
+def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator[tuple[str, float]]:
+    """Give the CPU time of single calls of several tools, in milliseconds."""
+    peer = Peer(words, env)
+    ids = [entry["id"] for entry in peer.call("recent", limit=50)["structuredContent"]["entries"]]
+    peer.call("search", query=texts[0])
+    for number in range(CALLS):
+        for tool, arguments in (
+            ("search", {"query": texts[number % len(texts)]}),
+            ("get_notes", {"ids": [ids[number % len(ids)]]}),
+            ("timeline", {"note": ids[number % len(ids)]}),
+        ):
+            before = peer.cpu()
+            peer.call(tool, **arguments)
+            yield tool, peer.cpu() - before
+    peer.end()
+
+
+def main() -> None:
+    """Measure and print."""
+    notes = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        env = {"HOME": folder, "MDMEM_VAULT": str(work / "vault"), "XDG_RUNTIME_DIR": folder}
+        make_vault(work / "vault", notes)
+        os.environ.update(env)
+        index.update(config.load())
+        ours = [sys.executable, "-P", "-m", "mdmem", "mcp"]
+        runs = {
+            "the SDK alone": lambda _: start([sys.executable, "-c", SDK_ALONE], env),
+            "mdmem mcp": lambda _: start(ours, env),
+        }
+        rows = measure.interleaved(runs, ROUNDS)
+        print(f"{notes} notes. From start to first answer:\n\n{measure.table(rows)}\n")
+        more, ratio = rows[2].milliseconds - rows[1].milliseconds, rows[2].ratio - rows[1].ratio
+        verdict = "met" if ratio <= START_BAR_MS / NOMINAL_MS else "MISSED"
+        bar = f"{START_BAR_MS} ms where bare Python takes {NOMINAL_MS}, {START_BAR_MS / NOMINAL_MS:.1f} times that"
+        print(f"mdmem adds {more:.0f} ms, {ratio:.1f} times bare Python; the bar is {bar}: {verdict}.\n")
+        times: dict[str, list[float]] = {}
+        for tool, used in warm(ours, env, prompts(work / "vault", 100)):
+            times.setdefault(tool, []).append(used)
+        for tool, found in times.items():
+            middle, most = statistics.median(found), statistics.quantiles(found, n=20)[-1]
+            print(f"a warm {tool}: {middle:.1f} ms CPU median, {most:.1f} ms at the 95th percentile")
+        middle = statistics.median(times["search"])
+        print(f"the bar for search is {CALL_BAR_MS} ms: {'met' if middle <= CALL_BAR_MS else 'MISSED'}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What the privacy gate costs, finds and spoils: `python tests/bench/privacy.py [--quick]`.
+
+Prints, all measured in this one run: the growth of the cost with the length of hostile texts, the cost of ordinary
+text and of an ordinary hook payload, the share of made-up credentials that is found, and how much of real code and
+documentation is masked without need. `--quick` uses tenths of the sizes.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+if not __package__:
+    sys.path[0] = str(ROOT)
+
+from mdmem.privacy import Rules, clean, echo  # noqa: E402 - when run as a file, the path comes first
+from tests import credentials  # noqa: E402
+from tests.bench import measure  # noqa: E402
+from tests.test_privacy_properties import HOSTILE, ORDINARY  # noqa: E402
+
+TARGETS = "growth <= 12, hostile < 6 s for 10 MB, ordinary < 0.2 s a MB, recall >= 0.9, masks <= 60 a MB"
+
+
+class Corpus(NamedTuple):
+    """Real text: a name, the folder it is in, and how its files' names end."""
+
+    name: str
+    root: Path
+    endings: tuple[str, ...]
+
+
+def corpora() -> list[Corpus]:
+    """List the real texts at hand."""
+    paths = sysconfig.get_paths()
+    packages = Path(paths["purelib"])
+    return [
+        Corpus("standard library", Path(paths["stdlib"]), (".py",)),
+        Corpus("packages' documentation", packages, (".md", ".rst", ".txt", ".html", "METADATA")),
+        Corpus("packages' settings and data", packages, (".json", ".toml", ".yaml", ".yml", ".cfg", ".ini", ".js")),
+        Corpus("packages' code", packages, (".py", ".pyi")),
+    ]
+
+
+def texts(corpus: Corpus) -> Iterator[str]:
+    """Read a corpus; the packages are not part of the standard library."""
+    for path in sorted(corpus.root.rglob("*")):
+        inside = "site-packages" in path.relative_to(corpus.root).parts
+        if path.name.endswith(corpus.endings) and path.is_file() and not inside:
+            yield path.read_text(encoding="utf-8", errors="replace")
+
+
+def seconds(text: str, origin: str) -> float:
+    """CPU time of cleaning a text once."""
+    begun = time.process_time()
+    clean(text, origin=origin)
+    return time.process_time() - begun
+
+
+def hostile(size: int) -> None:
+    """Print what a text of repeated units costs, at a tenth of `size` and at `size`."""
+    worst = (0.0, "")
+    grown = (0.0, "")
+    print(f"hostile units, {size / 1e6:g} MB each: CPU seconds, growth from a tenth of it")
+    for unit in HOSTILE:
+        for origin in ("prompt", "tool"):
+            small = min(seconds(unit * (size // 10 // len(unit)), origin) for _ in range(3))
+            large = seconds(unit * (size // len(unit)), origin)
+            growth = large / max(small, 1e-4)
+            worst, grown = max(worst, (large, unit)), max(grown, (growth, unit))
+            print(f"  {unit!r:36} {origin:7} {large:6.2f} s  x{growth:5.1f}")
+    print(f"  slowest {worst[1]!r}: {worst[0]:.2f} s; fastest growing {grown[1]!r}: x{grown[0]:.1f}")
+
+
+def ordinary(share: float) -> None:
+    """Print what real text costs, and how much of it is masked."""
+    print("real text: CPU seconds a MB, masks a MB")
+    for corpus in corpora():
+        found: Counter[str] = Counter()
+        size = spent = 0.0
+        for text in _some(texts(corpus), share):
+            begun = time.process_time()
+            cleaned = clean(text, origin="tool", explain=True)
+            spent += time.process_time() - begun
+            size += len(text) / 1e6
+            found.update(finding.rule for finding in cleaned.findings)
+        if size:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in found.most_common(4))
+            print(f"  {corpus.name:28} {size:6.1f} MB {spent / size:6.3f} s {found.total() / size:6.1f}   {kinds}")
+
+
+def _some(all_texts: Iterable[str], share: float) -> Iterator[str]:
+    every = round(1 / share)
+    return (text for number, text in enumerate(all_texts) if number % every == 0)
+
+
+def recall(count: int) -> None:
+    """Print how many made-up credentials are found, and which are not."""
+    missed: Counter[str] = Counter()
+    made = list(credentials.samples(count, seed=1))
+    for sample in made:
+        if sample.survives(clean(sample.text, origin="tool").value):
+            missed[sample.name] += 1
+    print(f"recall: {1 - missed.total() / len(made):.4f} of {len(made)} in {len(credentials.FORMATS)} formats")
+    for name, times in missed.most_common():
+        print(f"  missed {times} of {count}: {name}")
+
+
+def unknown(count: int) -> None:
+    """Print how many random strings without a known prefix or a name beside them are found."""
+    print("random strings of no known format, nothing beside them:")
+    for pattern in ("{20:an}", "{32:an}", "{40:b64}", "{43:url}", "{32:low}", "acme_{24:an}", "{32:hex}"):
+        made = list(credentials.made(pattern, count, seed=2))
+        kept = sum(sample.survives(clean(sample.text, origin="tool").value) for sample in made)
+        print(f"  {pattern:14} {1 - kept / count:.2f}")
+
+
+def with_echo(size: int) -> None:
+    """Print what ordinary text costs when private sections are remembered."""
+    text = "def parse(text: str) -> date: return date.fromisoformat(text.strip())  # see dates.py\n"
+    key = bytes(32)
+    memory = echo.Echo(key, frozenset([bytes(16)]))
+    begun = time.process_time()
+    clean(text * (size // len(text)), rules=Rules(secrets=False), origin="tool", echo=memory)
+    print(f"echo: {(time.process_time() - begun) / size * 1e6:.3f} s a MB")
+
+
+def processes(rounds: int) -> None:
+    """Print what the gate adds to a process, as ratios to a bare interpreter."""
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); value = {ORDINARY!r}\n"
+    gate = "from mdmem import privacy; privacy.clean(value, origin='tool')"
+    runs = {
+        "a package of nothing": "import mdmem",
+        "clean an ordinary edit": gate,
+        "import re instead": "import re",
+    }
+    rows = measure.interleaved({name: _runner(start + code) for name, code in runs.items()}, rounds)
+    print("processes: median CPU, ratio to the bare interpreter")
+    for row in rows:
+        print(f"  {row.name:28} {row.milliseconds:6.2f} ms  {row.ratio:5.2f}")
+
+
+def _runner(code: str) -> Callable[[int], float]:
+    return lambda _: measure.cpu([*measure.BARE[:-1], code])
+
+
+def main() -> None:
+    """Print everything."""
+    quick = "--quick" in sys.argv[1:]
+    print(f"targets: {TARGETS}")
+    processes(10 if quick else 40)
+    recall(3 if quick else 20)
+    unknown(100 if quick else 500)
+    with_echo(100_000 if quick else 1_000_000)
+    ordinary(0.1 if quick else 1.0)
+    hostile(1_000_000 if quick else 10_000_000)
+
+
+if __name__ == "__main__":
+    main()
