@@ -1,0 +1,61 @@
+"""README.md says what is true: its commands run, its tables are the code's, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mdmem.cli import COMMANDS
+from tests import readme
+from tests.conftest import REPO
+
+TEXT = readme.README.read_text(encoding="utf-8")
+
+
+def test_every_command_line_runs(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(REPO / "sample-vault", home / "mdmem")
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    script = bin_folder / "mdmem"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin_folder}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        line.removeprefix("$ ")
+        for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+    assert len(lines) > 15
+    for line in lines:
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_command_is_named() -> None:
+    for group in COMMANDS.values():
+        for name in group:
+            assert f"`{name}" in TEXT or f"mdmem {name}" in TEXT, name
+
+
+def test_the_settings_table_is_the_codes() -> None:
+    assert readme.taken(TEXT, "settings") == readme.settings_table(), "run `python -m tests.readme`"
+
+
+def test_links_lead_somewhere() -> None:
+    prose = re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", prose):
+        assert (REPO / target).exists(), target
+
+
+def test_the_two_lines_that_set_up_are_there() -> None:
+    lines = [line for line in TEXT.splitlines() if line.strip().startswith("python3 -m venv .venv && ")]
+    assert len(lines) == 2
+    assert lines[0].endswith("mdmem demo")
+    assert lines[1].endswith("pytest -q")
