@@ -25,6 +25,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("mdmem")
 
+# The suite starts thousands of Pythons: each would compile the package anew where the environment keeps no bytecode.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 REPO = Path(__file__).resolve().parent.parent
 PAYLOADS = Path(__file__).parent / "payloads"
 
