@@ -77,6 +77,7 @@ def _prompt(at: Capture) -> Outcome:
     text = at.event.prompt
     if not prompts.is_typed(text) or _is_scheduled(at, text):
         return Outcome("nobody typed this prompt")
+    text = prompts.typed(text)
     if not turn.OPENERS.isdisjoint(text):
         turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
     extra = at.event.extra
