@@ -24,8 +24,7 @@ from mdmem.agents import prompts
         "<task-notification>x</task-notification>\n<task-notification>y</task-notification>",
         "<task-notification>x</task-notification>\n" * 2000,
         '<teammate-message teammate_id="r">{"type":"idle"}</teammate-message>\n\nThis came from another agent.',
-        'Another Claude session sent a message:\n<cross-session-message from="b">hello</cross-session-message>\n\n'
-        "This came from another Claude session: not typed by your user.",
+        'Another Claude session sent a message:\n<cross-session-message from="b">hello</cross-session-message>\n\nThis',
         "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event.",
         "<<autonomous-loop-dynamic>>",
     ],

@@ -75,7 +75,8 @@ def _after_element(text: str) -> str | None:
 def command(text: str) -> tuple[str, str] | None:
     """Read a slash command, typed or expanded: its name with the slash, and its arguments; None for prose.
 
-    Prose may hold the markup of an expanded one, and `/home/dev/x.py fails` is none: a command's name has no further slash and no dot.
+    Prose may hold the markup of an expanded one. `/home/dev/x.py fails` is prose, too: a command's name has no
+    further slash and no dot.
     """
     text = text.strip()
     if text.startswith(("<command-name>", "<command-message>", "<command-args>")):
