@@ -133,7 +133,7 @@ def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_pat
     done = purge.apply(config, purge.plan(config, TEXT))
 
     assert done.left == []
-    assert f"git -C {vault} push --force --mirror origin" in done.elsewhere[0]
+    assert f"git -C {vault} push --force --all origin" in done.elsewhere[0]
     assert "transcripts" in done.elsewhere[-1]
     assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
     assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Purged,valueonly)").strip()

@@ -279,13 +279,16 @@ def test_a_purged_text_is_not_merged_back_from_remote_or_clone(first: Config, tm
     second = machine(tmp_path, remote)
     purge.apply(first, purge.plan(first, "CANARY"))
 
-    with pytest.raises(GitError, match="push --force --mirror origin"):
+    with pytest.raises(GitError, match="push --force --all origin"):
         sync.sync(first)
-    git(Path(first.vault), "push", "-q", "--force", "--mirror", "origin")
+    assert "CANARY" not in git(Path(first.vault), "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    git(Path(first.vault), "push", "-q", "--force", "--all", "origin")
+    assert "CANARY" not in git(remote, "log", "-p", "--all")
     with pytest.raises(GitError, match="mdmem clone"):
         sync.sync(second)
 
     assert "CANARY" not in git(Path(first.vault), "log", "-p", "main")
+    assert sync.sync(first).received == []
 
 
 def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, tmp_path: Path) -> None:
@@ -316,6 +319,46 @@ def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> 
 
     with pytest.raises(VaultError, match="not empty"):
         sync.clone(str(remote), tmp_path / "full")
+
+
+@pytest.mark.parametrize("there", ["empty", "trunk"])
+def test_machines_meet_on_a_remote_whose_own_branch_has_another_name(vault: Path, tmp_path: Path, there: str) -> None:
+    bare = tmp_path / "there.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "trunk", str(bare))
+    early = machine(tmp_path, bare, "early")
+    if there == "trunk":
+        git(Path(early.vault), "symbolic-ref", "HEAD", "refs/heads/trunk")
+        put(Path(early.vault), "README.md", "# made by the host\n")
+    captured(Path(early.vault), "001-000-prompt-early", "prompt", "early")
+    mine = start(vault)
+    captured(vault, "001-000-prompt-mine", "prompt", "mine")
+    git(vault, "remote", "add", "origin", str(bare))
+
+    settle(*([early, mine] if there == "trunk" else [mine, early]))
+
+    late = machine(tmp_path, bare, "late")
+    captured(Path(late.vault), "001-000-prompt-late", "prompt", "late")
+    settle(late, early, mine)
+    everything, *others = trees(late, early, mine)
+    assert others == [everything, everything]
+    assert len(everything) >= 4
+    assert git(bare, "for-each-ref", "--format=%(refname:short)").split() == ["trunk" if there == "trunk" else "main"]
+
+
+def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = start(tmp_path / "second")
+    git(tmp_path / "second", "remote", "add", "origin", str(remote))
+    for one, root in ((first, "/home/a/app"), (second, "/work/app")):
+        head = f"id: p{len(root)}\nkind: project\ntitle: app\nidentity: [path:{root}]\nroot: {root}\n"
+        put(Path(one.vault), "journal/app/project.md", f"---\n{head}---\n\n# app\n")
+    sync.sync(first)
+
+    assert sync.sync(second).conflicts == []
+
+    text = (tmp_path / "second/journal/app/project.md").read_text()
+    assert "_other" not in text
+    assert "path:/home/a/app" in text
+    assert "path:/work/app" in text
 
 
 def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:

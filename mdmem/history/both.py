@@ -16,6 +16,9 @@ LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
 
 LATEST_WINS = frozenset(["ended", "updated"])
+EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
+"""What a page says of how it was made: of two machines that made the same page, one is as right as the other."""
+
 OTHER = "_other"
 """Ends the name of the front matter key that holds the other side's value."""
 
@@ -41,7 +44,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     if None in texts:
         return None
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
-    head, clash = _merge_heads(_entries(our_head), _entries(base_head), _entries(their_head))
+    heads = (_entries(our_head), _entries(base_head), _entries(their_head))
+    head, clash = _merge_heads(*heads, made=EARLIEST_WINS if name in PAGES else frozenset())
     bodies = (our_body.encode(), base_body.encode(), their_body.encode())
     body = merge.three_way(repo, *bodies, union=name in PAGES)
     front = f"---\n{head}---\n".encode() if head else b""
@@ -76,7 +80,9 @@ def _entries(head: str) -> dict[str, str]:
     return found
 
 
-def _merge_heads(ours: dict[str, str], base: dict[str, str], theirs: dict[str, str]) -> tuple[str, bool]:
+def _merge_heads(
+    ours: dict[str, str], base: dict[str, str], theirs: dict[str, str], *, made: frozenset[str]
+) -> tuple[str, bool]:
     merged: list[str] = []
     conflict = False
     for key in [*ours, *(key for key in theirs if key not in ours)]:
@@ -87,6 +93,8 @@ def _merge_heads(ours: dict[str, str], base: dict[str, str], theirs: dict[str, s
             merged.append(their or "")
         elif our is None or their is None:
             merged.append(our or their or "")
+        elif key in made:
+            merged.append(min(our, their))
         else:
             text, clash = _merge_entry(key, our, their)
             merged.append(text)

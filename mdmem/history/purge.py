@@ -131,6 +131,15 @@ def apply(config: Config, planned: Plan) -> Purged:
     return Purged(changed, len(done.moved), searched, left, _elsewhere(repo))
 
 
+def replacing(repo: Repository, remote: str) -> str:
+    """Give the command that replaces a remote's history by ours; `--mirror` would also push what was fetched."""
+    branch = repository.branch(repo).removeprefix("refs/heads/")
+    merges = os.fsdecode(repository.attempt(repo, "config", "--get", f"branch.{branch}.merge").out).strip()
+    there = merges.removeprefix("refs/heads/")
+    what = f"{remote} {branch}:{there}" if there not in ("", branch) else f"--all {remote}"
+    return f"git -C {repo.root} push --force {what}"
+
+
 def _literal(text: str) -> re.Pattern[bytes]:
     """Match a text as it is, and as YAML and JSON write it."""
     if not text.strip():
@@ -285,12 +294,12 @@ def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], 
 
 def _elsewhere(repo: Repository) -> list[str]:
     """Name what cannot be reached from here."""
-    remotes = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
+    listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
+    remotes = [line.removeprefix("remote.").partition(" ") for line in listed if " " in line]
     told = [
-        f"The remote {line.split(' ', 1)[0].split('.')[1]} ({line.split(' ', 1)[1]}) still has the old history. "
-        f"Replace it with: git -C {repo.root} push --force --mirror {line.split(' ', 1)[0].split('.')[1]}"
-        for line in remotes
-        if " " in line
+        f"The remote {key.removesuffix('.url')} ({url}) still has the old history. "
+        f"Replace it with: {replacing(repo, key.removesuffix('.url'))}"
+        for key, _, url in remotes
     ]
     if remotes:
         told.append("Clones on other machines still have it: delete them there and run `mdmem clone` again.")

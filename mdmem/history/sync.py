@@ -16,10 +16,9 @@ from typing import NamedTuple
 from mdmem import vault
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import both, commit, index, join, lock, past, private, repository, rewrite, writer
+from mdmem.history import both, commit, index, join, lock, past, private, purge, repository, rewrite, writer
 from mdmem.history.gate import HeldBack
 from mdmem.history.join import Joined
-from mdmem.history.purge import TRAILER
 from mdmem.history.repository import Repository
 from mdmem.history.rewrite import Step
 from mdmem.history.writer import Draft
@@ -66,14 +65,15 @@ def sync(config: Config, remote: str = "origin") -> Synced:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, held)
         for _ in range(TRIES):
-            theirs = _fetch(repo, remote, branch)
+            there = _fetch(repo, remote, branch)
+            theirs = writer.tip(repo, _tracked(remote, there))
             if theirs:
                 _refuse_purged(repo, writer.tip(repo, branch), theirs, remote)
                 joined = _merge(config, repo, branch, theirs, remote, held)
                 received |= dict.fromkeys([*joined.puts, *joined.deletes])
                 conflicts |= dict.fromkeys(joined.conflicts)
                 refused |= dict.fromkeys(joined.refused)
-            sent = _push(config, repo, remote, branch, theirs)
+            sent = _push(config, repo, remote, branch, there, theirs)
             if sent is not None:
                 return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused))
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
@@ -93,7 +93,15 @@ def clone(url: str, path: str | Path) -> Repository:
     words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", "origin", "--", url, "."]
     repository.start(root, words, repo=None, network=True)
     repo = repository.open_vault(root)
-    head = writer.tip(repo, repository.branch(repo))
+    branch = repository.branch(repo)
+    head = writer.tip(repo, branch)
+    if not head:
+        # The remote's own branch has no commit: that of the first machine, which pushed another, is the vault's.
+        branch = f"refs/heads/{repository.BRANCH}"
+        head = writer.tip(repo, _tracked("origin", _vault_branch(repo, "origin", branch)))
+        repository.run(repo, "symbolic-ref", "HEAD", branch)
+        if head:
+            repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
     if head:
         files, _ = join.tree(repo, head)
         texts = past.blobs_of(repo, sorted(set(files.values())))
@@ -105,7 +113,7 @@ def clone(url: str, path: str | Path) -> Repository:
 
 
 def _fetch(repo: Repository, remote: str, branch: str) -> str:
-    """Fetch what the remote has; give the tip of its branch of our name, "" when it has none."""
+    """Fetch what the remote has; name its branch that holds the vault, or is to hold it."""
     for left in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
         # A fetch that was killed leaves it; one that lives holds it for milliseconds.
         with suppress(FileNotFoundError):
@@ -114,7 +122,35 @@ def _fetch(repo: Repository, remote: str, branch: str) -> str:
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", "--", remote, spec)
     repository.run(repo, *words, network=True)
-    return writer.tip(repo, branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1))
+    return _vault_branch(repo, remote, branch)
+
+
+def _vault_branch(repo: Repository, remote: str, branch: str) -> str:
+    """Name the remote's branch that holds the vault: ours, else its default one, else the only one it has.
+
+    Two machines whose branches have different names must not pass each other by. What was found is noted as
+    git has it, so that it stays, and plain `git pull` knows it too.
+    """
+    prefix = _tracked(remote, "refs/heads/")
+    noted = repository.attempt(repo, "rev-parse", "--symbolic-full-name", f"{branch}@{{upstream}}")
+    upstream = os.fsdecode(noted.out).strip()
+    if upstream.startswith(prefix):
+        return upstream.replace(prefix, "refs/heads/", 1)
+    listed = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname)", prefix)).split("\n")
+    there = [ref.replace(prefix, "refs/heads/", 1) for ref in listed if ref not in ("", f"{prefix}HEAD")]
+    if not there or branch in there:
+        return branch
+    told = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
+    default = told.removeprefix("ref: ").partition("\t")[0]
+    found = default if default in there else there[0] if len(there) == 1 else branch
+    for key, value in (("remote", remote), ("merge", found)):
+        repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
+    return found
+
+
+def _tracked(remote: str, there: str) -> str:
+    """Name the ref in which we keep what the remote's branch was when last heard of."""
+    return there.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
 def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int) -> Joined:
@@ -174,7 +210,7 @@ def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None
     return merged.data if merged else now
 
 
-def _push(config: Config, repo: Repository, remote: str, branch: str, theirs: str) -> int | None:
+def _push(config: Config, repo: Repository, remote: str, branch: str, there: str, theirs: str) -> int | None:
     """Push our branch; give the number of commits, or None when somebody else was quicker."""
     ours = writer.tip(repo, branch)
     if ours in ("", theirs):
@@ -182,10 +218,10 @@ def _push(config: Config, repo: Repository, remote: str, branch: str, theirs: st
     span = [f"{theirs}..{ours}"] if theirs else [ours]
     _refuse_private(config, repo, span[0])
     count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
-    words = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--", remote, f"{ours}:{branch}")
-    done = repository.attempt(repo, *words, network=True)
+    words = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
+    done = repository.attempt(repo, *words, "--", remote, f"{ours}:{there}", network=True)
     if not done.status:
-        repository.run(repo, "update-ref", branch.replace("refs/heads/", f"refs/remotes/{remote}/", 1), ours)
+        repository.run(repo, "update-ref", _tracked(remote, there), ours)
         return int(count)
     if any(word in done.err for word in ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref")):
         return None
@@ -196,15 +232,25 @@ def _refuse_purged(repo: Repository, ours: str, theirs: str, remote: str) -> Non
     """Refuse to merge when one side has purged what the other still has: that would bring it back."""
     if not ours:
         return
-    for here, there, advice in (
-        (theirs, ours, f"Replace the remote's history: git -C {repo.root} push --force --mirror {remote}"),
-        (ours, theirs, "This clone still has the old one: move it away and run `mdmem clone` again."),
-    ):
-        form = f"--format=%(trailers:key={TRAILER},valueonly)"
-        listed = repository.run(repo, "log", "--grep", f"^{TRAILER}: ", form, f"{here}..{there}")
-        for oid in listed.decode("ascii", "replace").split():
-            if repository.attempt(repo, "merge-base", "--is-ancestor", oid, here).status == 0:
-                raise GitError(f"The vault's history was rewritten by a purge, so nothing was merged. {advice}")
+    if _has_purged(repo, ours, theirs):
+        # Neither may it stay here, now that it was fetched.
+        listed = repository.run(repo, "for-each-ref", "--format=delete %(refname)", _tracked(remote, "refs/heads/"))
+        repository.run(repo, "update-ref", "--no-deref", "--stdin", stdin=listed)
+        repository.run(repo, "gc", "--quiet", "--prune=now")
+        advice = f"Replace the remote's history: {purge.replacing(repo, remote)}"
+    elif _has_purged(repo, theirs, ours):
+        advice = "This clone still has the old one: move it away and run `mdmem clone` again."
+    else:
+        return
+    raise GitError(f"The vault's history was rewritten by a purge, so nothing was merged. {advice}")
+
+
+def _has_purged(repo: Repository, one: str, other: str) -> bool:
+    """Say whether `one` has rewritten commits that `other` still has."""
+    form = f"--format=%(trailers:key={purge.TRAILER},valueonly)"
+    listed = repository.run(repo, "log", "--grep", f"^{purge.TRAILER}: ", form, f"{other}..{one}")
+    oids = listed.decode("ascii", "replace").split()
+    return any(repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in oids)
 
 
 def _keep_private(config: Config, repo: Repository, branch: str, held: int) -> int:
