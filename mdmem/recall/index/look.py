@@ -82,7 +82,7 @@ def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
 def folder_time(root: str, folder: str) -> int | None:
     """Give when something was last added to, removed from or renamed in a folder, in ns; None: no such folder."""
     try:
-        return os.lstat(os.path.join(root, folder)).st_mtime_ns
+        return os.lstat(f"{root}/{folder}").st_mtime_ns  # of hundreds of folders: `os.path.join` costs as much again
     except (OSError, ValueError):
         return None
 
