@@ -335,16 +335,17 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
 
     tomllib costs two interpreter starts: it is imported for a file that sets something and is new.
     """
+    cache = os.path.join(state, f"settings-{short(path, 8)}")
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_FILE_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        text = b""
     except (OSError, ValueError):
         text = b"\0"  # not TOML: what was last read is used
-    if all(line.strip()[:1] in (b"", b"#", b"[") for line in text.splitlines()):
+    if all(line.strip()[:1] in (b"", b"#") or _is_header(line) for line in text.splitlines()):
+        _forget(cache)  # a slip made later must not bring back what was taken out of the file
         return {}  # only comments and table headers, as in a fresh mdmem.toml
-    cache = os.path.join(state, f"settings-{short(path, 8)}")
     last = _load_cache(cache)
     if last and last[0] == text:
         return last[1]
@@ -359,6 +360,18 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         return last[1] if last else {}
     _store_cache(cache, text, values)
     return values
+
+
+def _is_header(line: bytes) -> bool:
+    line = line.partition(b"#")[0].strip()
+    return line[:1] == b"[" and line[-1:] == b"]"
+
+
+def _forget(cache: str) -> None:
+    try:
+        os.unlink(cache)
+    except OSError:
+        return  # as a rule there is none
 
 
 def _load_cache(path: str) -> tuple[bytes, dict[str, Any]] | None:

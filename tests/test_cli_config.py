@@ -106,6 +106,28 @@ def test_what_may_not_be_is_refused_with_what_may(day: Day, words: list[str], sa
     assert toml(day) == before
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("inject.chars", 99_999, "at most 9500"),
+        ("privacy.patterns", ["("], "no regular expression"),
+        ("privacy.marker", "<private>", "[PRIVATE] is used"),
+        ("internal.trust", ["bob 7"], "counts as 0"),
+        ("expand.provider", "oracle", "claude-cli"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_and_named_where_a_file_has_it(
+    day: Day, key: str, value: Any, said: str
+) -> None:
+    words = value if isinstance(value, list) else [str(value)]
+    assert said in str(day.attempt("config", "set", key, *words).exception)
+    file = Path(config.user_file(day.env))
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{key} = {render.toml(value)}\n")
+    done = day.attempt("doctor", "--only", "settings")
+    assert (done.exit_code, said in done.stdout) == (1, True)
+
+
 def test_a_users_own_setting_goes_into_the_users_own_file(day: Day) -> None:
     day.run("config", "set", "inject.chars", "4000", "--user")
     path = Path(config.user_file(day.env))

@@ -68,6 +68,18 @@ def test_a_broken_file_keeps_the_last_good_settings(vault: Path) -> None:
     assert any("line 1" in warning for warning in found.warnings)
 
 
+def test_a_slip_does_not_bring_back_what_was_taken_out_before(vault: Path) -> None:
+    file = vault / "mdmem.toml"
+    file.write_text("[capture]\nsubagents = true\n")
+    assert config.load().settings["capture.subagents"] is True
+    file.write_text("[capture]\n#subagents = true\n")
+    config.load()
+    file.write_text("[capture\n")
+    loaded = config.load()
+    assert loaded.settings["capture.subagents"] is False
+    assert "line 1" in loaded.warnings[0]
+
+
 def test_a_changed_file_is_read_again(vault: Path) -> None:
     file = vault / "mdmem.toml"
     for lines in (3, 4, 3):

@@ -15,7 +15,7 @@ from mdmem.config import BY_KEY, SETTINGS, Config, Setting
 from mdmem.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mdmem.cli.lines import Piece
 
@@ -77,6 +77,9 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
     row = known(key)
     found = config.load(given_vault)
     value = read_value(row, values)
+    unfit = _unfit(row, value)
+    if unfit:
+        raise ConfigError(f"{unfit} It is not changed.")
     if add:
         if not isinstance(value, list):
             raise UsageError(f"{row.key} is no list: --add does not go with it.")
@@ -113,12 +116,12 @@ def _change(found: Config, given_vault: str | None, row: Setting, value: Any, *,
     warn(now)
 
 
-@config_group.command("list")
+@config_group.command("list", short_help="List every setting: value, source and meaning.")
 @click.option("--changed", is_flag=True, help="Only what is not at its default.")
-@options.as_json("an array of objects")
+@options.as_json("an array of such objects as `get` prints")
 @click.pass_obj
 def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None:
-    """List every setting: its value, where that comes from, and what it means.
+    """List every setting with its value and its meaning, and where a value comes from.
 
     \b
     Example:  mdmem config list --changed
@@ -167,6 +170,73 @@ def path(given_vault: str | None, as_json: bool) -> None:
 
 
 config_group.add_command(templates.command)
+
+
+# -- values of the right type that still cannot be used -----------------------------------------------
+
+
+def _unfit(row: Setting, value: Any) -> str:
+    """Say why a value cannot be used as it stands; "" when it can. A hook has no time to look, and passes over it."""
+    judge = _JUDGES.get(row.key) if value != row.default else None
+    why = judge(value) if judge else ""
+    return f"{row.key} {why}." if why else ""
+
+
+def _too_many_chars(value: int) -> str:
+    from mdmem.recall.block import MAX_CHARS
+
+    return f"is {value}, and at most {MAX_CHARS} is used" if value > MAX_CHARS else ""
+
+
+def _no_pattern(value: list[str]) -> str:
+    import re
+
+    for pattern in value:
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            return f"has {pattern!r:.60}, which is no regular expression ({error}): nothing is masked by it"
+    return ""
+
+
+def _no_mark(name: str) -> Callable[[str], str]:
+    def judge(value: str) -> str:
+        from mdmem import privacy
+
+        given: dict[str, Any] = {name: value}
+        used = getattr(privacy.Rules(**given), name)
+        return "" if used == value else f"cannot be {value!r:.60}, which reads as more than a mark; {used} is used"
+
+    return judge
+
+
+def _no_trust(value: list[str]) -> str:
+    for row in value:
+        words = row.split()
+        try:
+            fits = len(words) == 3 and 0 <= float(words[2]) <= 1
+        except ValueError:
+            fits = False
+        if not fits:
+            return f'has {row!r:.60}, which counts as 0; say "user:alice bob 0.5" or "agent * 0.3"'
+    return ""
+
+
+def _no_provider(value: str) -> str:
+    from mdmem.recall.models import PROVIDERS
+
+    known_one = value.strip().lower().replace("_", "-") in PROVIDERS
+    return "" if known_one else f"is {value!r:.40}; there are {', '.join(PROVIDERS)}"
+
+
+_JUDGES: dict[str, Callable[[Any], str]] = {
+    "inject.chars": _too_many_chars,
+    "privacy.patterns": _no_pattern,
+    "privacy.marker": _no_mark("marker"),
+    "privacy.redacted": _no_mark("redacted"),
+    "internal.trust": _no_trust,
+    "expand.provider": _no_provider,
+}
 
 
 # -- what is set, and where --------------------------------------------------------------------------
@@ -255,7 +325,7 @@ def warnings(found: Config) -> list[str]:
         _, marked, rest = text.partition("there is no setting ")
         near = nearest(rest.strip("'\". ")) if marked else ""
         said.append(f"{text} Did you mean {near}?" if near else text)
-    return said
+    return [*said, *filter(None, (_unfit(row, found.settings[row.key]) for row in SETTINGS))]
 
 
 def warn(found: Config) -> None:

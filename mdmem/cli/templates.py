@@ -23,7 +23,7 @@ PLACES = {
 """A template of a note -> what is filled in; "body" or "page", where it is among them, must not be left out."""
 
 
-@click.command("template")
+@click.command("template", short_help="List the templates of notes, or take one over to change it.")
 @click.argument("name", required=False, type=click.Choice([name.removesuffix(".md") for name in PLACES]))
 @options.as_json("an array of objects, or, with NAME, an object with the path")
 @click.pass_obj

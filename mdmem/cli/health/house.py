@@ -54,9 +54,11 @@ def settings(config: Config) -> Iterator[Finding]:
     """Look at the two settings files."""
     from mdmem.cli import settings as commands
 
-    for text in commands.warnings(config):
-        yield warning(text, "`mdmem config list` names every setting.")
-    if not config.warnings:
+    said = commands.warnings(config)
+    for text in said:
+        is_broken = " cannot be read as TOML" in text
+        yield warning(text, "Mend that line." if is_broken else "`mdmem config list` names every setting.")
+    if not said:
         yield fine("the settings can be read")
 
 
