@@ -30,10 +30,19 @@ if TYPE_CHECKING:
 
 PAGE = "session.md"
 PROJECT_PAGE = "project.md"
+PAGE_MARKS = ("<!-- mdmem:begin -->", "<!-- mdmem:end -->")
+"""Between them a session's page is kept up to date; what stands outside is the person's."""
 
 
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 _HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
+
+
+def unmarked(text: str) -> str:
+    """Give a note's text without the marks in a session's page: they are no words that anybody reads or seeks."""
+    for mark in PAGE_MARKS:
+        text = text.replace(mark, "")
+    return text
 
 
 class Record:

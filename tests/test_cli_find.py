@@ -163,6 +163,11 @@ def test_show_can_print_the_path_or_an_object(day: Day) -> None:
     assert found["body"].startswith("The parser took")
 
 
+def test_the_marks_in_a_sessions_page_are_neither_shown_nor_found(day: Day) -> None:
+    assert all("<!--" not in hit["snippet"] for hit in day.json("search", "date parser", "--kind", "session"))
+    assert day.json("search", "mdmem", "--kind", "session") == []
+
+
 def test_broken_front_matter_is_shown_with_its_problem(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     (mine.vault / "notes" / "broken.md").write_text("---\na: [1\n---\nstill here\n")
@@ -268,3 +273,5 @@ def test_a_terminal_gets_colour_and_rendered_markdown(day: Day) -> None:
     shown = day.terminal("show", day.id("The parser took"))
     assert "• " in shown  # a list, rendered
     assert "kind: response" not in shown
+    assert "tags: response" in shown  # worded for people
+    assert "digest" not in shown

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from mdmem import front_matter, note, vault
 from mdmem.capture import entry, template
-from mdmem.journal import PAGE
+from mdmem.journal import PAGE, PAGE_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.capture.entry import Entry
     from mdmem.capture.session import Session
 
-BEGIN = "<!-- mdmem:begin -->"
-END = "<!-- mdmem:end -->"
+BEGIN, END = PAGE_MARKS
 MAX_FILES = 40
 """How many of the files that a session touched its page names."""
 

@@ -301,7 +301,7 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     from rich.text import Text
 
     console = render.console()
-    meta = {key: str(value) for key, value in parsed.meta.items()}
+    meta = {key: _worded(value) for key, value in parsed.meta.items()}
     facts = [
         meta.pop("kind", "note"),
         wording.date_and_time(meta.pop("created", "")),
@@ -321,5 +321,11 @@ def _print_note(path: str, parsed: note.Parsed) -> None:
     console.print(Text(path, "dim"))
 
 
-_UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit"])
+def _worded(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"])
 """Front matter that matters to machines more than to readers: `--raw` shows it."""

@@ -110,13 +110,17 @@ def last_done(visits: list[Visit]) -> Section:
     return Section("Recent sessions of this project", [item for visit in visits if (item := done(visit))])
 
 
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+
+
 def done(visit: Visit) -> Item | None:
     """Show a session by what was asked, how it ended, and which files it touched."""
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
     parts = []
     if len(prompts) > 1:
         last = visit.read(prompts[-1]).meta.get("title", "")
-        parts.append(f"{len(prompts)} prompts, the last: {cut(str(last), 80)}.")
+        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last), 80))}")
     if answers:
         parts.append(f"It ended with: {cut(' '.join(visit.excerpt(visit.read(answers[-1])).split()), 400)}")
     files = visit.files()

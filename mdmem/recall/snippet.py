@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
+from mdmem import journal
 from mdmem.recall import analysis
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ class Snippet(NamedTuple):
 
 
 def body_of(text: str) -> str:
-    """Give a note's text without its front matter, without reading that."""
+    """Give a note's text without its front matter, without reading that, and without a page's marks."""
     if text.startswith("---\n"):
         end = text.find("\n---\n", 3)
         if end >= 0:
-            return text[end + 5 :]
-    return text
+            text = text[end + 5 :]
+    return journal.unmarked(text)
 
 
 def best(text: str, weights: Mapping[str, float], chars: int = 240) -> Snippet:

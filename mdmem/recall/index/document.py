@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem import note, vault
+from mdmem import journal, note, vault
 from mdmem.digest import short
 from mdmem.recall import analysis, staged
 from mdmem.recall.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, Row
@@ -68,7 +68,7 @@ def build(entry: vault.Entry, data: bytes, *, mtime_ns: int) -> Document:
     mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
     """
     parsed = note.parse(data)
-    meta, body = parsed.meta, parsed.body[:MAX_BODY_CHARS]
+    meta, body = parsed.meta, journal.unmarked(parsed.body[:MAX_BODY_CHARS])
     created = _created(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000])
@@ -189,7 +189,7 @@ def _first_line(body: str) -> str:
 
 
 def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: list[str]) -> Iterator[str]:
-    meta, body = parsed.meta, parsed.body[:MAX_BODY_CHARS]
+    meta, body = parsed.meta, journal.unmarked(parsed.body[:MAX_BODY_CHARS])
     yield path_facet(path)
     yield f"id:{facts['id']}".lower()
     yield f"kind:{facts['kind']}".lower()
