@@ -112,7 +112,9 @@ def append(config: Config, path: str, text: str) -> None:
 
     def edit(data: bytes) -> bytes:
         if not is_owned(path, data):
-            raise UsageError(f"{path} was captured from a session; only notes that somebody wrote are added to.")
+            raise UsageError(
+                f"{path} was captured, and only notes that somebody wrote are added to. `mdmem edit` opens it."
+            )
         before, changed = note.parse(data), _with_paragraph(data, added)
         if before.problem or note.parse(changed).meta != before.meta:
             raise UsageError(f"The front matter of {path} is broken, or the text would become one. Mend it first.")
@@ -184,12 +186,13 @@ def tags_of(value: Any) -> list[str]:
 
 
 def clean_tags(tags: Iterable[Any]) -> list[str]:
-    """Write tags as they are stored: no `#`, no white space, each once.
+    """Write tags as they are stored: no `#`, no white space, each once; `a,b` is two, as people type them.
 
     Raises:
         UsageError: when one is too long, or there are too many.
     """
-    found = dict.fromkeys("-".join(str(tag).strip().lstrip("#").split()) for tag in tags)
+    words = (word for tag in tags for word in str(tag).split(","))
+    found = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
     found.pop("", None)
     if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in found):
         raise UsageError(f"A note takes at most {MAX_TAGS} tags of at most {MAX_TAG_CHARS} characters.")

@@ -130,7 +130,7 @@ def test_append_leaves_what_was_captured_alone(day: Day) -> None:
 def test_tags_are_put_on_taken_off_and_listed(day: Day) -> None:
     name, path = day.id("The parser took"), day.path("The parser took")
     body = path.read_bytes().partition(b"\n---\n")[2]
-    assert day.run("tag", name, "dates", "#leap year").stdout == "response dates leap-year\n"
+    assert day.run("tag", name, "dates,", "#leap year").stdout == "response dates leap-year\n"
     assert day.json("list", "--tag", "leap-year")[0]["id"] == name
     assert day.json("tag", name, "-r", "dates") == {
         "path": path.relative_to(day.vault).as_posix(), "tags": ["response", "leap-year"],

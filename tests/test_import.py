@@ -468,6 +468,8 @@ def test_without_a_path_what_agents_saved_is_found_and_shown_before_a_question(
     assert re.search(r"notes-app +Gemini CLI +1 session +2 prompts", done.stdout)
     assert "notes/imported/notes-app-memory/" in done.stdout
     assert "Import this?" in done.stderr
+    nobody = mdmem("import", "--since", "2026-09-15")  # from cron, say
+    assert (nobody.returncode, "--yes" in nobody.stderr) == (2, True)
     assert not list(vault.rglob("*.md"))
 
 
@@ -504,7 +506,7 @@ def test_a_part_can_be_chosen(vault: Path, agents: Path, mdmem: Run, words: list
     [
         (["import", "/nowhere"], 5, "nothing at /nowhere"),
         (["import", "--json"], 2, "--yes or --dry-run"),
-        (["import", "--since", "someday", "--yes"], 2, "no time"),
+        (["import", "--since", "someday", "--yes"], 2, "is no time"),
         (["--vault", "/nowhere", "import"], 4, "mdmem init"),
     ],
 )

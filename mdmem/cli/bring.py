@@ -105,7 +105,7 @@ def import_(
     if dry_run or (is_empty and not yes and not follow):
         return
     if not yes and not is_empty:
-        click.confirm("Import this?", default=True, abort=True, err=True)
+        _ask()
     with _stoppable() as stopped:
         tally = _import(settings, done, plan, stopped)
         bring_view.summary(tally, plan.known, as_json=as_json, stopped=stopped())
@@ -113,6 +113,18 @@ def import_(
             _follow(settings, done, plan, wish, stopped)
         elif stopped():
             sys.exit(130)
+
+
+def _ask() -> None:
+    try:
+        wanted = click.confirm("Import this?", default=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise UsageError("Nobody is there to answer: say --yes to import without a question.") from None
+    if not wanted:
+        raise click.Abort
 
 
 def _refuse_when_off(settings: Config) -> None:
@@ -135,7 +147,7 @@ def _since(text: str) -> float:
         return 0.0
     found = when.span(text, datetime.now().astimezone())
     if found is None:
-        raise UsageError(f"--since {text}: no time. Say 2026-09-01, 2w, yesterday or monday.")
+        raise UsageError(f"since {text} is no time; try 2w, 3d, yesterday, 2026-09-14 or 2026-09.")
     return found[0]
 
 

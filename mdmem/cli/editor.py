@@ -63,11 +63,11 @@ def ask(config: Config, text: str) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
 
 
-def _run(line: list[str]) -> None:
+def _run(line: list[str], tip: str = "Set $EDITOR to your editor.") -> None:
     try:
         status = subprocess.run(line).returncode
     except OSError as error:
-        raise MdmemError(f"{line[0]} cannot be started ({error.strerror}). Set $EDITOR to your editor.") from error
+        raise MdmemError(f"{line[0]} cannot be started ({error.strerror}). {tip}") from error
     if status:
         raise MdmemError(f"{line[0]} ended with status {status}; nothing was taken over.")
 
@@ -116,10 +116,13 @@ def open_vault(given_vault: str | None, reference: str, where: str | None, only_
 
     settings = options.settings(given_vault)
     path = str(Path(settings.vault, index.resolve(settings, reference))) if reference else settings.vault
-    line = WAYS[where or way(settings.vault)](path)
+    where = where or way(settings.vault)
+    line = WAYS[where](path)
     if as_json:
         click.echo(render.as_json({"path": path, "command": line}))
     elif only_print:
         click.echo(shlex.join(line))
-    else:
+    elif where == "editor":
         _run(line)
+    else:
+        _run(line, "`mdmem open --in editor` opens it in your editor.")

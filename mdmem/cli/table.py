@@ -91,7 +91,7 @@ def _widths(columns: Sequence[Column], lengths: Sequence[Sequence[int]], room: i
     if room is None or not giving:
         return widths
     over = sum(widths) + len(GAP) * (len(widths) - 1) - room
-    for place in reversed(giving):
+    for place in giving:  # the last one is the title: what a person reads gives way last
         less = min(max(over, 0), max(widths[place] - MIN_CHARS, 0))
         widths[place] -= less
         over -= less
