@@ -453,6 +453,15 @@ def test_notes_of_people_come_before_what_machines_wrote(talk: Talk) -> None:
     assert paths(text)[0] == "notes/a.md"
 
 
+def test_what_another_session_says_comes_before_what_one_says_for_the_fourth_time(vault: Path, tmp_path: Path) -> None:
+    talk = Talk(vault, tmp_path / "notes-app")
+    for about in ("leap years", "long weeks", "short months", "time zones"):
+        write(talk.vault, f"notes/{about}.md", f"The lexer has a calendar of {about}.", session="one")
+    write(talk.vault, "notes/other.md", "What else the lexer does with a calendar is open.", session="another")
+
+    assert paths(build(talk, prompt="Do you remember the lexer and its calendar?"))[3] == "notes/other.md"
+
+
 def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
     for number, poison in enumerate(POISON):
         write(talk.vault, f"notes/p{number}.md", f"The date parser {poison} {poison}", title=poison.replace("\0", ""))

@@ -29,6 +29,8 @@ ALIKE = 0.8
 """Memories that score at least this share of the best are as good as it: their use decides."""
 FLOOR = 0.2
 """A memory that scores less than this share of the best has no more than a word in common with the query."""
+SPREAD = 0.975
+"""What is left of a memory's score for each better one of the same session: two sessions tell more than one."""
 _SPARE = 3
 """How many times as many notes are looked at as are shown: some are superseded, or were given already."""
 _CLOCK_SECONDS = 2.0
@@ -152,7 +154,7 @@ def _judged(at: At, hits: Iterable[Hit], query: str) -> Iterator[Found]:
     wanted = _observations(hits, query)
     top = max((hit.score for hit in hits), default=0.0) or 1.0
     sessions: set[str] = set()
-    for hit in hits:
+    for hit in _spread(hits, wanted):
         if hit.kind == "observation" and hit.id not in wanted:
             yield Found(hit, None, "other notes say it better")
         elif hit.kind == "session" and hit.session in sessions:
@@ -164,13 +166,25 @@ def _judged(at: At, hits: Iterable[Hit], query: str) -> Iterator[Found]:
             yield _show(at, hit, hit.score / top)
 
 
+def _spread(hits: Iterable[Hit], wanted: frozenset[str]) -> list[Hit]:
+    """Put the memories of one session a little further back for each of it that comes before them."""
+    before: dict[str, int] = {}
+    worth: dict[str, float] = {}
+    for hit in hits:
+        worth[hit.path] = hit.score * SPREAD ** before.get(hit.session, 0)
+        if hit.session and (hit.kind != "observation" or hit.id in wanted):
+            before[hit.session] = before.get(hit.session, 0) + 1
+    return sorted(hits, key=lambda hit: -worth[hit.path])
+
+
 def _by_use(found: list[Found]) -> list[Found]:
     """Let use decide between memories that are about as good as the best; the others stay in their order."""
     top = max((one.hit.score for one in found), default=0.0)
     best = [one for one in found if one.hit.score >= ALIKE * top]
+    others = [one for one in found if one.hit.score < ALIKE * top]
     kinds = {kind: place for place, kind in enumerate(USE)}
     best.sort(key=lambda one: kinds.get(one.hit.kind, 0))
-    return best + found[len(best) :]
+    return best + others
 
 
 def _observations(hits: list[Hit], query: str) -> frozenset[str]:
