@@ -133,8 +133,10 @@ def read(header: str) -> tuple[dict[str, Any], str | None]:
     meta = _read_plain(header)
     if meta is not None:
         return meta, None
-    from mdmem import yaml_loader
-
+    try:
+        from mdmem import yaml_loader
+    except ImportError:  # a hook that was registered without it
+        return {}, "line 1: PyYAML, which reads this front matter, cannot be found"
     return yaml_loader.load(header)
 
 
@@ -175,8 +177,9 @@ def _plain_value(text: str) -> Any:
 def _plain_list(text: str) -> list[Any] | None:
     if text == "[]":
         return []
-    if text[-1] != "]" or '"' in text:
-        return None  # a comma inside quotes is YAML's business
+    if text[-1] != "]":
+        return None
+    # A comma inside quotes is YAML's business: what it is cut into is no value.
     values = [_plain_value(item) for item in text[1:-1].split(", ")]
     return None if None in values else values
 

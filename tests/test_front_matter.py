@@ -5,7 +5,7 @@ from __future__ import annotations
 import frontmatter
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mdmem import front_matter, note
@@ -31,6 +31,7 @@ def whole(value: object) -> object:
 
 
 @settings(max_examples=300)
+@example({"list": ["path:/home/josé/a b", "", "ü, b", '"', "é],", "ö #"]})
 @given(st.dictionaries(st.text(min_size=1, max_size=12).map(lambda key: str(whole(key))), VALUES, max_size=6))
 def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str, object]) -> None:
     written = front_matter.write(meta)

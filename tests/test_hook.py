@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import frontmatter
 import pytest
 
 from mdmem.agents import registration
-from tests.claude import SESSION, bash, drop_rights, let_nobody_in, limited, payload, places, prompt, stop
+from tests.claude import SESSION, bash, drop_rights, let_nobody_in, limited, payload, places, prompt, send, stop
 from tests.conftest import PAYLOADS, notes
 
 Hook = Callable[..., subprocess.CompletedProcess[str]]
@@ -228,8 +229,6 @@ def test_a_read_only_vault_costs_no_note(vault: Path, home: Path) -> None:
 
 
 def test_state_deleted_in_the_middle_of_a_session_costs_nothing(vault: Path, hook: Hook, home: Path) -> None:
-    import shutil
-
     hook(prompt("first"))
     hook(bash("a", "toolu_1"))
     shutil.rmtree(home / ".local")
@@ -242,6 +241,29 @@ def test_state_deleted_in_the_middle_of_a_session_costs_nothing(vault: Path, hoo
         "001-002-bash",
         "002-000-prompt",
     ]
+
+
+def test_front_matter_as_editors_write_it_costs_the_registered_hook_nothing(vault: Path, home: Path) -> None:
+    def rewrite(path: Path, line: str, lines: str) -> None:
+        text = path.read_text("utf-8")
+        assert line in text
+        path.write_text(text.replace(line, lines), "utf-8")
+
+    send(prompt("first"))
+    (first,) = notes(vault)
+    page, project, who = (
+        first.parent / "session.md",
+        vault / "journal/notes-app/project.md",
+        "path:/home/dev/work/notes-app",
+    )
+    rewrite(first, "tags: [prompt]", "tags:\n  - prompt\n  - mine # kept")
+    rewrite(page, "tags: [session]", "tags:\n  - session")
+    rewrite(project, f"identity: [{who}]", f"identity:\n  - {who}\n  - github.com/a/b")
+    shutil.rmtree(home / ".local")
+
+    assert send(bash("a", "toolu_1")).stdout == send(stop("done")).stdout == b""
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+    assert f"[first]({first.name})" in page.read_text("utf-8")
 
 
 def test_state_that_cannot_be_written_costs_nothing_but_time(vault: Path, hook: Hook, home: Path) -> None:

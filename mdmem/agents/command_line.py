@@ -17,11 +17,14 @@ _MODULES = {"hook": "mdmem.capture.hook", "inject": "mdmem.recall.inject", "comm
 """A verb of the registration -> the module whose `main` it runs; that name in a command makes it mdmem's."""
 
 _NEEDS: dict[str, tuple[str, ...]] = {
-    "hook": (),
+    "hook": ("yaml", "frontmatter"),
     "inject": ("whoosh", "cached_property", "yaml", "frontmatter"),
     "commit": ("git", "gitdb", "smmap", "click", "rich", "pygments", "markdown_it", "yaml", "frontmatter"),
 }
-"""What each of them imports that is not in the standard library: without `site`, nobody else finds it."""
+"""What each of them imports that is not in the standard library: without `site`, nobody else finds it.
+
+A hook does so only where a person wrote front matter that needs it.
+"""
 
 # Reads all of stdin first: an agent that writes into a closed pipe may take that for a failure.
 _DETACH = (
