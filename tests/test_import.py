@@ -19,6 +19,9 @@ import pytest
 from mdmem import config, note
 from mdmem.agents import Event
 from mdmem.capture import replay
+from mdmem.cli import bring as command
+from mdmem.errors import NotFoundError
+from mdmem.transcripts.done import Done
 from tests.conftest import notes
 from tests.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
 
@@ -377,6 +380,7 @@ def obsidian(root: Path) -> Path:
         "Ideas/A plan.md": "---\ntitle: The plan\ntags: [work, later]\ncreated: 2024-05-06\nrating: 5\n---\n[[B]]\n",
         "Other.md": "# Other\n\nText.\n",
         "Broken.md": "---\ntitle: [unclosed\n---\nStill here.\n",
+        "Daily/2024-07-08 Monday.md": "Rain.\n",
         "Empty.md": "",
         ".obsidian/workspace.md": "not a note",
         "Private.md": "---\nprivate: true\n---\nmine\n",
@@ -392,7 +396,9 @@ def test_a_folder_of_markdown_is_copied_with_its_front_matter(vault: Path, tmp_p
 
     home = vault / "notes" / "imported" / "My Vault"
     plan = note.parse((home / "Ideas" / "A plan.md").read_bytes())
-    assert dict(tally.added) == {"note": 3}
+    daily = note.parse((home / "Daily" / "2024-07-08 Monday.md").read_bytes())
+    assert dict(tally.added) == {"note": 4}
+    assert daily.meta["created"] == "2024-07-08T00:00:00Z"
     assert plan.problem is None
     assert plan.body == "[[B]]\n"
     assert (plan.meta["kind"], plan.meta["title"], plan.meta["rating"]) == ("note", "The plan", 5)
@@ -413,7 +419,7 @@ def test_markdown_is_copied_once_and_never_over_what_is_there(vault: Path, tmp_p
 
     assert not +again.added
     assert mine.read_text(encoding="utf-8") == "My own version.\n"
-    assert again.skipped["file that is there already"] == 3
+    assert again.skipped["file that is there already"] == 4
 
 
 def test_a_long_note_stays_whole(vault: Path, tmp_path: Path) -> None:
@@ -566,6 +572,14 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
 
     assert titles(vault, "prompt") == ["Before", "After"]
     assert process.returncode == 0
+
+
+def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: Path) -> None:
+    done, wish = Done(config.load()), command.Wish("", 0.0, 0)
+
+    assert command._plan((tmp_path,), done, wish, look=False, follow=True).found == []
+    with pytest.raises(NotFoundError):
+        command._plan((tmp_path,), done, wish, look=False, follow=False)
 
 
 def _until(holds: Callable[[], bool]) -> None:

@@ -97,7 +97,7 @@ def import_(
     _refuse_when_off(settings)
     done = Done(settings, again=again)
     wish = Wish(project, _since(since), limit)
-    plan = _plan(paths, done, wish, look=dry_run or not yes)
+    plan = _plan(paths, done, wish, look=dry_run or not yes, follow=follow)
     _refuse_the_vault(settings, plan.folders)
     if dry_run or not yes:
         bring_view.preview(plan.surveys, plan.folders, plan.files, plan.known, as_json=as_json)
@@ -154,11 +154,17 @@ def _since(text: str) -> float:
 # -- what there is ---------------------------------------------------------------------------------
 
 
-def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool) -> Plan:
+def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool, follow: bool) -> Plan:
     """Find what there is to import; transcripts are looked into for a preview and for a wish."""
     from mdmem.transcripts import markdown, sources
 
-    at, found = time.time(), sources.find(paths, os.environ)
+    at = time.time()
+    try:
+        found = sources.find(paths, os.environ)
+    except NotFoundError:
+        if not follow or not all(path.expanduser().is_dir() for path in paths):
+            raise
+        found = sources.Found([], [])  # the first session may come
     todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
     known = len(found.transcripts) - len(todo)
     surveys: list[Survey] = []

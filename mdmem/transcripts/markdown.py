@@ -7,7 +7,7 @@ door as everything else. What is there already stays as it is, whatever became o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from mdmem import choice, note, privacy, project, vault
@@ -127,7 +127,7 @@ def _make(
         {"path": f"{folder.name}/{path}", "meta": parsed.meta, "body": parsed.body},
         build,
         identity=("imported", folder.name, path),
-        created=vault.iso_time(_created(parsed.meta, changed)),
+        created=vault.iso_time(_created(parsed.meta, path, changed)),
         context={"project": project_name},
         rules=rules,
         origin="prompt",
@@ -156,9 +156,11 @@ def _tags(given: Any) -> list[str]:
     return [*dict.fromkeys([str(tag).lstrip("#") for tag in found if str(tag).strip()] + ["imported"])]
 
 
-def _created(meta: dict[str, Any], changed: float) -> float:
-    for key in ("created", "date", "created_at", "created-at"):
-        found = moment(text(meta.get(key)).strip())
+def _created(meta: dict[str, Any], path: str, changed: float) -> float:
+    """Say when a note was made: as it says itself, by the day a daily note is named after, or when it was changed."""
+    said = (text(meta.get(key)).strip() for key in ("created", "date", "created_at", "created-at"))
+    for value in (*said, PurePosixPath(path).name[:10]):
+        found = moment(value)
         if found is not None:
             return found
     return changed
