@@ -209,9 +209,9 @@ _CAPTURED = frozenset([*note.KINDS, ""]) - {"note"}
 _INTERNAL = frozenset(["ghost", "agent"])
 
 
-def is_internal(path: str) -> bool:
-    """Say whether a path lies where ghosts and agents keep their memories."""
-    return path.split("/")[0].casefold() == "internal"
+def is_internal(path: str, kind: object = "") -> bool:
+    """Say whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
+    return path.split("/")[0].casefold() == "internal" or str(kind).lower() in _INTERNAL
 
 
 def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, internal: bool = False) -> bool:

@@ -41,7 +41,7 @@ def test_decisions_are_kept_in_the_notes_committed_and_not_shown_again(vault: Pa
         review.decide(config, retitled, now=NOW, title='All "12" pass: yes'),
     ]
 
-    result = review.finish(config, seen, steps, "Review: kept 3, deleted 1\n")
+    result = review.finish(config, seen, steps, "Review: kept 3, deleted 1\n").result
 
     assert [made.subject for made in result.commits] == ["Review: kept 3, deleted 1"]
     assert frontmatter.load(str(vault / pinned.path))["tags"] == ["a", "b c"]
@@ -123,6 +123,23 @@ def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Pat
     page = (tmp_path / "all.html").read_text()
     assert "<script>" not in page
     assert "&lt;b&gt;" in page
+
+
+def test_what_ghosts_and_agents_keep_to_themselves_is_neither_exported_nor_reviewed(
+    vault: Path, tmp_path: Path
+) -> None:
+    config = start(vault)
+    put(vault, "internal/agent/a.md", "---\nkind: agent\ntitle: inside\n---\n\ncanary\n")
+    put(vault, "notes/moved.md", "---\nkind: ghost\ntitle: moved\n---\n\ncanary\n")
+
+    for form in export.WRITERS:
+        export.export(config, tmp_path / f"all.{form}", form)
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert not [name for name in archive.namelist() if name in ("internal/agent/a.md", "notes/moved.md")]
+    assert "canary" not in (tmp_path / "all.jsonl").read_text() + (tmp_path / "all.html").read_text()
+
+    assert not {"inside", "moved"} & {item.title for item in review.pending(config).items}
+    assert [item.title for item in review.pending(config, kinds=["agent"]).items] == ["inside"]
 
 
 def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:

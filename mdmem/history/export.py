@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mdmem import note, vault
+from mdmem import note, owned, vault
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit, join, repository, writer
@@ -56,12 +56,14 @@ def export(config: Config, target: Path, form: str, *, project: str = "", since:
 
 
 def select(config: Config, *, project: str = "", since: str = "") -> Iterator[Exported]:
-    """Give the notes of a vault, in the order of their paths."""
+    """Give the notes of a vault, in the order of their paths, but for what ghosts and agents keep to themselves."""
     for path in sorted(entry.path for entry in vault.walk(config.vault)):
         data = vault.read_path(config.vault, path)
         if data is None:
             continue
         parsed = note.parse(data)
+        if owned.is_internal(path, parsed.meta.get("kind")):
+            continue
         if project and str(parsed.meta.get("project", "")) != project:
             continue
         if since and str(parsed.meta.get("created", "")) < since:

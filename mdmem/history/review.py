@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from mdmem import header, note, vault
+from mdmem import header, note, owned, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, lock, past, repository, rewrite, writer
@@ -53,7 +53,7 @@ class Review(NamedTuple):
 def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
     """Commit what has changed, and list it against what was seen last; oldest note first.
 
-    kinds: only these; none means all but the pages that machines keep.
+    kinds: only these; none means all but the pages that machines keep, and the memories of ghosts and agents.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`.
@@ -66,7 +66,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     items = [
         item
         for item in _items(repo, base, head)
-        if (item.kind in wanted if wanted else item.kind not in UNSHOWN) and project in ("", item.project)
+        if (item.kind in wanted if wanted else not _is_unshown(item)) and project in ("", item.project)
     ]
     return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
 
@@ -111,6 +111,10 @@ def decide(config: Config, item: Item, *, now: datetime | None = None, **changes
 def delete(item: Item) -> Step:
     """Make the step that deletes a note."""
     return Step(item.path, item.data, None)
+
+
+def _is_unshown(item: Item) -> bool:
+    return item.kind in UNSHOWN or owned.is_internal(item.path, item.kind)
 
 
 def _items(repo: Repository, base: str, head: str) -> list[Item]:
