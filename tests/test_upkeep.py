@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from mdmem import config
@@ -12,6 +14,7 @@ from mdmem.capture import upkeep
 from tests.claude import OTHER, capture, payload, places, prompt
 from tests.conftest import notes
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 DAY = upkeep.DAY_SECONDS
 
 
@@ -73,3 +76,26 @@ def test_what_killed_writers_left_goes_after_an_hour(vault: Path, tmp_path: Path
         left.write_text("half")
         os.utime(left, (time.time() - 4_000,) * 2)
     assert upkeep.prune(settings, time.time()) == 2
+
+
+def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Path, mdmem: Run) -> None:
+    mdmem("init", str(vault), check=True)
+    capture(prompt("broke off"))
+    capture(payload("PostToolUse", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="1"))
+    (folder,) = vault.glob("journal/*/*/*/")
+    settings = config.load()
+    socket, left = Path(settings.runtime_dir, "watch.sock"), folder / ".18c9f00d-123.tmp"
+    Path(settings.runtime_dir).mkdir(parents=True, exist_ok=True)
+    for path in (socket, left, folder / "session.md", *Path(settings.state_dir, "sessions").iterdir()):
+        path.touch()
+        os.utime(path, (time.time() - 40 * DAY,) * 2)
+    record = next(Path(settings.state_dir, "sessions").iterdir())
+    os.utime(record, (time.time() - 39 * DAY,) * 2)
+
+    mdmem("commit", "--quiet", check=True)
+
+    assert "- 1 tool run\n" in (folder / "session.md").read_text("utf-8")
+    assert (socket.exists(), left.exists()) == (True, False)
+    os.utime(folder / "session.md", (1, 1))
+    assert not upkeep.look_after(settings, time.time() + 3_000)
+    assert (folder / "session.md").stat().st_mtime == 1

@@ -1,4 +1,4 @@
-"""Upkeep: old state goes, and pages of sessions that broke off are finished. For `mdmem doctor`, never for a hook."""
+"""Upkeep: old state goes, and pages of sessions that broke off are finished. After a turn, never in a hook."""
 
 from __future__ import annotations
 
@@ -26,6 +26,22 @@ QUIET_SECONDS = 600.0
 """A session that has stored nothing for so long may have broken off."""
 
 
+EVERY_SECONDS = 3600.0
+"""It is not looked after more often."""
+
+_KEY_CHARS = 16
+
+
+def look_after(config: Config, now: float) -> None:
+    """Finish pages, remove old state and what killed writers have left; at most once an hour."""
+    stamp = os.path.join(config.state_dir, "looked-after")
+    if not 0 <= now - _changed(stamp) < EVERY_SECONDS:
+        _touch(stamp, now)
+        finish_pages(config, now)
+        prune(config, now)
+        vault.reap(config.vault, now)
+
+
 def prune(config: Config, now: float) -> int:
     """Remove what state recalls of sessions that are over, and what killed writers have left; give how many files.
 
@@ -38,6 +54,8 @@ def prune(config: Config, now: float) -> int:
         for name in _names(folder):
             path = os.path.join(folder, name)
             key = name.partition(".")[0]
+            if len(key) != _KEY_CHARS:
+                continue  # no session's: the watcher's socket
             if key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS):
                 gone += _remove(path)
     for part in ("", "sessions", "projects", "spool"):
@@ -104,10 +122,23 @@ def _names(folder: str) -> list[str]:
 
 
 def _age(path: str, now: float) -> float:
+    return now - (_changed(path) or now)
+
+
+def _changed(path: str) -> float:
+    """When a file was changed last; 0 for none."""
     try:
-        return now - os.lstat(path).st_mtime
+        return os.lstat(path).st_mtime
     except OSError:
         return 0.0
+
+
+def _touch(path: str, now: float) -> None:
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.utime(path, (now, now))
+    except OSError:
+        return
 
 
 def _remove(path: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +52,13 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     \b
     Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
     """
+    from mdmem.capture import upkeep
     from mdmem.history import commit as work
     from mdmem.history import tidy
 
     settings = config.load(vault)
+    if quiet:
+        upkeep.look_after(settings, time.time())
     done = work.commit(settings, session=session, accept=accept)
     if quiet:
         tidy.tidy(settings)
