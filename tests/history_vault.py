@@ -7,11 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
+from unittest import mock
+
+import click.testing
+import pytest
 
 from mdmem import config
+from mdmem.cli import main
 from mdmem.config import Config
 from mdmem.history import repository
 
@@ -74,6 +79,29 @@ def turn(vault: Path, number: int = 1, *, session: str = SESSION, folder: str = 
     captured(vault, f"{number:03d}-002-edit-dates-e{number}", "observation", "src/dates.py", tool="Edit", **more)
     captured(vault, f"{number:03d}-003-response-fixed-r{number}", "response", "Fixed; 12 tests pass", **more)
     captured(vault, "session", "session", "Why does the parser fail", body=f"{number} turns", **more)
+
+
+def run_here(
+    *words: str,
+    input: str = "",  # noqa: A002 - as subprocess.run has it
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    check: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Run `mdmem WORDS...` as the fixture `mdmem` does, but in this process: no start to pay for."""
+    runner = click.testing.CliRunner()
+    with (
+        mock.patch.object(sys, "argv", ["mdmem", *words]),
+        chdir(cwd or Path.cwd()),
+        runner.isolation(input=input, env=env) as (out, err, _),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    code = int(end.value.code or 0)
+    done = subprocess.CompletedProcess(words, code, out.getvalue().decode(), err.getvalue().decode())
+    if check and code:
+        raise AssertionError(f"mdmem {' '.join(words)} ended with {code}:\n{done.stdout}\n{done.stderr}")
+    return done
 
 
 def head_files(vault: Path) -> list[str]:

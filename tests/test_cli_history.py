@@ -11,9 +11,15 @@ from pathlib import Path
 import pytest
 
 from mdmem.history import repository
-from tests.history_vault import FOLDER, SESSION, captured, git, head_files, put, turn
+from tests.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
+from tests.talk import Talk
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def mdmem() -> Run:
+    return run_here
 
 
 @pytest.fixture
@@ -24,12 +30,13 @@ def kept(vault: Path) -> Path:
     return vault
 
 
-def test_commit_says_what_it_did_and_then_that_there_is_nothing(mdmem: Run, kept: Path) -> None:
-    first = mdmem("commit", check=True)
-    second = mdmem("commit", check=True)
+@pytest.mark.usefixtures("kept")
+def test_commit_says_what_it_did_and_then_that_there_is_nothing() -> None:
+    words = [sys.executable, "-m", "mdmem", "commit"]
+    first, second = (subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(2))
 
-    assert "Why does the parser fail (1 prompt, 2 tool runs, 1 answer)" in first.stdout
-    assert second.stdout == "Nothing to commit.\n"
+    assert "Why does the parser fail (1 prompt, 2 tool runs, 1 answer)" in first
+    assert second == "Nothing to commit.\n"
 
 
 def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(mdmem: Run, kept: Path) -> None:
@@ -104,6 +111,43 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert "Forget 5 notes" in forgotten.stdout
     assert not (kept / FOLDER).exists()
     assert mdmem("forget").returncode == 2
+    assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
+
+
+def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    talk = Talk(vault, tmp_path / "app")
+    for prompt in ("Embarrassing things about falcons", "Why does the parser fail?", "continue"):
+        talk.says(prompt)
+        talk.answers("Done.")
+    mdmem("commit", check=True)
+    (page,) = vault.rglob("session.md")
+    (first,) = page.parent.glob("001-000*")
+
+    mdmem("forget", str(first), "--yes", check=True)
+
+    assert "falcons" not in page.read_text()
+    assert "title: Why does the parser fail?\n" in page.read_text()
+    assert "\n# Why does the parser fail?\n" in page.read_text()
+    assert "falcons" not in mdmem("search", "falcons").stdout
+    assert git(vault, "status", "--porcelain") == ""
+    mdmem("review", "--kind", "prompt", input="d\nk\n", check=True)
+    assert "1. [continue]" not in page.read_text()
+    assert "parser fail" not in page.read_text()
+    mdmem("forget", "--before", "2027-01-01", "--yes", check=True)
+    assert not list(vault.rglob("session.md"))
+
+
+def test_a_page_with_a_persons_words_outlives_its_notes(mdmem: Run, vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    Talk(vault, tmp_path / "app").says("Why does the parser fail?")
+    (page,) = vault.rglob("session.md")
+    page.write_text(page.read_text() + "\nWhat I learned: nothing.\n")
+
+    mdmem("forget", "--matching", "why does the parser", "--yes", check=True)
+
+    assert page.read_text().endswith("What I learned: nothing.\n")
+    assert "parser" not in page.read_text()
 
 
 def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None:
@@ -150,6 +194,26 @@ def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Pa
 
     assert mdmem("review", "--list", check=True).stdout.count("\n") > 1
     assert len(list((kept / FOLDER).iterdir())) == 4
+
+
+def test_what_was_decided_is_not_asked_again(mdmem: Run, kept: Path) -> None:
+    mdmem("review", input="k\nq\n", check=True)
+    assert mdmem("review", "--list", check=True).stdout.endswith("3 to review.\n")
+    mdmem("review", "--kind", "response", input="p\n", check=True)
+    listed = mdmem("review", "--list", check=True).stdout
+
+    assert listed.endswith("2 to review.\n")
+    assert mdmem("review", input="s\ns\n", check=True).returncode == 0
+    assert git(kept, "status", "--porcelain") == ""
+
+
+def test_a_failing_editor_or_a_wrong_id_is_told_and_the_question_comes_again(mdmem: Run, kept: Path) -> None:
+    done = mdmem("review", input="k\ne\no\nnone\nk\nk\nd\n", env={"EDITOR": "false"}, check=True)
+
+    assert "false ended with status 1" in done.stderr
+    assert "'none'" in done.stderr
+    assert "Review: keep 3, delete 1" in done.stdout
+    assert "edited" not in git(kept, "log", "-1", "-p")
 
 
 def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
 from mdmem.history import both, commit, merge, purge, repository, sync
 from tests.history_vault import FOLDER, captured, forker, git, head_files, put, run_and_kill, start, turn
+from tests.talk import Talk
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 
@@ -264,13 +265,61 @@ def test_a_note_that_becomes_private_is_not_pushed_with_its_older_commits(first:
     commit.commit(first)
     put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")
 
-    with pytest.raises(GitError, match=r"mdmem purge --history-only 'notes/diary\.md'"):
+    with pytest.raises(GitError, match=r"mdmem purge --history-only notes/diary\.md"):
         sync.sync(first)
     purge.apply(first, purge.plan(first, "notes/diary.md", kind="path"))
     sync.sync(first)
 
     assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
     assert (root / "notes/diary.md").read_text().endswith("CANARY\n")
+
+
+def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, tmp_path: Path, remote: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("CANARY first")
+    talk.answers("Done.")
+    talk.says("Public")
+    talk.answers("About the CANARY")
+    (page,) = root.glob("journal/app/*/*/session.md")
+    for name in ("001-000*", "002-001*"):
+        (path,) = page.parent.glob(name)
+        path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+    sync.sync(first)
+
+    pushed = git(remote, "log", "-p", "--format=%B")
+    assert "CANARY" not in pushed
+    assert "prompt-canary" not in pushed
+    assert "about-the-canary" not in pushed
+    assert "\n# Public\n" in page.read_text()
+    assert "1. [PRIVATE] → [answer](" in page.read_text()
+    assert git(root, "diff", "HEAD") == ""
+
+
+def test_what_leaves_history_is_not_named_there_either(first: Config, tmp_path: Path, remote: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("Public")
+    talk.says("CANARY")
+    talk.answers("Done.")
+    commit.commit(first)
+    (path,) = root.glob("journal/app/*/*/002-000*")
+    path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+    put(root, "journal/home/project.md", "---\nkind: project\n---\n\nCANARY\n")
+    captured(root, "001-000-prompt-x", "prompt", "CANARY", folder="journal/home/2026-09-14/0800-x-1", project="home")
+    commit.commit(first)
+    put(root, "journal/home/project.md", "---\nkind: project\nsync: no\n---\n\nCANARY\n")
+
+    with pytest.raises(GitError, match=r"--history-only journal/app/.*\n  mdmem purge --history-only journal/home"):
+        sync.sync(first)
+    for name in (path.relative_to(root).as_posix(), "journal/home"):
+        assert purge.apply(first, purge.plan(first, name, kind="path")).left == []
+    sync.sync(first)
+
+    assert "canary" not in git(remote, "log", "-p", "--format=%B").lower()
+    assert "CANARY" in path.read_text()
+    assert "2. [PRIVATE]" in (path.parent / "session.md").read_text()
 
 
 def test_a_purged_text_is_not_merged_back_from_remote_or_clone(first: Config, tmp_path: Path, remote: Path) -> None:

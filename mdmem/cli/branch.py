@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Waiting(NamedTuple):
     """The notes of a project that wait on one branch.
 
-    paths: theirs, vault-relative. first, last: when the oldest and the newest was made. sessions: folder -> id.
+    paths: theirs, vault-relative. first, last: when the oldest and the newest was made.
     folders, commits: where they were made, and at which commits; the newest first.
     """
 
@@ -28,7 +28,6 @@ class Waiting(NamedTuple):
     paths: list[str]
     first: str
     last: str
-    sessions: dict[str, str]
     folders: list[str]
     commits: list[str]
 
@@ -118,7 +117,7 @@ def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
     \b
     Example:  mdmem branch drop experiment
     """
-    from mdmem.cli.history import print_applied
+    from mdmem.cli.history import page_of, print_applied
     from mdmem.history import branches
 
     settings = options.settings(given_vault)
@@ -126,7 +125,7 @@ def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
-    done = branches.drop(settings, one.paths, one.branch, lambda folder: _update_page(settings, one, folder))
+    done = branches.drop(settings, one.paths, one.branch, page_of(settings))
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")
     return print_applied(done)
 
@@ -185,9 +184,6 @@ def _group(view: View, project: str, branch: str, numbers: list[int]) -> Waiting
         sorted(paths),
         first=vault.iso_time(view.number("created", numbers[-1])),
         last=vault.iso_time(view.number("created", numbers[0])),
-        sessions={
-            path.rpartition("/")[0]: str(fact.get("session", "")) for path, fact in zip(paths, facts, strict=True)
-        },
         folders=list(dict.fromkeys(str(fact["cwd"]) for fact in facts if fact.get("cwd"))),
         commits=list(dict.fromkeys(str(fact["commit"]) for fact in facts if fact.get("commit"))),
     )
@@ -212,18 +208,3 @@ def _chosen(settings: Config, name: str, project: str) -> Waiting:
         names = ", ".join(render.safe(one.project) for one in found)
         raise UsageError(f"Several projects have such a branch ({names}). Say which: --project NAME.")
     return found[0]
-
-
-def _update_page(settings: Config, one: Waiting, folder: str) -> None:
-    """Bring the page of a session up to date, some of whose notes are gone."""
-    from mdmem.capture import page
-    from mdmem.capture.session import Session
-
-    session = Session(settings, one.sessions[folder])
-    opened = session.open_folder()
-    if opened is None:
-        return
-    with opened:
-        opened.lock()
-        session.catch_up(opened)
-        page.update(session, opened)

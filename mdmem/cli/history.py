@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config
+from mdmem import config, note
+from mdmem import vault as vault_files
 from mdmem.cli import wording
 from mdmem.cli.render import safe
+from mdmem.journal import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mdmem.config import Config
     from mdmem.history.commit import Result
     from mdmem.history.journal import Session, Stat
-    from mdmem.history.rewrite import Applied
+    from mdmem.history.rewrite import Applied, UpdatePage
     from mdmem.history.why import Origin
 
 
@@ -227,14 +230,34 @@ def undo(vault: str | None, target: str, yes: bool) -> int:
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
-    click.echo(f"{gone} notes go, {len(planned.steps) - gone} change back.")
+    click.echo(f"{wording.number(gone, 'note')} would go, {len(planned.steps) - gone} would change back.")
     for path in planned.kept:
         click.secho(f"Kept, because it was changed since: {safe(path)}", fg="yellow")
     if not planned.steps:
         return 0
     if not yes:
         click.confirm("Take this back?", abort=True)
-    return print_applied(work.apply(settings, planned))
+    return print_applied(work.apply(settings, planned, page_of(settings)))
+
+
+def page_of(settings: Config) -> UpdatePage:
+    """Give what brings the page of a session up to date, some of whose notes are gone."""
+
+    def update(folder: str) -> None:
+        from mdmem.capture import page
+        from mdmem.capture.session import Session
+
+        meta = note.parse(vault_files.read_path(settings.vault, f"{folder}/{PAGE}") or b"").meta
+        session = Session(settings, str(meta.get("session", "")))
+        opened = session.open_folder() if session.id else None
+        if opened is None:
+            return
+        with opened:
+            opened.lock()
+            session.catch_up(opened)
+            page.update(session, opened)
+
+    return update
 
 
 def print_applied(applied: Applied) -> int:

@@ -8,7 +8,7 @@ import click
 
 from mdmem import config
 from mdmem.cli import wording
-from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.history import page_of, print_applied, print_json
 from mdmem.cli.render import safe
 from mdmem.errors import UsageError
 
@@ -48,15 +48,15 @@ def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     if not yes:
-        click.confirm(f"Forget {len(targets)} notes?", abort=True)
-    return print_applied(work.apply(settings, targets))
+        click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
+    return print_applied(work.apply(settings, targets, page_of(settings)))
 
 
 @click.command()
 @click.argument("target", metavar="TEXT|REGEX|ID|PATH")
 @click.option("--regex", "kind", flag_value="regex", help="TARGET is a regular expression.")
 @click.option("--id", "kind", flag_value="id", help="TARGET is a note's id.")
-@click.option("--history-only", "kind", flag_value="path", help="TARGET is a file: it leaves history, not the vault.")
+@click.option("--history-only", "kind", flag_value="path", help="TARGET, a file or folder, leaves only history.")
 @click.option("--apply", "really", is_flag=True, help="Do it; without this, only what would be done is shown.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object.")

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config, note
-from mdmem.cli.history import print_json, print_result
+from mdmem import vault as vault_files
+from mdmem.cli import editor
+from mdmem.cli.history import page_of, print_applied, print_json
 from mdmem.cli.render import safe
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -57,12 +60,13 @@ def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: boo
         click.echo(f"{len(seen.items)} to review.")
         return 0
     if done:
-        return print_result(work.finish(settings, seen, [], "Review\n"))
+        return print_applied(work.finish(settings, seen, [], "Review\n"))
     steps, counts, complete = _ask(settings, seen.items)
     told = ", ".join(f"{name} {count}" for name, count in counts.items())
     # A narrowed review has not seen everything, so the next one shows the rest.
     whole = complete and not (project or kinds)
-    return print_result(work.finish(settings, seen, steps, f"Review: {told or 'nothing'}\n", complete=whole))
+    text = f"Review: {told or 'nothing'}\n"
+    return print_applied(work.finish(settings, seen, steps, text, complete=whole, update_page=page_of(settings)))
 
 
 def _ask(settings: Config, items: list[Item]) -> tuple[list[Step], Counter[str], bool]:
@@ -71,12 +75,27 @@ def _ask(settings: Config, items: list[Item]) -> tuple[list[Step], Counter[str],
     counts: Counter[str] = Counter()
     for number, item in enumerate(items, 1):
         _show(item, number, len(items))
-        answer = "skip" if item.change == "deleted" else _choose()
+        answer, decided = _answered(settings, item)
         if answer == "quit":
             return steps, counts, False
         counts[answer] += 1
-        steps += _decided(settings, item, answer)
+        steps += decided
     return steps, counts, True
+
+
+def _answered(settings: Config, item: Item) -> tuple[str, list[Step]]:
+    """Ask about one note until the answer can be followed; what was decided before it is never lost by that."""
+    if item.change == "deleted":
+        return "skip", []
+    while True:
+        answer = _choose()
+        try:
+            return answer, _decided(settings, item, answer)
+        except NotFoundError as error:
+            click.secho(safe(str(error)), err=True, fg="yellow")
+            return "skip", []
+        except MdmemError as error:
+            click.secho(safe(str(error)), err=True, fg="yellow")
 
 
 def _choose() -> str:
@@ -87,16 +106,15 @@ def _choose() -> str:
 def _decided(settings: Config, item: Item, answer: str) -> list[Step]:
     from mdmem.history import review as work
 
-    if answer == "skip":
+    if answer in ("skip", "quit"):
         return []
     if answer == "delete":
         return [work.delete(item)]
     changes: dict[str, Any] = {}
     if answer == "edit":
-        path = Path(settings.vault) / item.path
-        before = path.read_bytes()
-        click.edit(filename=str(path))
-        if path.read_bytes() != before:
+        before = vault_files.read_path(settings.vault, item.path)
+        editor.edit(str(Path(settings.vault, item.path)))
+        if vault_files.read_path(settings.vault, item.path) != before:
             changes["edited"] = True
     elif answer == "pin":
         changes["pinned"] = True
@@ -107,8 +125,24 @@ def _decided(settings: Config, item: Item, answer: str) -> list[Step]:
         had = note.parse(item.data).meta.get("tags")
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed.split()]))
     elif answer == "superseded":
-        changes["superseded_by"] = click.prompt("By which note (id)")
+        changes["superseded_by"] = _known(settings, click.prompt("By which note (id)"))
     return [work.decide(settings, item, **changes)]
+
+
+def _known(settings: Config, name: str) -> str:
+    """Give the id that was typed.
+
+    Raises:
+        UsageError: when no note has it.
+    """
+    from mdmem.history import find
+
+    wanted = name.strip("[] ").removeprefix("mem:")
+    try:
+        find.path_of(settings, wanted)
+    except NotFoundError as error:
+        raise UsageError(str(error)) from error
+    return wanted
 
 
 def _show(item: Item, number: int, count: int) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
 from mdmem import header, note, project, vault
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import commit, repository, rewrite
-from mdmem.history.rewrite import Applied, Step
-from mdmem.journal import PAGE
+from mdmem.history import repository, rewrite
+from mdmem.history.rewrite import Applied, Step, UpdatePage
 
 MERGED, GONE = "merged", "gone"
 FIRST_PARENTS = 20_000
@@ -38,33 +37,16 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
     return done._replace(skipped=[*skipped, *done.skipped])
 
 
-def drop(config: Config, paths: Collection[str], branch: str, update_page: Callable[[str], None]) -> Applied:
+def drop(config: Config, paths: Collection[str], branch: str, update_page: UpdatePage) -> Applied:
     """Delete these notes, which wait on `branch`, and commit that. They stay in history.
-
-    A session of which nothing is left goes with its page; `update_page` is given the folders of the others.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
     """
-    changed: list[str] = []
-    skipped: list[str] = []
-    for path in paths:
-        data = _waiting(config, path, branch)
-        taken = data is not None and rewrite.take(config, Step(path, data, None))
-        (changed if taken else skipped).append(path)
-    pages = []
-    for folder in dict.fromkeys(path.rpartition("/")[0] for path in changed):
-        page = f"{folder}/{PAGE}"
-        data = vault.read_path(config.vault, page)
-        if data is None:
-            continue
-        pages.append(page)
-        if _notes_in(config, folder):
-            update_page(folder)
-        else:
-            rewrite.take(config, Step(page, data, None))
-    message = f"Drop {_counted(len(changed))} of the branch {branch}"
-    return Applied(changed, skipped, commit.commit_paths(config, [*changed, *pages], message))
+    waiting = {path: _waiting(config, path, branch) for path in paths}
+    steps = [Step(path, data, None) for path, data in waiting.items() if data is not None]
+    done = rewrite.apply(config, steps, f"Drop {_counted(len(steps))} of the branch {branch}", update_page)
+    return done._replace(skipped=[*(path for path, data in waiting.items() if data is None), *done.skipped])
 
 
 def fate(root: str, branch: str, commits: Collection[str]) -> str:
@@ -113,10 +95,6 @@ def _waiting(config: Config, path: str, branch: str) -> bytes | None:
     data = vault.read_path(config.vault, path)
     waits = data is not None and str(note.parse(data).meta.get("staged", "")) == branch
     return data if waits else None
-
-
-def _notes_in(config: Config, folder: str) -> bool:
-    return any(not entry.path.endswith(f"/{PAGE}") for entry in vault.walk(config.vault, folder))
 
 
 def _counted(count: int) -> str:

@@ -16,12 +16,13 @@ from typing import NamedTuple
 from mdmem import note, privacy, vault
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import changes, gate, index, lock, message, private, repository, writer
+from mdmem.history import changes, gate, index, lock, message, pages, private, repository, writer
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.message import File
 from mdmem.history.repository import Repository
 from mdmem.history.writer import Draft
+from mdmem.journal import PAGE
 
 TRIES = 20
 """How often a commit begins anew because another git has moved the branch, after a pause of random length."""
@@ -138,6 +139,7 @@ def _read(
     files: list[File] = []
     held_back: list[HeldBack] = []
     projects = private.projects(root)
+    staying: dict[str, set[str]] = {}
     room = MAX_BATCH_BYTES
     for change in state.changes:
         if only is not None and change.path not in only:
@@ -145,7 +147,13 @@ def _read(
         if room < 0:
             return _Batch(files, held_back, more=True)
         file = _read_file(root, change)
-        if file is None or private.is_private(change.path, file.meta, projects):
+        folder, _, name = change.path.rpartition("/")
+        if file and private.is_private(change.path, file.meta, projects):
+            staying.setdefault(folder, set()).add(name)
+            continue
+        if file and name == PAGE and folder in staying:  # notes come before their page: their names are numbers
+            file = _unnaming(root, file, staying[folder], rules.marker)
+        if file is None:
             continue
         held = None if change.path in accept else gate.look(change.path, file.data, rules)
         if held:
@@ -165,6 +173,17 @@ def _read_file(root: str, change: Change) -> File | None:
     if data is None or len(data) >= vault.MAX_READ_BYTES or _blob_id(data, change.oid) == change.oid:
         return None
     return File(change, data, note.parse(data).meta)
+
+
+def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> File | None:
+    """Take notes that stay on this machine off a page that does not; None when nothing else had changed."""
+    data = pages.without(root, page.change.path, page.data, names, marker)
+    if data != page.data:
+        with vault.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
+            vault.replace(folder, PAGE, page.data, data, durable=False)
+    return (
+        None if _blob_id(data, page.change.oid) == page.change.oid else File(page.change, data, note.parse(data).meta)
+    )
 
 
 def _blob_id(data: bytes, like: str) -> str:

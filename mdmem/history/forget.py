@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.history import find, repository, rewrite
-from mdmem.history.rewrite import Applied, Step
+from mdmem.history.rewrite import Applied, Step, UpdatePage
 
 PAGES = frozenset(["project", "session"])
 """Pages that machines keep up to date: they go when they are named, or with their session."""
@@ -56,8 +57,10 @@ def plan(
     ]
 
 
-def apply(config: Config, targets: Iterable[Target]) -> Applied:
+def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None) -> Applied:
     """Delete these notes and commit that. The message has ids, no titles: they are to be forgotten.
+
+    update_page: as for `rewrite.apply`.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
@@ -66,7 +69,7 @@ def apply(config: Config, targets: Iterable[Target]) -> Applied:
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
     count = f"{len(targets)} note{'' if len(targets) == 1 else 's'}"
     steps = [Step(target.path, target.data, None) for target in targets]
-    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}")
+    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
 
 
 def deleted_ids(config: Config) -> set[str]:
@@ -89,7 +92,13 @@ def _folded(text: str) -> str:
 def _paths(config: Config, name: str) -> list[str]:
     folders = find.session_folders(config, name)
     if not folders:
-        return [find.path_of(config, name)]
+        try:
+            return [find.path_of(config, name)]
+        except NotFoundError:
+            raise NotFoundError(
+                f"No note or session has the id or path {name!r}. "
+                f"All notes with these words are forgotten by: mdmem forget --matching {shlex.quote(name)}"
+            ) from None
     if len(folders) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} could be one of {len(folders)} sessions ({listed}, …): type more of it.")

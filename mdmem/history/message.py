@@ -7,6 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from mdmem import note, vault
+from mdmem.history import private
 from mdmem.history.changes import OWN_FILES, Change
 
 MAX_SUBJECT_CHARS = 100
@@ -85,7 +86,8 @@ def _session_title(members: Group, root: str) -> str:
     if "session" not in titles:
         folder = os.path.dirname(members.files[0].change.path)  # noqa: PTH120 - a vault path, not one of the system
         page = vault.read_path(root, f"{folder}/session.md") if folder else None
-        titles["session"] = str(note.parse(page or b"").meta.get("title") or "")
+        meta = note.parse(page or b"").meta
+        titles["session"] = "" if private.says_so(meta) else str(meta.get("title") or "")
     return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"
 
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import filtering, find, index, lock, past, repository, rewrite, writer
+from mdmem.history import filtering, find, index, lock, pages, past, repository, rewrite, writer
 from mdmem.history.repository import Repository
 from mdmem.history.rewrite import Step
 from mdmem.history.writer import Draft
+from mdmem.journal import PAGE
 from mdmem.slug import slug
 
 TRAILER = "Mdmem-Purged"
@@ -60,8 +61,8 @@ class Purged(NamedTuple):
 def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
     """Find everything that a purge would touch. Changes nothing.
 
-    kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file
-    that leaves history and stays in the vault.
+    kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file, or
+    all in a folder, that leaves history and stays in the vault.
 
     Raises:
         UsageError: when the text is empty, or the expression is wrong or matches nothing at all.
@@ -71,15 +72,13 @@ def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
     repo = repository.open_vault(config.vault)
     ever = _paths_ever(config, repo)
     if kind == "path":
-        nothing = re.compile(rb"(?!)")
-        path = target if target in ever else find.path_of(config, target)
-        return Plan(nothing, nothing, b"", (path,), {}, {}, 0, [], keep=True)
+        return _out_of_history(config, repo, ever, target)
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
     if kind == "id":
         drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
         pattern = re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(target.encode()),) * 2))
-        messages = _titled(repo, drop, pattern)
+        messages = _titled(repo, drop, pattern.pattern)
     else:
         pattern = messages = _literal(target) if kind == "text" else _expression(target)
         names = {path: _renamed(path, target, pattern) for path in ever}
@@ -175,7 +174,21 @@ def _paths_in_history(repo: Repository) -> set[str]:
     return {path for path in os.fsdecode(repository.attempt(repo, *words).out).split("\0") if path}
 
 
-def _titled(repo: Repository, paths: tuple[str, ...], pattern: re.Pattern[bytes]) -> re.Pattern[bytes]:
+def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> Plan:
+    """Plan that files leave history, and the pages and messages that name them do so no longer."""
+    place = find.inside(config, target) or target
+    drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
+    drop = drop or (find.path_of(config, target),)
+    named = [name for folder, _, name in (path.rpartition("/") for path in drop) if f"{folder}/{PAGE}" not in drop]
+    pattern = pages.links(named)
+    marker = str(config.settings["privacy.marker"]).encode()
+    files = {path: len(pattern.findall(data)) for path, data in _files(config) if pattern.search(data)}
+    objects = sum(1 for data in _objects(repo) if pattern.search(data))
+    messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
+    return Plan(pattern, messages, marker, drop, {}, files, objects, [], keep=True)
+
+
+def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
     """Match, in messages, also the lines that name a note by a title it has had."""
     words = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
@@ -184,7 +197,7 @@ def _titled(repo: Repository, paths: tuple[str, ...], pattern: re.Pattern[bytes]
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
     where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^%b(?= \()"
     lines = [where % ((re.escape(title.encode()),) * 2) for title in sorted(titles)]
-    return re.compile(b"(?m)" + b"|".join([*lines, pattern.pattern.removeprefix(b"(?m)")]))
+    return re.compile(b"(?m)" + b"|".join([*lines, pattern.removeprefix(b"(?m)")]))
 
 
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
@@ -228,7 +241,7 @@ def _clean_files(config: Config, planned: Plan) -> list[str]:
     """Take it out of the files as they are now; they match the rewritten commits afterwards."""
     changed = []
     for path, data in list(_files(config)):
-        after: bytes | None = planned.pattern.sub(planned.instead, data)
+        after: bytes | None = planned.pattern.sub(lambda _: planned.instead, data)
         if path in planned.drop:
             after = data if planned.keep else None
         new = planned.rename.get(path, path)
@@ -274,13 +287,14 @@ def _clean_caches(config: Config, planned: Plan) -> None:
         if b"\0" in data or path.name.startswith("settings-"):
             path.unlink(missing_ok=True)
         else:
-            path.write_bytes(planned.pattern.sub(planned.instead, data))
+            path.write_bytes(planned.pattern.sub(lambda _: planned.instead, data))
 
 
 def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], int]:
     """Search everything again: every file, every object unpacked, git's own files, state."""
     pattern = planned.pattern
-    left = [f"{path} still holds it." for path, data in _files(config) if pattern.search(data)]
+    kept = planned.drop if planned.keep else ()
+    left = [f"{path} still holds it." for path, data in _files(config) if path not in kept and pattern.search(data)]
     now = [] if planned.keep else [entry.path for entry in vault.walk(config.vault)]
     stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
     left += [f"The path {path} is still there, or in history." for path in sorted(stays)]

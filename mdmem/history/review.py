@@ -11,9 +11,8 @@ from mdmem import header, note, owned, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, lock, past, repository, rewrite, writer
-from mdmem.history.commit import Result
 from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Step
+from mdmem.history.rewrite import Applied, Step, UpdatePage
 
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has seen to the end; each machine has its own."""
@@ -71,17 +70,25 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
     return Review(base, head, sorted(items, key=lambda item: (item.created, item.path)))
 
 
-def finish(config: Config, seen: Review, steps: Iterable[Step], text: str, *, complete: bool = True) -> Result:
+def finish(
+    config: Config,
+    seen: Review,
+    steps: Iterable[Step],
+    text: str,
+    *,
+    complete: bool = True,
+    update_page: UpdatePage | None = None,
+) -> Applied:
     """Take the decisions, commit them, and (when `complete`) remember that everything up to here was seen.
 
-    What was captured while the person looked stays to be reviewed.
+    What was captured while the person looked stays to be reviewed. update_page: as for `rewrite.apply`.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
     """
-    applied = rewrite.apply(config, steps, text)
+    applied = rewrite.apply(config, steps, text, update_page)
     if not complete:
-        return applied.result
+        return applied
     repo = repository.open_vault(config.vault)
     made = applied.result.commits
     with lock.held(config.state_dir) as held:
@@ -89,7 +96,7 @@ def finish(config: Config, seen: Review, steps: Iterable[Step], text: str, *, co
         head = made[-1].oid if made and _parent(repo, made[-1].oid) == seen.head else seen.head
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
-    return applied.result
+    return applied
 
 
 def decide(config: Config, item: Item, *, now: datetime | None = None, **changes: Any) -> Step:
@@ -124,12 +131,20 @@ def _items(repo: Repository, base: str, head: str) -> list[Item]:
     after = past.tree(repo, head)
     changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
     gone = {path: oid for path, oid in before.items() if path not in after}
-    texts = past.blobs_of(repo, sorted({*changed.values(), *gone.values()}))
+    was = {path: before[path] for path in changed if path in before}
+    texts = past.blobs_of(repo, sorted({*changed.values(), *gone.values(), *was.values()}))
     by_hand = _by_hand(repo, base, head)
-    return [
+    found = [
         _item(path, "deleted" if path in gone else "changed" if path in before else "added", texts[oid], by_hand)
         for path, oid in {**changed, **gone}.items()
     ]
+    # A review that was broken off, or one on another machine, has decided about some already.
+    return [item for item in found if not _is_decided(item, texts.get(was.get(item.path, ""), b""))]
+
+
+def _is_decided(item: Item, before: bytes) -> bool:
+    then, now = (note.parse(data).meta.get("reviewed") for data in (before, item.data))
+    return item.change != "deleted" and item.reviewed and str(then) != str(now)
 
 
 def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> Item:

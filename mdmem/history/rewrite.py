@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from mdmem import vault
+from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.history import commit
+from mdmem.history import commit, pages
 from mdmem.history.commit import Result
+from mdmem.journal import PAGE
+
+UpdatePage = Callable[[str], None]
+"""Brings the page of the session in this folder of the vault up to date; it is the hooks' half that writes pages."""
 
 
 class Step(NamedTuple):
@@ -29,18 +33,45 @@ class Applied(NamedTuple):
     result: Result
 
 
-def apply(config: Config, steps: Iterable[Step], text: str) -> Applied:
+def apply(config: Config, steps: Iterable[Step], text: str, update_page: UpdatePage | None = None) -> Applied:
     """Take the steps, and commit them as one commit with this message.
+
+    update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
+    which nothing is left goes with its page.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
         OSError: when the disk refuses.
     """
-    changed: list[str] = []
+    done: list[Step] = []
     skipped: list[str] = []
     for step in steps:
-        (changed if take(config, step) else skipped).append(step.path)
-    return Applied(changed, skipped, commit.commit_paths(config, changed, text))
+        if take(config, step):
+            done.append(step)
+        else:
+            skipped.append(step.path)
+    changed = [step.path for step in done]
+    also = _bring_pages(config, done, update_page) if update_page else []
+    return Applied(changed, skipped, commit.commit_paths(config, [*changed, *also], text))
+
+
+def _bring_pages(config: Config, done: list[Step], update_page: UpdatePage) -> list[str]:
+    """Take deleted notes off the pages of their sessions; give the paths of the pages."""
+    titles: dict[str, set[str]] = {}
+    for step in done:
+        if step.after is None:
+            title = str(note.parse(step.before or b"").meta.get("title", ""))
+            titles.setdefault(f"{step.path.rpartition('/')[0]}/{PAGE}", set()).add(title)
+    found = {path: data for path in titles if (data := vault.read_path(config.vault, path)) is not None}
+    for path, data in found.items():
+        folder = path.removesuffix(f"/{PAGE}")
+        empty = all(entry.path == path for entry in vault.walk(config.vault, folder))
+        if empty and not pages.is_worded(data):
+            take(config, Step(path, data, None))
+            continue
+        take(config, Step(path, data, pages.retitled(config.vault, path, data, titles[path])))
+        update_page(folder)
+    return list(found)
 
 
 def take(config: Config, step: Step) -> bool:

@@ -7,6 +7,7 @@ next commit takes along, never a commit that looks as if a person had deleted th
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -285,12 +286,19 @@ def _refuse_private(config: Config, repo: Repository, span: str) -> None:
     """Refuse to push commits that hold a note which is to stay on this machine."""
     projects = private.projects(config.vault)
     words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    for path in sorted(set(os.fsdecode(repository.run(repo, *words)).split("\0"))):
-        if path and private.stays(path, vault.read_path(config.vault, path) or b"", projects):
-            raise GitError(
-                f"{path} is to stay on this machine (sync: false), but is in commits that were not pushed yet, so "
-                f"nothing was pushed. Take it out of them, and keep the file: mdmem purge --history-only '{path}'"
-            )
+    paths = filter(None, sorted(set(os.fsdecode(repository.run(repo, *words)).split("\0"))))
+    staying = [path for path in paths if private.stays(path, vault.read_path(config.vault, path) or b"", projects)]
+    if staying:
+        folders = {f"journal/{name}" for name in projects}
+        places = ("/".join(path.split("/")[:2]) for path in staying)
+        leaving = dict.fromkeys(
+            place if place in folders else path for path, place in zip(staying, places, strict=True)
+        )
+        commands = "".join(f"\n  mdmem purge --history-only {shlex.quote(path)}" for path in leaving)
+        raise GitError(
+            f"{staying[0]} is to stay on this machine (sync: false), but is in commits that were not pushed yet, so "
+            f"nothing was pushed. Take it out of them, and keep the file:{commands}"
+        )
 
 
 def _put(root: Path, path: str, data: bytes) -> None:

@@ -10,7 +10,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.history import changes, commit, find, merge, past, repository, rewrite
 from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Applied, Step
+from mdmem.history.rewrite import Applied, Step, UpdatePage
 
 MISSING = "0"
 
@@ -54,8 +54,10 @@ def plan(config: Config, target: str) -> Plan:
     return Plan(found, steps, list(kept))
 
 
-def apply(config: Config, planned: Plan) -> Applied:
+def apply(config: Config, planned: Plan, update_page: UpdatePage | None = None) -> Applied:
     """Take back what was planned, as a commit of its own, which can itself be undone.
+
+    update_page: as for `rewrite.apply`.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
@@ -63,7 +65,8 @@ def apply(config: Config, planned: Plan) -> Applied:
     subjects = [subject for _, subject in planned.commits]
     more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
-    return rewrite.apply(config, planned.steps, f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}")
+    text = f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}"
+    return rewrite.apply(config, planned.steps, text, update_page)
 
 
 def _commits(repo: Repository, target: str) -> list[tuple[str, str]]:
