@@ -93,7 +93,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("privacy.patterns", [], "Your own secrets: regular expressions, masked wherever they match."),
     Setting("privacy.feedback", True, "Whether you are told how many private sections were kept out of a prompt."),
     # -- what is shown to the agent
-    Setting("inject.enabled", True, "Whether memories are given to the agent. MDMEM_INJECT_DISABLED=1 says no."),
+    Setting(
+        "inject.enabled",
+        True,
+        "Whether memories are given to the agent; the variable, set to 1, says no.",
+        env="MDMEM_INJECT_DISABLED",
+    ),
     Setting("inject.chars", 6_000, "The size of an injected block, in characters; at most 9500."),
     Setting("inject.after_turns", 13, "The turn at which memories are looked up once.", env="MDMEM_INJECT_AFTER_TURNS"),
     Setting(
@@ -405,16 +410,21 @@ def _from_env(env: Mapping[str, str], warnings: list[str]) -> dict[str, Any]:
         text = env.get(setting.env) if setting.env else None
         if text is None:
             continue
+        says_no = setting.env.endswith("_DISABLED")
         try:
-            values[setting.key] = check(setting, _typed(text, type(setting.default)))
+            value = check(setting, _typed(text, type(setting.default)))
+            values[setting.key] = not value if says_no else value
         except (ConfigError, ValueError):
-            warnings.append(f"{setting.env} is not {_WANTED[type(setting.default)]}; {setting.default!r} is used.")
-    if env.get("MDMEM_INJECT_DISABLED", "") not in ("", "0", "false"):
-        values["inject.enabled"] = False
+            default = not setting.default if says_no else setting.default
+            warnings.append(f"{setting.env} is not {_WANTED[type(setting.default)]}; {default!r} is used.")
     return values
+
+
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 def _typed(text: str, kind: type) -> Any:
     if kind is bool:
-        return text.strip().lower() in ("1", "true", "yes", "on")
+        text = text.strip().lower()
+        return True if text in _TRUE else False if text in _FALSE else text
     return [part for part in text.split(",") if part] if kind is list else kind(text)

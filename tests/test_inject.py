@@ -318,13 +318,35 @@ def test_the_environment_says_how_much(talk: Talk) -> None:
 
 
 def test_a_bad_value_falls_back_to_the_default_and_is_logged(talk: Talk) -> None:
-    variables = {"MDMEM_INJECT_AFTER_TURNS": "soon", "MDMEM_INJECT_RECALL_LIMIT": "-3"}
+    names = (
+        "AFTER_TURNS",
+        "AFTER_CHARS",
+        "QUERY_TURNS",
+        "QUERY_TURN_CHARS",
+        "RECALL_LIMIT",
+        "BULLET_CHARS",
+        "DISABLED",
+    )
+    variables = {f"MDMEM_INJECT_{name}": "soon" if "TURN" in name else "-3" for name in names}
 
     assert "calendar" in talk.asks("What did we decide about the date parser?", env=variables)
     log = (Path(config.load(str(talk.vault)).state_dir) / "log").read_text()
-    assert "MDMEM_INJECT_AFTER_TURNS" in log
-    assert "MDMEM_INJECT_RECALL_LIMIT" in log
+    assert all(f" {name} is not " in log for name in variables)
     assert "soon" not in log
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"RECALL_LIMIT": "9" * 20}, {"BULLET_CHARS": "3"}, {"QUERY_TURNS": "0"}, {"QUERY_TURN_CHARS": "0"}],
+    ids="".join,
+)
+def test_a_value_that_is_odd_but_allowed_is_borne(
+    talk: Talk, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"MDMEM_INJECT_{name}", value)
+
+    assert "[mem:" in build(talk, prompt="What did we decide about the date parser? " * 10)
 
 
 @pytest.mark.parametrize("name", ["MDMEM_INJECT_DISABLED", "MDMEM_DISABLED", "MDMEM_CHILD"])

@@ -44,6 +44,12 @@ def test_a_short_text_is_shown_whole_on_one_line() -> None:
     assert piece == snippet.Snippet("# Title Two lines.", ((12, 17),))
 
 
+def test_of_a_word_longer_than_the_window_the_beginning_is_shown() -> None:
+    word = "x" * 300
+
+    assert snippet.best(f"{'before ' * 60}{word}", weights(word), 100).text.endswith("xxx…")
+
+
 def test_without_a_word_the_beginning_is_shown() -> None:
     piece = snippet.best(f"The beginning. {FILLER}", weights("zebra"), 60)
 

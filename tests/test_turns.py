@@ -76,6 +76,25 @@ def test_a_prompt_without_an_id_that_is_stored_already_counts_once(talk: Talk) -
     assert (here, later) == (2, 3)
 
 
+def test_a_prompt_without_an_id_that_is_like_the_last_one_is_a_turn_of_its_own(talk: Talk) -> None:
+    talk.start()
+    talk.store("UserPromptSubmit", prompt="This is step 1 [x]", prompt_id="")
+    talk.store("UserPromptSubmit", prompt="Now <private>x</private> password=hunter2hunter2", prompt_id="")
+    newest = max(path.stat().st_mtime for path in talk.vault.rglob("00?-000-*.md"))
+    talk.now = newest - 60
+
+    assert count(talk, "Now <private>x</private> password=hunter2hunter2", prompt_id="") == 2
+    assert count(talk, "Now <private>x</private> password=hunter2hunter2 again", prompt_id="") == 3
+
+
+def test_of_a_prompt_below_a_notification_only_what_was_typed_is_a_turn(talk: Talk) -> None:
+    notice = "<task-notification>done</task-notification>"
+    talk.transcript.write_text(line(notice) + line(f"{notice}\nand the tests?") + line("now"))
+
+    assert count(talk, f"{notice}\nnow", prompt_id="") == 2
+    assert texts(talk, f"{notice}\nnow", prompt_id="")[0] == "and the tests?"
+
+
 def test_private_and_synthetic_prompts_are_no_turns(talk: Talk) -> None:
     talk.start()
     talk.says("one")

@@ -309,8 +309,6 @@ def source(found: Config, row: Setting) -> str:
     """Say where a setting's value comes from: a variable, `your config.toml`, `mdmem.toml` or `default`."""
     if row.env and row.env in os.environ:
         return row.env
-    if row.key == "inject.enabled" and os.environ.get("MDMEM_INJECT_DISABLED", "") not in ("", "0", "false"):
-        return "MDMEM_INJECT_DISABLED"
     named = {"user": "your config.toml", "vault": "mdmem.toml"}
     for name in ("user", "vault"):
         if row.key in settings_file.values(files(found)[name]) and not (name == "vault" and row.user_only):

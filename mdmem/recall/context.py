@@ -7,6 +7,7 @@ import time
 from itertools import islice
 
 from mdmem import choice, journal, project, vault
+from mdmem.agents import prompts
 from mdmem.recall import block, given, occasion, recent, related, staged, triggers, turns
 from mdmem.recall.block import Section
 from mdmem.recall.gate import Gate
@@ -129,7 +130,7 @@ def explain(config: Config, event: Event, now: float, deadline: float) -> Explan
     """Say what a prompt would be given, and look it up whether or not it asks; nothing is remembered of it."""
     at = At(config, event, now, deadline)
     explanation = Explanation()
-    text = at.gate.prompt(event.prompt)
+    text = at.gate.prompt(prompts.typed(event.prompt))
     explanation.private = not text
     if not text or not choice.takes_project(config, at.place, event.cwd):
         return explanation
@@ -192,7 +193,7 @@ def _session_start(at: At) -> Offer:
 def _prompt(at: At) -> Offer:
     """Answer a prompt that asks to recall; once a session, look up what its last turns are about."""
     offer = Offer()
-    text = at.gate.prompt(at.event.prompt)
+    text = at.gate.prompt(prompts.typed(at.event.prompt))
     found = occasion.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     if found.asked:
         _recall(at, offer, text, triggers.topic(found.asked))

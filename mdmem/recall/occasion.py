@@ -40,7 +40,8 @@ NONE = Occasion(None, "")
 
 def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Occasion:
     """Judge a prompt. `text` is what is judged of it: as it came, for a first look, or without its private parts."""
-    if not text.strip() or not prompts.is_typed(text) or _is_scheduled(record, text):
+    text = prompts.typed(text)
+    if not text or _is_scheduled(record, text):
         return NONE
     asked = triggers.asked(text)
     return Occasion(asked, "" if given.is_claimed(record) else _trigger(config, record, event, text, clean, now))

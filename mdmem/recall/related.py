@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mdmem.recall.context import At
     from mdmem.recall.search import Hit
 
+MOST = 100
+"""So many memories have no room in a block, whatever the settings say."""
 MAX_PINNED = 10
 MAX_OF_FILE = 5
 MAX_OBSERVATIONS = 3
@@ -68,7 +70,7 @@ def shown(found: Iterable[Found], heading: str) -> Section:
 
 def looked_up(at: At, query: str, *, without_session: bool) -> list[Found]:
     """Give what a query finds, best first, with what is left out and why, until there are enough to show."""
-    limit = at.config.settings["inject.recall_limit"]
+    limit = min(at.config.settings["inject.recall_limit"], MOST)
     hits = search.for_prompt(
         at.config,
         query,

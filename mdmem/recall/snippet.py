@@ -73,10 +73,10 @@ def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: in
     first = 0
     inside: dict[str, int] = {}
     weight = 0.0
-    for _, end, term in words:
+    for place, (_, end, term) in enumerate(words):
         inside[term] = inside.get(term, 0) + 1
         weight += weights[term] if inside[term] == 1 else 0.0
-        while end - words[first][0] > chars - 2 * _margin(chars):
+        while first < place and end - words[first][0] > chars - 2 * _margin(chars):
             gone = words[first][2]
             first += 1
             inside[gone] -= 1

@@ -40,7 +40,7 @@ def count(config: Config, record: Record, event: Event, clean: Clean, now: float
 
     clean: gives a prompt without its private parts, "" when it is wholly private.
     """
-    stored = _stored(config, record, event, now)
+    stored = _stored(config, record, event, clean, now)
     here = len(stored.names) + 1
     if here >= enough:
         return here
@@ -54,7 +54,7 @@ def texts(
 
     Notes that a person has deleted are not said any more; the transcript is read where it has more turns.
     """
-    stored = _stored(config, record, event, now)
+    stored = _stored(config, record, event, clean, now)
     saved = [said for said, _ in _read(event.transcript, 0) if said is not None]
     if saved and _is_current(saved[-1], event):
         saved.pop()
@@ -84,7 +84,7 @@ class _Prompts:
         self.names = names
 
 
-def _stored(config: Config, record: Record, event: Event, now: float) -> _Prompts:
+def _stored(config: Config, record: Record, event: Event, clean: Clean, now: float) -> _Prompts:
     parts = _folder(config, record)
     if record.folder:
         names = [found[0] for found in record.lines("+")]
@@ -92,7 +92,7 @@ def _stored(config: Config, record: Record, event: Event, now: float) -> _Prompt
         names = _listed(os.path.join(config.vault, *parts)) if parts else []
     names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
     stored = _Prompts("/".join(parts), names)
-    current = _current(config, record, event, stored, now)
+    current = _current(config, record, event, stored, clean, now)
     stored.names = [name for name in names if name != current]
     return stored
 
@@ -110,7 +110,7 @@ def _listed(path: str) -> list[str]:
         return []
 
 
-def _current(config: Config, record: Record, event: Event, stored: _Prompts, now: float) -> str:
+def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:
     """Name the note of the current prompt, which the hook beside us may have stored already; "" when it has not."""
     if event.prompt_id:
         wanted = f"-{short(chr(0).join((record.id, event.prompt_id, 'prompt')), 10)}.md"
@@ -122,12 +122,21 @@ def _current(config: Config, record: Record, event: Event, stored: _Prompts, now
         fresh = abs(os.stat(os.path.join(config.vault, path)).st_mtime - now) <= SAME_SECONDS
     except OSError:
         return ""
-    return stored.names[-1] if fresh and _alike(_body(config, path), event.prompt) else ""
+    return stored.names[-1] if fresh and _alike(config, _body(config, path), event.prompt, clean) else ""
 
 
-def _alike(stored: str, typed: str) -> bool:
-    """Say whether a stored prompt is what was typed, as far as the two can be compared: a secret is masked in one."""
-    return stored.split()[:3] == typed.split()[:3] or "[" in stored[:80]
+def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
+    """Say whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
+    marker = config.settings["privacy.marker"]
+    kept = (stored.replace(marker, " ") if marker else stored).split()
+    said = prompts.typed(prompt)
+    if len(said) > config.settings["capture.prompt_chars"]:
+        return kept[:_BEGINNING] == clean(said).split()[:_BEGINNING]
+    return kept == said.split() or kept == clean(said).split()
+
+
+_BEGINNING = 10
+"""By so many words a prompt is known again that was cut when it was stored."""
 
 
 def _body(config: Config, path: str) -> str:
@@ -151,7 +160,7 @@ class Said:
 def _is_current(said: Said, event: Event) -> bool:
     if said.prompt_id and event.prompt_id:
         return said.prompt_id == event.prompt_id
-    return said.text.strip() == event.prompt.strip()
+    return said.text == prompts.typed(event.prompt)
 
 
 def _count_saved(record: Record, event: Event, clean: Clean) -> int:
@@ -228,8 +237,8 @@ def _said(line: bytes) -> Said | None:
         return None
     if not isinstance(value, dict):
         return None
-    said = _SHAPES.get(text(value.get("type")), _nothing)(value)
-    return Said(said, text(value.get("promptId"))) if said and prompts.is_typed(said) else None
+    said = prompts.typed(_SHAPES.get(text(value.get("type")), _nothing)(value))
+    return Said(said, text(value.get("promptId"))) if said else None
 
 
 _SIGNS = (b'"user"', b'"user_message"', b'"queued_command"')
