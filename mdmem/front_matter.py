@@ -171,6 +171,9 @@ def _plain_value(text: str) -> Any:
         return text
     if text.isascii() and text.isdigit() and (text[0] != "0" or text == "0") and len(text) < 16:
         return int(text)
+    whole, _, part = text.partition(".")  # the weight of a memory
+    if text.isascii() and whole.isdigit() and part.isdigit() and len(text) < 16:
+        return float(text)
     return None
 
 

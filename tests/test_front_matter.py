@@ -8,7 +8,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mdmem import front_matter, note
+from mdmem import front_matter, note, yaml_loader
 
 HARD = [
     "yes", "no", "y", "N", "on", "Off", "null", "~", "true", "---", "...", "1e3", "1e-7", "0x1f", "0o7", "1_000",
@@ -40,6 +40,13 @@ def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str,
     assert (yaml.safe_load(written[4:-4]) or {}) == expected
     assert frontmatter.parse(f"{written}\nbody") == (expected, "body")
     assert note.parse(f"{written}\nbody").meta == expected
+
+
+def test_what_a_memory_bears_is_read_without_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_loader, "load", None)
+    meta = {"weight": 0.5, "trust": 1.0, "feel_joy": 0.0, "version": 2, "tags": ["ghost", "ghost_owner:user:alice"]}
+
+    assert front_matter.read(front_matter.write(meta)[4:-4]) == (meta, None)
 
 
 @pytest.mark.parametrize("text", HARD)
