@@ -85,6 +85,47 @@ def mdmem(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
+def ask(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `mdmem WORDS...` in this process, a tenth of the cost: what it prints, and what it would end with.
+
+    What would be a fault of mdmem itself is raised.
+    """
+    import click.testing
+
+    from mdmem.cli import cli
+    from mdmem.errors import MdmemError
+
+    def run(
+        *words: str,
+        input: str = "",  # noqa: A002 - as subprocess.run has it
+        env: Mapping[str, str] | None = None,
+        check: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        done = click.testing.CliRunner().invoke(
+            cli, words, input=input, env=env, prog_name="mdmem", standalone_mode=False
+        )
+        status, said = done.exit_code, done.stderr
+        match done.exception:
+            case MdmemError() as error:
+                status, said = error.exit_code, f"{said}mdmem: {error}"
+            case click.ClickException() as usage:
+                status, said = usage.exit_code, f"{said}{usage.format_message()}"
+            case click.Abort():
+                status = 130
+            case OSError():
+                status = 1
+            case None | SystemExit():
+                pass
+            case fault:
+                raise fault
+        if check and status:
+            raise AssertionError(f"mdmem {' '.join(words)} ended with {status}:\n{done.stdout}\n{said}")
+        return subprocess.CompletedProcess(words, status, done.stdout, said)
+
+    return run
+
+
+@pytest.fixture
 def hook(mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Send a payload (a dict, or text as it is) to `mdmem hook AGENT`; it must end well and silently."""
 

@@ -87,28 +87,28 @@ def test_an_unknown_shell_is_asked_for() -> None:
     assert "bash, zsh, fish" in done.output
 
 
-def completed(mdmem: Run, *words: str, env: dict[str, str] | None = None) -> list[str]:
+def completed(ask: Run, *words: str, env: dict[str, str] | None = None) -> list[str]:
     """Ask as bash does: the words so far, the last of them to be completed."""
     asked = {
         "_MDMEM_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("mdmem", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    done = mdmem(env={**asked, **(env or {})}, check=True)
+    done = ask(env={**asked, **(env or {})}, check=True)
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
-def test_commands_options_projects_kinds_and_settings_are_completed(mdmem: Run, tmp_path: Path) -> None:
+def test_commands_options_projects_kinds_and_settings_are_completed(ask: Run, tmp_path: Path) -> None:
     day = cli_day.empty(tmp_path)
     (day.vault / "journal" / "acme-notes-app").mkdir(parents=True)
-    assert "search" in completed(mdmem, "sea")
-    assert "--since" in completed(mdmem, "list", "--si")
-    assert completed(mdmem, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
-    assert completed(mdmem, "list", "--kind", "pr") == ["prompt", "project"]
-    assert completed(mdmem, "config", "get", "capture.max_l") == ["capture.max_lines"]
+    assert "search" in completed(ask, "sea")
+    assert "--since" in completed(ask, "list", "--si")
+    assert completed(ask, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
+    assert completed(ask, "list", "--kind", "pr") == ["prompt", "project"]
+    assert completed(ask, "config", "get", "capture.max_l") == ["capture.max_lines"]
 
 
-def test_a_fault_of_mdmem_itself_is_a_sentence(mdmem: Run, home: Path) -> None:
+def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
     """Whatever the vault is, there is no traceback without --debug."""
     odd = {
         "pipe": home / "pipe",
@@ -125,6 +125,6 @@ def test_a_fault_of_mdmem_itself_is_a_sentence(mdmem: Run, home: Path) -> None:
     (odd["tree"] / "journal").write_text("")
     for name, vault in odd.items():
         for words in (["list"], ["doctor"]):
-            done = mdmem("--vault", str(vault), *words)
+            done = ask("--vault", str(vault), *words)
+            assert done.returncode in (0, 1, 4), (name, words)
             assert "Traceback" not in done.stderr + done.stdout, (name, words)
-            assert "fault in mdmem itself" not in done.stderr, (name, words)

@@ -14,38 +14,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click.testing
 import pytest
 
 from mdmem import config, note
 from mdmem.agents import Event
 from mdmem.capture import replay
 from mdmem.cli import bring as command
-from mdmem.cli import cli
-from mdmem.errors import MdmemError, NotFoundError
+from mdmem.errors import NotFoundError
 from mdmem.transcripts.done import Done
 from tests.conftest import notes
 from tests.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SECRET = "the-badger-moves-at-dawn"
-
-
-@pytest.fixture
-def ask(vault: Path) -> Run:
-    """Run a command in this process, with what `mdmem` would print and end with."""
-
-    def run(*words: str, input: str = "", check: bool = False) -> subprocess.CompletedProcess[str]:  # noqa: A002
-        done = click.testing.CliRunner().invoke(cli, words, input=input, standalone_mode=False)
-        status, said = done.exit_code, done.stderr
-        if isinstance(done.exception, MdmemError):
-            status, said = done.exception.exit_code, str(done.exception)
-        elif isinstance(done.exception, click.Abort):
-            status = 130
-        assert not (check and status), said
-        return subprocess.CompletedProcess(words, status, done.stdout, said)
-
-    return run
 
 
 def metas(vault: Path) -> list[dict[str, Any]]:

@@ -30,35 +30,35 @@ def test_a_new_vault_is_a_clean_repository_with_its_files(mdmem: Run, home: Path
     assert len(git(vault, "log", "--oneline").splitlines()) == 1
 
 
-def test_making_a_vault_again_changes_nothing(mdmem: Run, home: Path) -> None:
-    mdmem("init", check=True)
+def test_making_a_vault_again_changes_nothing(ask: Run, home: Path) -> None:
+    ask("init", check=True)
     (home / "mdmem" / "README.md").write_text("my own words")
-    done = mdmem("init", check=True)
+    done = ask("init", check=True)
     assert "nothing was changed" in done.stdout
     assert (home / "mdmem" / "README.md").read_text() == "my own words"
 
 
-def test_a_vault_elsewhere_is_named_in_the_users_settings(mdmem: Run, home: Path, tmp_path: Path) -> None:
-    mdmem("init", str(tmp_path / "memory"), check=True)
+def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, tmp_path: Path) -> None:
+    ask("init", str(tmp_path / "memory"), check=True)
     assert config.load().vault == str(tmp_path / "memory")
-    assert "memory" in mdmem("status", check=True).stdout
+    assert "memory" in ask("status", check=True).stdout
 
 
-def test_a_vault_inside_another_repository_is_refused_unless_meant(mdmem: Run, tmp_path: Path) -> None:
+def test_a_vault_inside_another_repository_is_refused_unless_meant(ask: Run, tmp_path: Path) -> None:
     code = tmp_path / "code"
     code.mkdir()
     git(code, "init", "-q")
-    done = mdmem("init", str(code / "memory"))
+    done = ask("init", str(code / "memory"))
     assert done.returncode == 4
     assert "inside the git repository" in done.stderr
     assert "--inside" in done.stderr
     assert not (code / "memory").exists()
-    mdmem("init", str(code / "memory"), "--inside", check=True)
+    ask("init", str(code / "memory"), "--inside", check=True)
 
 
-def test_a_file_in_the_place_of_the_vault_is_refused(mdmem: Run, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    done = mdmem("--vault", str(tmp_path / "file"), "init")
+    done = ask("--vault", str(tmp_path / "file"), "init")
     assert done.returncode == 4
     assert "is a file" in done.stderr
 
@@ -76,7 +76,7 @@ def test_every_line_of_a_new_settings_file_is_a_default(vault: Path) -> None:
     assert found.warnings == ()
 
 
-def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem: Run, home: Path) -> None:
+def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem: Run, ask: Run, home: Path) -> None:
     file = home / ".claude" / "settings.json"
     file.parent.mkdir()
     before = (
@@ -84,46 +84,46 @@ def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem:
     )
     file.write_text(before)
 
-    mdmem("init", check=True)
+    ask("init", check=True)
     mdmem("install", "claude-code", check=True)
     after = json.loads(file.read_text())
     assert after["model"] == "opus"
     assert {"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"} <= set(after["hooks"])
-    assert json.loads(mdmem("status", "--json", check=True).stdout)[0]["state"] == "registered"
+    assert json.loads(ask("status", "--json", check=True).stdout)[0]["state"] == "registered"
 
     text = file.read_text()
-    assert "nothing to change" in mdmem("install", "claude-code", check=True).stdout
+    assert "nothing to change" in ask("install", "claude-code", check=True).stdout
     assert file.read_text() == text
 
     mdmem("uninstall", "claude-code", check=True)
     assert file.read_text() == before
 
 
-def test_settings_that_are_no_json_are_refused_and_left_alone(mdmem: Run, home: Path) -> None:
+def test_settings_that_are_no_json_are_refused_and_left_alone(ask: Run, home: Path) -> None:
     file = home / ".claude" / "settings.json"
     file.parent.mkdir()
     file.write_text("{ // mine\n}")
-    done = mdmem("install", "claude-code")
+    done = ask("install", "claude-code")
     assert done.returncode == 3
     assert str(file) in done.stderr
     assert file.read_text() == "{ // mine\n}"
 
 
-def test_a_vault_that_was_registered_stays_registered(mdmem: Run, home: Path, tmp_path: Path) -> None:
-    mdmem("--vault", str(tmp_path / "memory"), "install", "claude-code", check=True)
-    mdmem("install", "claude-code", check=True)
+def test_a_vault_that_was_registered_stays_registered(ask: Run, home: Path, tmp_path: Path) -> None:
+    ask("--vault", str(tmp_path / "memory"), "install", "claude-code", check=True)
+    ask("install", "claude-code", check=True)
     assert str(tmp_path / "memory") in (home / ".claude" / "settings.json").read_text()
 
 
-def test_without_an_agent_on_the_machine_installing_says_so(mdmem: Run) -> None:
-    done = mdmem("install", "--all", "--yes", env={"PATH": "/usr/bin:/bin"})
+def test_without_an_agent_on_the_machine_installing_says_so(ask: Run) -> None:
+    done = ask("install", "--all", "--yes", env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 3
     assert "No coding agent was found" in done.stderr
 
 
-def test_status_says_what_was_last_heard(mdmem: Run, hook: Run, vault: Path) -> None:
+def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> None:
     hook({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/tmp"}, env={"MDMEM_NOW": "1789372800"})
-    (row, *_) = json.loads(mdmem("status", "--json", check=True).stdout)
+    (row, *_) = json.loads(ask("status", "--json", check=True).stdout)
     assert (row["agent"], row["last_event"], row["last_seen"]) == (
         "claude-code",
         "SessionStart",
@@ -132,8 +132,8 @@ def test_status_says_what_was_last_heard(mdmem: Run, hook: Run, vault: Path) -> 
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])
-def test_a_mistyped_command_is_an_error_of_usage(mdmem: Run, words: list[str]) -> None:
-    done = mdmem(*words)
+def test_a_mistyped_command_is_an_error_of_usage(ask: Run, words: list[str]) -> None:
+    done = ask(*words)
     assert done.returncode == 2
     assert "No such command" in done.stderr
     if words[0] == "serch":
