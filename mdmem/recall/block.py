@@ -104,8 +104,7 @@ def inert(text: str) -> str:
     for opener in _OPENERS:
         if opener in text:
             text = text.replace(opener, "&lt;")
-    low = text.lower()
-    return _without_citations(text, low) if "[mem:" in low else text
+    return _without_citations(text) if "mem" in text.lower() else text
 
 
 _OPENERS = ("<", "＜", "﹤", "\\u003c", "\\u003C", "\\x3c", "\\x3C")
@@ -119,16 +118,20 @@ def _visible(text: str) -> str:
     """Leave out what cannot be seen: controls, direction marks, zero widths, tags, private characters."""
     if text.isprintable():
         return text if text.isascii() else "".join([c for c in text if not "\U000e0100" <= c <= "\U000e01ef"])
-    return "".join([c if c.isprintable() or c in _JOINERS else " " if c.isspace() else "" for c in text])
+    text = "".join([c if c.isprintable() or c in _JOINERS else " " if c.isspace() else "" for c in text])
+    if not any(joiner in text for joiner in _JOINERS):
+        return text
+    kept: list[str] = []
+    for c in text:
+        if c not in _JOINERS or (kept and not kept[-1].isascii()):
+            kept.append(c)
+    return "".join(kept)
 
 
-def _without_citations(text: str, low: str) -> str:
-    parts: list[str] = []
-    at = 0
-    while (found := low.find("[mem:", at)) >= 0:
-        parts += (text[at:found], "(mem:")
-        at = found + 5
-    return "".join([*parts, text[at:]])
+def _without_citations(text: str) -> str:
+    import re
+
+    return re.sub(r"[\[［]\s*mem\s*[:：]", "(mem:", text, flags=re.IGNORECASE)
 
 
 def cut(text: str, chars: int) -> str:
