@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +74,35 @@ def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
     assert objects[0]["asks"] == ["Why does it fail, take 1?"]
     assert "+5" in stats
     assert mdmem("log", "--since", "soonish").returncode == 2
+
+
+def test_commits_are_narrowed_by_project_session_file_and_time_in_any_zone(
+    mdmem: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # 14 hours before UTC: a day ahead of it
+    time.tzset()
+    try:
+        mdmem("commit", check=True)
+        counts = [
+            mdmem("log", "--stat", *words, check=True).stdout.count("\n")
+            for words in (("--project", "acme-notes-app"), ("--project", "other"), ("--session", SESSION[:6]), ())
+        ]
+        assert counts == [1, 0, 1, 2]
+        assert mdmem("log", "--stat", "--since", "1h", check=True).stdout.count("\n") == 2
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_the_past_is_named_in_words_too(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+    path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
+
+    assert "Fixed; 12 tests pass" in mdmem("show", path, "--at", "today", check=True).stdout
+    assert "Fixed; 12 tests pass" in mdmem("search", "--at", "today", "fixed", check=True).stdout
+    assert mdmem("diff", "today", check=True).stdout == ""
+    assert "no commit from before" in mdmem("diff", "yesterday..today").stderr
+    assert "no commit from before" in mdmem("show", path, "--at", "3 days ago").stderr
 
 
 def test_stored_text_cannot_steer_the_terminal(mdmem: Run, kept: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, index, lock, writer
+from mdmem.history import commit, index, lock, undo, why, writer
 from tests.history_vault import FOLDER, SESSION, forker, git, head_files, put, run_and_kill, start, turn
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
@@ -65,6 +65,26 @@ def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
     assert sorted(one.session for one in made) == ["", SESSION, "other-session"]
     assert made[-1].subject == "By hand: add 1, edit 1 notes"
     assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
+
+
+def test_a_renamed_project_is_moved_by_hand_in_one_commit_and_remembers_where_it_came_from(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    (vault / "journal/acme-notes-app").rename(vault / "journal/renamed")
+
+    (made,) = commit.commit(config).commits
+
+    assert (made.subject, made.session) == ("By hand: move 5 notes", "")
+    (path,) = vault.glob("journal/renamed/*/*/001-000*")
+    path = path.rename(path.with_name("001-000-prompt-why-7gk2q9m4x1.md"))
+    commit.commit(config)
+    (vault / "journal/renamed").rename(vault / "journal/again")
+    commit.commit(config)
+    steps = why.why(config, "7gk2q9m4x1").steps
+    assert [step.subject for step in steps] == ["By hand: move 1 note", "By hand: move 5 notes"]
+    undo.apply(config, undo.plan(config, SESSION))
+    assert not list(vault.glob("journal/*/*/*/001-001*"))
 
 
 def test_a_deleted_note_is_deleted_by_hand(vault: Path) -> None:

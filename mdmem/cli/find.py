@@ -39,7 +39,7 @@ EVERYTHING = 1_000_000
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the best.")
 @click.option("--all", "every", is_flag=True, help="Show also notes that say the same as a better one.")
 @click.option("--deep", is_flag=True, help="Let a model guess at the note, and search by its words too (it is a call).")
-@click.option("--at", metavar="TIME", help="Search what the vault held then: 3d, 2026-09-14, a commit.")
+@click.option("--at", metavar="TIME", help="Search what the vault held then: yesterday, 3d, 2026-09-14, a commit.")
 @click.option(
     "--queries",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
@@ -208,7 +208,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     if others:
         raise UsageError(f"--at goes with --kind and --project only, not with --{others[0]}.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
-    found = past.search(settings, text, at, limit=limit, kind=kind, project=project)
+    found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
     hits = tuple(Hit(**hit._asdict(), spans=(), similar=0, facts={}) for hit in found)
     return Result(hits, len(hits), (f"These notes are as they were at {at}.",))
 
@@ -241,7 +241,7 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
 @click.option("--raw", is_flag=True, help="The file as it is, on a terminal too.")
 @click.option("--path", "only_path", is_flag=True, help="Print only where the file is.")
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
-@click.option("--at", metavar="TIME", help="As it was then: 3d, 2026-09-14, a commit.")
+@click.option("--at", metavar="TIME", help="As it was then: yesterday, 3d, 2026-09-14, a commit.")
 @options.as_json("an object: front matter, path and body")
 @click.pass_obj
 def show(
@@ -292,7 +292,7 @@ def _read(settings: Config, reference: str) -> tuple[str, bytes]:
 def _read_then(settings: Config, reference: str, at: str) -> tuple[str, bytes]:
     from mdmem.history import past
 
-    then = past.show(settings, reference.strip("[]").removeprefix("mem:"), at)
+    then = past.show(settings, reference.strip("[]").removeprefix("mem:"), wording.end_of(at))
     return then.path, then.data
 
 

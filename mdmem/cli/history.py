@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from mdmem.cli.render import safe
 from mdmem.journal import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from mdmem.config import Config
     from mdmem.history.commit import Result
@@ -102,7 +103,10 @@ def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_j
     if filters["since"]:
         filters["since"] = wording.begin_of(filters["since"])
     if stat:
-        _print_stats(islice(_stats(journal.stats(settings), filters), limit), as_json)
+        narrowed = any(filters[name] for name in ("project", "file", "session"))
+        wanted = {one.session for one in journal.sessions(settings, **filters)} if narrowed else None
+        found_stats = (one for one in journal.stats(settings) if wanted is None or one.session in wanted)
+        _print_stats(islice(_since(found_stats, filters["since"]), limit), as_json)
         return
     found = islice(journal.sessions(settings, **filters), limit)
     if as_json:
@@ -114,9 +118,9 @@ def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_j
         _print_journal(found)
 
 
-def _stats(stats: list[Stat], filters: dict[str, str]) -> list[Stat]:
-    wanted = filters["session"]
-    return [one for one in stats if one.time >= filters["since"] and (not wanted or one.session.startswith(wanted))]
+def _since(stats: Iterable[Stat], since: str) -> Iterator[Stat]:
+    start = datetime.fromisoformat(since) if since else None
+    return (one for one in stats if start is None or datetime.fromisoformat(one.time) >= start)
 
 
 def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
@@ -208,7 +212,8 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
     """
     from mdmem.history import past
 
-    for line in past.diff(config.load(vault), span, paths=paths).decode("utf-8", "replace").splitlines():
+    moments = "..".join(wording.end_of(side) for side in span.split("..", 1))
+    for line in past.diff(config.load(vault), moments, paths=paths).decode("utf-8", "replace").splitlines():
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=colour, bold=line.startswith(("diff ", "+++", "---")))
 

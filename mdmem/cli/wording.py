@@ -78,3 +78,15 @@ def begin_of(text: str) -> str:
     if found is None:
         raise UsageError(f"{text!r} is no time. Examples: 2w, yesterday, monday, 2026-09-14, 2026-09.")
     return datetime.fromtimestamp(found[0], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def end_of(text: str) -> str:
+    """Read a time as `begin_of` does, its end; what is no time, such as a commit, stays as it is."""
+    from mdmem.recall import when
+
+    now = datetime.now(UTC).astimezone()
+    found = when.span(text, now)
+    if found is None:
+        return text
+    start, end = found
+    return datetime.fromtimestamp(end - (end > start), now.tzinfo).isoformat(timespec="seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import NamedTuple
 
@@ -92,6 +93,12 @@ def is_own(path: str) -> bool:
     """Say whether a path is one that mdmem commits: markdown that is not hidden, and the vault's few known files."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """Give the id of a text in git, hashed as `like` was."""
+    hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:

@@ -6,7 +6,6 @@ tells the next run what a killed one left to be finished.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import time
@@ -170,7 +169,7 @@ def _read_file(root: str, change: Change) -> File | None:
     if change.kind == "deleted":
         return File(change, b"", {}) if data is None else None
     # Missing again, a link, longer than is read, or the same text in git's eyes only differing by line ends.
-    if data is None or len(data) >= vault.MAX_READ_BYTES or _blob_id(data, change.oid) == change.oid:
+    if data is None or len(data) >= vault.MAX_READ_BYTES or changes.blob_id(data, change.oid) == change.oid:
         return None
     return File(change, data, note.parse(data).meta)
 
@@ -181,14 +180,9 @@ def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> Fil
     if data != page.data:
         with vault.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
             vault.replace(folder, PAGE, page.data, data, durable=False)
-    return (
-        None if _blob_id(data, page.change.oid) == page.change.oid else File(page.change, data, note.parse(data).meta)
-    )
-
-
-def _blob_id(data: bytes, like: str) -> str:
-    hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    if changes.blob_id(data, page.change.oid) == page.change.oid:
+        return None
+    return File(page.change, data, note.parse(data).meta)
 
 
 def _write(
@@ -223,7 +217,7 @@ def _entry(file: File, like: str) -> index.Entry:
     path = os.fsencode(file.change.path)
     if file.change.kind == "deleted":
         return index.Entry(index.GONE, b"0" * len(like), path)
-    return index.Entry(b"100644", _blob_id(file.data, like).encode("ascii"), path)
+    return index.Entry(b"100644", changes.blob_id(file.data, like).encode("ascii"), path)
 
 
 def _draft(text: str, files: list[File]) -> Draft:

@@ -49,6 +49,12 @@ def by_id(paths: Iterable[str], name: str) -> str:
     return next((path for path in paths if f"/{path}".endswith(endings)), "")
 
 
+def id_in(path: str) -> str:
+    """Read a captured note's id from its name: the last ten characters, after a dash; "" when there is none."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""
+
+
 def session_folders(config: Config, name: str) -> list[str]:
     """List the folders of the session whose id (or whose folder's name) begins with `name`."""
     if len(name) < MIN_ID_CHARS:
@@ -75,7 +81,7 @@ def commit_of(repo: Repository, name: str) -> str:
         return done.out.decode("ascii").strip()
     moment = moment_of(name)
     if moment is None:
-        raise UsageError(f"{name!r} is no commit, date or time. Examples: 2026-09-14, 2026-09-14T10:30, 3d, HEAD~2.")
+        raise UsageError(f"{name!r} is no commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2.")
     done = repository.attempt(repo, "rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD")
     if done.status or not done.out:
         raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")

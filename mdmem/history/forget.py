@@ -81,8 +81,8 @@ def deleted_ids(config: Config) -> set[str]:
     repo = repository.open_vault(config.vault)
     words = ("log", "-z", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "HEAD")
     gone = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
-    ids = {_id_in(path) for path in gone if vault.is_note_path(path)}
-    return ids - {_id_in(entry.path) for entry in vault.walk(config.vault)} - {""}
+    ids = {find.id_in(path) for path in gone if vault.is_note_path(path)}
+    return ids - {find.id_in(entry.path) for entry in vault.walk(config.vault)} - {""}
 
 
 def _folded(text: str) -> str:
@@ -110,9 +110,3 @@ def _target(config: Config, path: str) -> Target:
     meta = {key: str(value) for key, value in note.parse(data).meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
     return Target(path, **known, data=data)
-
-
-def _id_in(path: str) -> str:
-    """Read a captured note's id from its name: the last ten characters, after a dash."""
-    stem = path.rpartition("/")[2].rpartition(".")[0]
-    return stem[-10:] if len(stem) > 11 and stem[-11] == "-" and stem[-10:].isalnum() else ""

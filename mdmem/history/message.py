@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mdmem import note, vault
 from mdmem.history import private
-from mdmem.history.changes import OWN_FILES, Change
+from mdmem.history.changes import OWN_FILES, Change, blob_id
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -46,8 +46,9 @@ class Group(NamedTuple):
 def group(files: list[File]) -> list[Group]:
     """Sort files by session, in the order of their paths; what people did comes last."""
     sessions: dict[str, list[File]] = {}
+    moved = _moved(files)
     for file in files:
-        sessions.setdefault(_session_of(file), []).append(file)
+        sessions.setdefault("" if file.change.path in moved else _session_of(file), []).append(file)
     by_hand = sessions.pop("", [])
     for file in [file for file in by_hand if file.change.kind == "added" and file.meta.get("kind") == "project"]:
         # A project's page is made along with the first note of its first session.
@@ -71,6 +72,14 @@ def write(members: Group, root: str) -> str:
     more = f"- and {len(asks) - MAX_LISTED} more\n" if len(asks) > MAX_LISTED else ""
     body = f"\n{listed}{more}" if listed else ""
     return f"{_subject(title, _counts(members.files))}\n{body}\n{_trailers(members)}"
+
+
+def _moved(files: list[File]) -> set[str]:
+    """Name the files that a person has moved, as when they rename a project's folder: they were captured before."""
+    gone = {file.change.oid for file in files if file.change.kind == "deleted"}
+    like = next(iter(gone), "")
+    added = (file for file in files if gone and file.change.kind == "added")
+    return {file.change.path for file in added if blob_id(file.data, like) in gone}
 
 
 def _session_of(file: File) -> str:
@@ -122,6 +131,9 @@ def _by_hand(files: list[File]) -> str:
     if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
     counted = Counter(file.change.kind for file in files)
+    moved = _moved(files)
+    if len(moved) == counted["added"] == counted["deleted"] == len(files) / 2:
+        return f"By hand: move {_number(len(moved), 'note')}\n"
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:

@@ -39,8 +39,11 @@ def plan(config: Config, target: str) -> Plan:
     found = _commits(repo, target)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
+    here = {entry.path.split("/", 2)[-1]: entry.path for entry in vault.walk(config.vault, "journal")}
     for oid, _ in found:
-        for path, new, old in _changes(repo, oid):
+        for was, new, old in _changes(repo, oid):
+            # A project's folder may have another name by now.
+            path = here.get(was.split("/", 2)[-1], was) if was.startswith("journal/") else was
             if path not in kept and changes.is_own(path):
                 current = now[path] if path in now else vault.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)
