@@ -19,7 +19,7 @@ MAX_CHARS = 9_500
 """A block is never longer, whatever the settings say: hosts cut what is injected at 10,000 characters."""
 
 MAX_TITLE_CHARS = 120
-_SHARES = (1.0, 0.75, 0.5, 0.35, 0.2)
+_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
 """How much of its room each memory gets, tried in this order until all of them fit."""
 
 
@@ -84,13 +84,19 @@ def render(
     """
     nonce = nonce or os.urandom(4).hex()
     room = min(chars, MAX_CHARS)
-    for count in range(sum(len(section.items) for section in sections), 0, -1):
-        kept = _first(sections, count)
-        for share in _SHARES:
-            text = _fenced(_lines(kept, vault, bullet_chars, share), nonce)
-            if width(text) <= room:
-                return Block(text, tuple(item.id for section in kept for item in section.items))
-    return None
+    ready = [_ready(section, bullet_chars) for section in sections]
+    preface = _PREFACE.format(vault=cut(inert(vault), 300))
+
+    def written(count: int, share: float) -> str:
+        return _fenced([preface, *_lines(_first(ready, count), bullet_chars, share)], nonce)
+
+    count = sum(len(section.items) for section in sections)
+    while count and width(written(count, _SHARES[-1])) > room:
+        count -= 1
+    if not count:
+        return None
+    text = next(text for share in _SHARES if width(text := written(count, share)) <= room)
+    return Block(text, tuple(item.id for section in _first(sections, count) for item in section.items))
 
 
 def width(text: str) -> int:
@@ -171,10 +177,28 @@ def _fenced(lines: Iterable[str], nonce: str) -> str:
     return "\n".join([f"<{NAME} id={nonce}>", *lines, f"</{NAME} id={nonce}>"])
 
 
-def _lines(sections: Sequence[Section], vault: str, bullet_chars: int, share: float) -> list[str]:
-    lines = [_PREFACE.format(vault=cut(inert(vault), 300))]
+def _ready(section: Section, bullet_chars: int) -> Section:
+    """Make a section inert, each of its texts as long as it can be shown at most."""
+    items = [
+        Item(
+            id=cut(inert(item.id), 40),
+            kind=cut(inert(item.kind), 40),
+            title=cut(inert(item.title), MAX_TITLE_CHARS),
+            date=cut(inert(item.date), 40),
+            path=cut(inert(item.path), 400),
+            text=cut(inert(item.text), bullet_chars + MAX_TITLE_CHARS),
+            confidence=item.confidence,
+            marks=tuple(cut(inert(mark), MAX_TITLE_CHARS) for mark in item.marks),
+        )
+        for item in section.items
+    ]
+    return Section(cut(inert(section.heading), MAX_TITLE_CHARS), items)
+
+
+def _lines(sections: Sequence[Section], bullet_chars: int, share: float) -> list[str]:
+    lines = []
     for section in sections:
-        lines += ["", f"## {cut(inert(section.heading), MAX_TITLE_CHARS)}"]
+        lines += ["", f"## {section.heading}"]
         for item in section.items:
             lines += _item(item, int(bullet_chars * share * (0.5 + 0.5 * item.confidence)))
     return lines
@@ -182,12 +206,10 @@ def _lines(sections: Sequence[Section], vault: str, bullet_chars: int, share: fl
 
 def _item(item: Item, room: int) -> list[str]:
     """Write one memory: a line that names it, its path, and what it says in `room` characters, title included."""
-    text = inert(item.text)
-    title = cut(inert(item.title), min(MAX_TITLE_CHARS, max(room, 20)))
-    text = _without_title(text, title)
-    marks = "".join(f" ({cut(inert(mark), MAX_TITLE_CHARS)})" for mark in item.marks)
-    kind, date, name = (cut(inert(value), 40) for value in (item.kind, item.date, item.id))
-    lines = [f"- {date} {kind} [mem:{name}] {title}{marks}", f"  {cut(inert(item.path), 400)}"]
+    title = cut(item.title, max(room, 20))
+    text = _without_title(item.text, title)
+    marks = "".join(f" ({mark})" for mark in item.marks)
+    lines = [f"- {item.date} {item.kind} [mem:{item.id}] {title}{marks}", f"  {item.path}"]
     text = cut(text, room - len(title))
     return [*lines, f"  > {text}"] if len(text) > 1 else lines
 
