@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-# The C module is imported directly: `hashlib` loads OpenSSL, a third of an interpreter start. And once: a
-# module that is not there is looked for anew each time.
+import sys
+
+# The C module is imported directly: `hashlib` loads OpenSSL, a third of an interpreter start. And only the one
+# that there is: a module that is missing is looked for in every folder.
 try:
-    from _sha2 import sha256 as _digest  # Python 3.12 and later
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256 as _digest
+    else:
+        from _sha256 import sha256 as _digest
 except ImportError:
-    try:
-        from _sha256 import sha256 as _digest  # Python 3.11
-    except ImportError:
-        from hashlib import sha256 as _digest
+    from hashlib import sha256 as _digest
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base32, lower case: no i, l, o or u, so that an id can be read aloud and typed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import log, note
+from mdmem import note
 from mdmem.errors import VaultError
 from mdmem.journal import numbers
 
@@ -53,6 +53,8 @@ def mark_private(at: Capture) -> None:
     """Say that nothing of this turn is to be stored."""
     marked = [_make(mark) for mark in _marks(at)]
     if not any(marked):
+        from mdmem import log
+
         log.write(at.config, "a private turn could not be marked: neither state nor runtime folder can be written")
 
 
@@ -110,6 +112,8 @@ def remember_echo(at: Capture, spans: tuple[str, ...]) -> None:
     try:
         echo.remember(_echo_path(at.config, at.session), spans)
     except OSError as error:
+        from mdmem import log
+
         log.write(at.config, "what was private cannot be remembered, nor recognised when it is repeated", error)
 
 
