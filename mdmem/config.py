@@ -287,7 +287,7 @@ def check(setting: Setting, value: Any) -> Any:
     kind = type(setting.default)
     if kind is float and type(value) is int:
         value = float(value)
-    wrong = type(value) is not kind or (kind in (int, float) and value < 0)
+    wrong = type(value) is not kind or (kind in (int, float) and not 0 <= value < float("inf"))
     if kind is list and not wrong:
         wrong = not all(type(item) is str for item in value)
     if wrong or (setting.choices and value not in setting.choices):

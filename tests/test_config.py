@@ -46,6 +46,33 @@ def test_an_environment_variable_wins_and_a_bad_one_is_a_warning(vault: Path, mo
 
 
 @pytest.mark.parametrize(
+    ("variable", "key", "bad"),
+    [
+        ("MDMEM_INJECT_DEADLINE_SECONDS", "inject.deadline_seconds", ("nan", "inf", "-1", "soon", "")),
+        ("MDMEM_INJECT_DISABLED", "inject.enabled", ("perhaps", "2")),
+        ("MDMEM_DISABLE_CLAUDE_CLI", "expand.without_claude_cli", ("perhaps",)),
+    ],
+)
+def test_a_variable_that_says_nothing_sensible_leaves_the_default_and_is_a_warning(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, variable: str, key: str, bad: tuple[str, ...]
+) -> None:
+    for text in bad:
+        monkeypatch.setenv(variable, text)
+        found = load(vault)
+        assert found.settings[key] == config.BY_KEY[key].default
+        assert any(variable in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(("text", "enabled"), [("1", False), ("Yes", False), ("0", True), ("off", True), ("", True)])
+def test_one_variable_switches_injection_off(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, text: str, enabled: bool
+) -> None:
+    monkeypatch.setenv("MDMEM_INJECT_DISABLED", text)
+    assert load(vault).settings["inject.enabled"] is enabled
+    assert load(vault).warnings == ()
+
+
+@pytest.mark.parametrize(
     "line",
     ['max_lines = "7"', "max_lines = -1", "max_lines = true", "durability = 'fast'", "nonsense = 1", "tools = [1]"],
 )

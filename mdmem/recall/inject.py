@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
     from mdmem.config import Config
 
-LONGEST_SECONDS = 10.0
+FIRST_SECONDS = 1.5
 """Until the settings are read, this is the deadline: an agent that never closes stdin is not waited for."""
 
 
@@ -27,7 +27,7 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     started = time.monotonic()
     out = b""
     try:
-        _end_after(LONGEST_SECONDS)
+        _end_after(_first_seconds())
         out = run(words, vault, os.environ, started)
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
         _log("inject failed", error, vault)
@@ -38,6 +38,14 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     except OSError:
         pass  # the agent has closed its end
     os._exit(0)
+
+
+def _first_seconds() -> float:
+    try:
+        found = float(os.environ.get("MDMEM_INJECT_DEADLINE_SECONDS", ""))
+    except ValueError:
+        return FIRST_SECONDS
+    return found if 0 < found <= 60 else FIRST_SECONDS  # not when it is no number
 
 
 def run(words: list[str], vault: str | None, env: Mapping[str, str], started: float) -> bytes:
