@@ -20,9 +20,13 @@ def main() -> None:
 
         inject.main(words[1:], vault)
     else:
-        from mdmem.cli import main as run
+        try:
+            from mdmem.cli import main as run
 
-        run()
+            run()
+        except KeyboardInterrupt:  # so early that the commands are not there yet to meet it
+            print("mdmem: stopped.", file=sys.stderr)
+            sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import click
 import click.testing
 import pytest
 
+from mdmem import __main__
 from mdmem.cli import COMMANDS, cli
 from tests import cli_day
 
@@ -106,6 +107,23 @@ def test_commands_options_projects_kinds_and_settings_are_completed(ask: Run, tm
     assert completed(ask, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
     assert completed(ask, "list", "--kind", "pr") == ["prompt", "project"]
     assert completed(ask, "config", "get", "capture.max_l") == ["capture.max_lines"]
+
+
+def test_ctrl_c_while_it_still_loads_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Impatient:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "mdmem.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "mdmem.cli")
+    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
+    monkeypatch.setattr(sys, "argv", ["mdmem", "list"])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "mdmem: stopped.\n"
 
 
 def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:

@@ -185,7 +185,8 @@ def main() -> NoReturn:
     except OSError as error:
         if debug:
             raise
-        where = f" ({error.filename})" if error.filename else ""
+        name = str(error.filename or "")
+        where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
         click.echo(
             f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may know more; --debug shows where.", err=True
         )

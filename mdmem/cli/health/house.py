@@ -37,7 +37,7 @@ def vault(config: Config) -> Iterator[Finding]:
         yield error(f"There is no vault at {root}.", "`mdmem init` makes one.")
         return
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        yield error(f"{root} cannot be written.", f"Make it yours: `sudo chown -R $USER {root}`.")
+        yield error(f"{root} cannot be written.", f"Make it yours, `sudo chown -R $USER {root}`, or its disk writable.")
     elif not (root / "mdmem.toml").exists():
         yield note(f"{root} has no mdmem.toml: it is read as any folder of markdown.", f"`mdmem init {root}`")
     else:

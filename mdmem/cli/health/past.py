@@ -27,7 +27,8 @@ def git(config: Config) -> Iterator[Finding]:
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
-        yield error(str(problem), "`mdmem init` adds a repository and changes no note.")
+        text = str(problem).partition(". Run ")[0]
+        yield error(f"{text}.", f"`mdmem init {config.vault}` adds one and changes no note.")
         return
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored all the same.")
