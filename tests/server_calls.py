@@ -13,7 +13,8 @@ from mcp.server.mcpserver import Context, MCPServer
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from mdmem.server import app
+from mdmem.server import app, reach
+from mdmem.server.tools import TOOLS
 
 GHOST = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user"}
 
@@ -59,16 +60,10 @@ class Server:
         return call
 
     def many(self, headers: Mapping[str, str], calls: Iterable[tuple[str, dict[str, Any]]]) -> list[Answer]:
-        """Call tools one after the other in one context, in one task."""
-
-        async def run() -> list[Answer]:
-            called = self.server.call_tool
-            return [Answer(await called(tool, dict(given), context(tool, given))) for tool, given in calls]
-
-        def context(tool: str, given: dict[str, Any]) -> Context[Any, Any]:
-            return self.context(headers, {"name": tool, "arguments": given})
-
-        return self.loop.run(run())
+        """Call tools one after the other in one context, without the SDK, whose part in each call is half its cost."""
+        rows = {row.name: row for row in TOOLS}
+        at = reach.over_http(None, Headers(headers))
+        return [Answer(app.answer(rows[tool], lambda: at, given)) for tool, given in calls]
 
     def read(self, address: str, headers: Mapping[str, str]) -> str:
         """Read a resource; what it says when there is none."""

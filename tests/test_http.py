@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -15,24 +17,40 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
+import httpx2
 import pytest
+import uvicorn
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from uvicorn.server import ServerState
 
-from mdmem import config
+from mdmem import agents, config
+from mdmem.capture import hook
 from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, token
 from mdmem.server import http as serving
 from tests.conftest import PAYLOADS, notes
 
+SOAK = bool(os.environ.get("MDMEM_SOAK"))
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 class Running:
     """A server as a process of its own."""
 
-    def __init__(self, process: subprocess.Popen[str], port: int, secret: str) -> None:
+    def __init__(self, process: subprocess.Popen[str], env: dict[str, str], port: int, secret: str) -> None:
         self.process = process
+        self.env = env
         self.port = port
         self.secret = secret
+
+    def client(self, headers: dict[str, str]) -> tuple[httpx2.AsyncClient, Client]:
+        """Make an official client of it."""
+        given = {**headers, "Authorization": f"Bearer {self.secret}"}
+        link = httpx2.AsyncClient(headers=given, timeout=60)
+        return link, Client(streamable_http_client(f"http://127.0.0.1:{self.port}/mcp", http_client=link))
 
     def ask(
         self, path: str = "/mcp", body: Any = LIST, *, method: str = "POST", headers: dict[str, str] | None = None
@@ -69,7 +87,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     first, second = process.stderr.readline(), process.stderr.readline()
     port = int(first.rsplit(":", 1)[1].removesuffix("/mcp\n"))
     secret = Path(second.rpartition(" in ")[2].strip()).read_text().strip()
-    made = Running(process, port, secret)
+    made = Running(process, env, port, secret)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
@@ -83,7 +101,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def vault_of(running: Running) -> Path:
-    return Path(str(json.loads(call(running, "stats"))["vault"]))
+    return Path(running.env["MDMEM_VAULT"])
 
 
 def call(running: Running, tool: str, **arguments: Any) -> str:
@@ -192,8 +210,6 @@ def test_what_is_too_long_is_refused_before_it_is_read(running: Running) -> None
 
 
 def test_a_body_that_never_comes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    import anyio
-
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
 
     async def nothing() -> Any:
@@ -204,8 +220,6 @@ def test_a_body_that_never_comes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_answer_that_never_comes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    import anyio
-
     monkeypatch.setattr(guard, "ANSWER_SECONDS", 0.05)
     sent: list[Any] = []
 
@@ -224,25 +238,27 @@ def test_an_answer_that_never_comes_ends(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sent[0]["status"] == 504
 
 
-def test_who_connects_and_says_nothing_is_let_go(tmp_path: Path) -> None:
-    code = (
-        "from mdmem.server import guard, http\n"
-        "guard.HEADER_SECONDS = 0.2\n"
-        "opened = http.listen('127.0.0.1', 0, exact=False)\n"
-        "print(opened.getsockname()[1], flush=True)\n"
-        "http.serve(None, opened, '127.0.0.1')\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        port = int(process.stdout.readline())
-        for begun in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as link:
-                link.sendall(begun)
-                assert link.recv(100) == b""
-    finally:
-        process.kill()
-        process.communicate()
+def test_who_connects_and_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "HEADER_SECONDS", 0.05)
+
+    async def never(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("no request has come to its end")
+
+    async def wait() -> None:
+        settings = uvicorn.Config(never, log_config=None)
+        settings.load()
+        loop = asyncio.get_running_loop()
+        state = ServerState()
+        server = await loop.create_server(lambda: serving._Protocol(settings, state, {}), "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            for begun in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(begun)
+                assert await asyncio.wait_for(reader.read(), timeout=30) == b""
+                writer.close()
+
+    asyncio.run(wait())
 
 
 # -- the token and the port ------------------------------------------------------------------------
@@ -332,6 +348,29 @@ def test_a_hook_over_http_hears_what_the_command_hears(running: Running) -> None
         assert not path.is_file() or b"canary" not in path.read_bytes(), path
 
 
+PROMPTS = {
+    "claude-code": "UserPromptSubmit-plain-01",
+    "codex": "UserPromptSubmit-01",
+    "copilot": "UserPromptSubmit-01",
+    "cursor": "beforeSubmitPrompt-01",
+    "gemini": "BeforeAgent-01",
+    "opencode": "UserPromptSubmit-01",
+}
+
+
+@pytest.mark.parametrize("agent", sorted(agents.MODULES))
+def test_every_agent_hears_over_http_what_its_hook_says(running: Running, vault: Path, agent: str) -> None:
+    file = PAYLOADS / agent.replace("-", "_") / f"{PROMPTS[agent]}.json"
+    sent = json.loads(file.read_text()) | {"prompt": f"a <private>canary</private> for {agent}"}
+
+    status, _, body = running.ask(f"/hooks/{agent}", sent)
+
+    assert status == 200
+    assert body.encode() == hook.run([agent], json.dumps(sent).encode(), str(vault))
+    (stored,) = [path for path in notes(vault_of(running)) if f" for {agent}\n" in path.read_text()]
+    assert stored.name in {path.name for path in notes(vault)}
+
+
 def test_hooks_at_the_same_time_leave_a_note_each(running: Running) -> None:
     statuses = []
 
@@ -383,3 +422,65 @@ def test_nothing_that_was_asked_is_in_a_log(running: Running) -> None:
         assert not path.is_file() or b"canaryquery" not in path.read_bytes()
         assert not path.is_file() or b"canarypayload" not in path.read_bytes()
         assert not path.is_file() or b"canarymethod" not in path.read_bytes()
+
+
+# -- many at once ----------------------------------------------------------------------------------
+
+
+def word_of(number: int) -> str:
+    """Give each client a word that has nothing in common with any other's."""
+    return "qz" + "".join("bdfghjklmn"[int(digit)] for digit in f"{number:02d}") + "word"
+
+
+@pytest.mark.soak
+def test_many_clients_and_processes_at_once_get_their_own_answers(running: Running) -> None:
+    clients, calls = (32, 2000) if SOAK else (6, 60)
+    processes, turns = (32, 20) if SOAK else (1, 5)
+    errors: list[str] = []
+
+    async def talk(number: int) -> None:
+        word = word_of(number)
+        owner = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user", "X-Ghost-Owner": f"owner{number}"}
+        link, made = running.client(owner)
+        rng = random.Random(number)
+        async with link, made as client:
+            await client.call_tool("add_note", {"text": f"{word} is mine"})
+            await client.call_tool("remember_create_internal_memory", {"content": f"{word} is inside"})
+            for _ in range(calls // clients - 2):
+                tool = rng.choice(["search", "recent", "remember_search_internal_memory", "get_notes"])
+                given: dict[str, Any] = {"query": word}
+                if tool == "recent":
+                    given = {"kind": "note", "limit": 5}
+                elif tool == "get_notes":
+                    given = {"ids": [f"notes/none-{number}.md"]}
+                answer = await client.call_tool(tool, given)
+                text = json.dumps(answer.structured_content)
+                expected = {"search": f"{word} is mine", "remember_search_internal_memory": f"{word} is inside"}
+                right = {"recent": "is mine", "get_notes": f"none-{number}.md"}.get(tool) or expected[tool]
+                strange = [other for other in range(clients) if other != number and word_of(other) in text]
+                if answer.is_error or right not in text or (strange and tool != "recent"):
+                    errors.append(f"{tool} {number}: {text}")
+
+    async def work(number: int) -> None:
+        env = {**running.env, "MDMEM_INTERNAL_TYPE": "agent", "MDMEM_USER_ID": f"user{number}"}
+        command = StdioServerParameters(command=sys.executable, args=["-P", "-m", "mdmem", "mcp"], env=env)
+        async with Client(stdio_client(command)) as client:
+            for turn in range(turns):
+                made = await client.call_tool("add_note", {"text": f"turn {turn} of {number} is mine"})
+                assert not made.is_error, made.content
+                kept = await client.call_tool("remember_create_internal_memory", {"content": f"memory {number} {turn}"})
+                assert not kept.is_error, kept.content
+            held = await client.call_tool("remember_search_internal_memory", {"query": "", "limit": 100})
+            contents = {one["content"] for one in held.structured_content["memories"]}
+            assert contents == {f"memory {number} {turn}" for turn in range(turns)}
+
+    async def together() -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(clients):
+                group.start_soon(talk, number)
+            for number in range(processes):
+                group.start_soon(work, number)
+
+    anyio.run(together)
+    assert errors == []
+    assert len(list((vault_of(running) / "notes").iterdir())) == clients + processes * turns

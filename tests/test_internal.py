@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mdmem import config, note
 from mdmem.cli import setup
 from mdmem.errors import UsageError
+from mdmem.server import reach, remembering
 from mdmem.server.internal import context, orders, ranking
 from mdmem.server.internal.context import Context
 from mdmem.server.internal.memories import Memory
@@ -115,6 +116,30 @@ def test_python_gives_a_context_in_either_form() -> None:
 
     assert context.read(flat) == context.read({"internal_context": flat}) == made
     assert context.read({"internal_context": made}) is made
+
+
+def test_python_calls_the_tools_functions_in_a_context(vault: Path) -> None:
+    flat = reach.in_python(internal_type="ghost", ghost_type="user", ghost_owner="alice")
+    structured = reach.in_python(str(vault), internal_context=Context("ghost", "user", "carol"))
+
+    made = remembering.remember_create_internal_memory(flat, "tea", feelings={"feel_joy": 0.5})
+
+    assert made["tags"] == ["ghost", "ghost_type:user", "ghost_owner:user:alice"]
+    (kept,) = remembering.remember_search_internal_memory(flat, "tea")["memories"]
+    assert kept["feelings"] == {"feel_joy": 0.5}
+    assert remembering.remember_search_internal_memory(structured, "")["total"] == 0
+    with pytest.raises(UsageError, match="Internal context required"):
+        remembering.remember_search_internal_memory(reach.in_python(), "tea")
+
+
+def test_a_name_is_the_same_over_http_and_on_stdio(server: Server) -> None:
+    from starlette.datastructures import Headers
+
+    given = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user", "X-Ghost-Owner": "zoë"}
+    raw = [(name.lower().encode(), value.encode()) for name, value in given.items()]
+    env = {"MDMEM_INTERNAL_TYPE": "ghost", "MDMEM_GHOST_TYPE": "user", "MDMEM_GHOST_OWNER": "zoë"}
+
+    assert context.from_headers(Headers(raw=raw)) == context.from_env(env) == Context("ghost", "user", "zoë")
 
 
 def test_over_http_the_environment_gives_no_context(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +258,38 @@ def test_an_update_changes_what_is_given_and_counts_up(alice: Callable[..., Answ
     assert alice("remember_update_internal_memory", {"memory_id": name}).said.startswith("Nothing is to be changed")
 
 
+def test_a_memory_answers_to_the_beginning_of_its_id_and_to_its_path(alice: Callable[..., Answer], vault: Path) -> None:
+    name = create(alice, "tea")
+    (path,) = vault.rglob("*.md")
+
+    for reference in (name[:4], name.upper(), path.relative_to(vault).as_posix(), str(path)[:-3]):
+        assert not alice("remember_update_internal_memory", {"memory_id": reference, "weight": 0.5}).error, reference
+    twin = path.with_name("twin.md")
+    twin.write_text(path.read_text().replace(name, f"{name[:9]}_"))
+    answer = alice("remember_update_internal_memory", {"memory_id": name[:4], "weight": 1})
+    assert answer.error
+    assert "2 memories have ids that begin with" in answer.said
+
+
+def test_an_update_by_an_agent_at_large_leaves_a_memory_to_its_conversation(server: Server) -> None:
+    at_large = server.with_headers({"X-Internal-Type": "agent"})
+    talk = server.with_headers({"X-Internal-Type": "agent", "X-Conversation-Id": "c1"})
+    name = create(talk, "tea", tags=["a"])
+
+    changed = at_large("remember_update_internal_memory", {"memory_id": name, "tags": ["b"]})
+
+    assert changed.value["tags"] == ["agent", "agent:conversation:c1", "b"]
+    assert found(talk("remember_search_internal_memory", {"query": "tea"})) == ["tea"]
+
+
+def test_tags_are_told_as_they_are_stored(alice: Callable[..., Answer]) -> None:
+    given = {"content": "x", "tags": ["#green tea", "a<private>canary</private>"]}
+
+    made = alice("remember_create_internal_memory", given)
+
+    assert made.value["tags"][3:] == ["green-tea", "a[PRIVATE]"]
+
+
 def test_the_text_before_an_update_is_in_git(vault: Path, server: Server) -> None:
     setup.make_vault(config.load(str(vault)))
     alice = server.with_headers(ALICE)
@@ -293,6 +350,10 @@ def test_an_accessor_is_shown_what_they_are_trusted_with(server: Server, vault: 
     assert set(found(bob("remember_search_internal_memory", {"query": ""}))) == {"asks 0.0", "asks 0.5"}
     assert found(bob("remember_query_internal_memory", {"query": "much"})) == []
     assert bob("remember_update_internal_memory", {"memory_id": name, "title": "x"}).error
+    (mine,) = [one for one in bob("remember_query_internal_memory", {"query": "0.5"}).value["memories"] if one["trust"]]
+    beyond = bob("remember_update_internal_memory", {"memory_id": mine["memory_id"], "trust": 0.9})
+    assert (beyond.error, beyond.value["version"]) == (False, 2)
+    assert found(bob("remember_search_internal_memory", {"query": ""})) == ["asks 0.0"]
 
 
 @pytest.mark.parametrize(
@@ -317,6 +378,8 @@ def test_deleted_memories_are_shown_when_they_are_asked_for(alice: Callable[...,
 
     assert (search("exclude"), search("only")) == ({"kept"}, {"gone"})
     assert search("include") == {"kept", "gone"}
+    by_time = alice("remember_search_internal_memory_by", {"mode": "byTime", "deleted_filter": "include"})
+    assert by_time.said.count("version 1, deleted") == 1
     assert alice("remember_search_internal_memory", {"query": "", "deleted_filter": "all"}).error
 
 
@@ -381,8 +444,13 @@ def test_every_mode_lays_memories_out() -> None:
     assert set(orders.MODES) == {
         "byTime", "byDensity", "byRating", "byDiscovery", "byProperty", "bySignificance", "byBroad", "byRandom",
     }  # fmt: skip
-    for bad in ({"mode": "byMood"}, {"mode": "byTime", "sort_order": "up"}, {"mode": "byProperty"}):
-        with pytest.raises(UsageError):
+    for bad, named in (
+        ({"mode": "byMood"}, "no mode 'byMood'"),
+        ({"mode": "byTime", "sort_order": "up"}, "not 'up'"),
+        ({"mode": "byProperty"}, "needs sort_field"),
+        ({"mode": "byProperty", "sort_field": "wieght"}, "not 'wieght'"),
+    ):
+        with pytest.raises(UsageError, match=named):
             orders.arrange(held, **bad)
 
 
@@ -524,9 +592,9 @@ def test_nothing_reaches_across(server: Server, vault: Path, secrets: dict[str, 
     before = {path: path.read_bytes() for path in (vault / "internal").rglob("*.md")}
 
     asked = [one for at in others for one in calls(at, vault)]
-    # Half of the calls by default: which half goes round with the pair, so that all of them are tried.
+    # Half of the calls by default, and the other half for the next context, so that all of them are tried.
     step = 1 if os.environ.get("MDMEM_SOAK") else 2
-    asked = [*asked[len(name) % step :: step], *wide()]
+    asked = [*asked[[*CONTEXTS, "nobody"].index(name) % step :: step], *wide()]
     for (tool, arguments), answer in zip(asked, server.many(headers, asked), strict=True):
         sent = json.dumps(arguments)
         for whose in others:

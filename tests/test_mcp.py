@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from mdmem import config, note, privacy
+from mdmem.journal import PAGE_MARKS
 from mdmem.recall import block
 from mdmem.recall.gate import Gate
-from mdmem.server import shown, tools
+from mdmem.server import reach, shown, tools
 from tests.server_calls import Server
 
 SOAK = bool(os.environ.get("MDMEM_SOAK"))
@@ -126,6 +124,36 @@ def test_pages_hold_still_and_say_how_many_there_are(server: Server, vault: Path
         offset = page.value["next_offset"]
 
     assert len(seen) == len(set(seen)) == 23
+
+
+def test_lists_hold_every_note_and_rankings_one_of_those_that_say_the_same(server: Server, vault: Path) -> None:
+    for number in range(6):
+        put(vault, f"journal/p/s/{number}.md", "run the tests again please", kind="prompt", session=f"s{number}")
+
+    assert len(set(entries(server.call("search_user_prompts", {"query": "tests"})))) == 6
+    assert len(set(entries(server.call("recent")))) == 6
+    ranked = server.call("search", {"query": "tests"})
+    assert (len(ranked.value["entries"]), ranked.value["total"]) == (1, 6)
+    assert "(5 more say the same)" in ranked.said
+
+
+def test_a_note_without_front_matter_is_cited_as_it_was_found(server: Server, vault: Path) -> None:
+    (vault / "notes").mkdir()
+    (vault / "notes" / "plain.md").write_text("# Zebras\n\nThey have stripes.\n")
+    (name,) = entries(server.call("search", {"query": "stripes"}))
+
+    for reference in (name, "notes/plain.md"):
+        (whole,) = server.call("get_notes", {"ids": [reference]}).value["notes"]
+        assert (whole["id"], whole["title"], whole["meta"]) == (name, "Zebras", {})
+    assert server.call("append_note", {"note": name, "text": "Four legs."}).value["id"] == name
+    assert f"[mem:{name}]" in server.call("pin", {"note": "notes/plain.md"}).said
+
+
+def test_a_sessions_page_is_read_without_its_marks(server: Server, vault: Path) -> None:
+    name = put(vault, "journal/p/2026-09-14/0800-x/session.md", f"# X\n\n{PAGE_MARKS[0]}\nwords", kind="session")
+
+    assert "mdmem:" not in server.call("get_notes", {"ids": [name]}).text
+    assert "mdmem:" not in server.call("timeline", {"note": name}).text
 
 
 def test_timeline_shows_what_was_around_a_note(server: Server, day: dict[str, str]) -> None:
@@ -396,6 +424,7 @@ def test_a_suggested_word_is_one_of_notes_that_may_be_seen(server: Server, vault
         ("search", {"limit": 1000}, "search cannot take these arguments. limit: Input should be less"),
         ("search", {"sort": "best"}, "sort must be relevance, newest, oldest; not 'best'"),
         ("search", {"words": "x"}, "search has no argument 'words'; it takes query, queries, kind"),
+        ("search", {"tags": "decision"}, "tags: Input should be a list"),
         ("get_notes", {}, "ids: Field required"),
         ("timeline", {}, "Give `note` (an id from `search`) or `query`"),
         ("pin", {"note": "zzzzzzzzzz"}, "`search` finds notes by their words"),
@@ -412,6 +441,10 @@ def test_errors_say_what_to_do(
     assert answer.error
     assert said in answer.said
     assert "pydantic" not in answer.said
+
+
+def test_a_stand_up_since_no_time_says_so(server: Server, vault: Path) -> None:
+    assert "`since:whenever` is no time" in server.prompt("standup", {"since": "whenever"}, {})
 
 
 def test_without_a_vault_tools_say_so(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -448,25 +481,6 @@ def over_pipes(**env: str) -> AbstractAsyncContextManager[Client]:
     return Client(stdio_client(parameters))
 
 
-@pytest.fixture
-def port(vault: Path) -> Iterator[Callable[..., Any]]:
-    """Serve over HTTP as a process of its own; give what makes clients of it."""
-    command = [sys.executable, "-m", "mdmem", "mcp", "--http"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    address = process.stderr.readline().split()[-1]
-    secret = Path(process.stderr.readline().rpartition(" in ")[2].strip()).read_text().strip()
-
-    def client(**headers: str) -> tuple[httpx2.AsyncClient, Client]:
-        given = {key.replace("_", "-"): value for key, value in headers.items()}
-        link = httpx2.AsyncClient(headers={**given, "Authorization": f"Bearer {secret}"}, timeout=60)
-        return link, Client(streamable_http_client(address, http_client=link))
-
-    yield client
-    process.terminate()
-    process.communicate(timeout=20)
-
-
 def test_the_official_client_talks_over_pipes(vault: Path, day: dict[str, str]) -> None:
     async def talk() -> None:
         async with over_pipes(MDMEM_INTERNAL_TYPE="agent") as client:
@@ -500,32 +514,41 @@ def test_the_official_client_talks_over_pipes(vault: Path, day: dict[str, str]) 
     anyio.run(talk)
 
 
-def test_the_project_that_is_worked_in_is_known_on_pipes(vault: Path, tmp_path: Path) -> None:
+def test_the_agent_says_which_project_is_worked_in(vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "tea-shop").mkdir()
+    env = {**os.environ, "CLAUDE_PROJECT_DIR": str(tmp_path / "tea-shop")}
+
+    assert reach.on_stdio(None, env, str(vault)).project == "tea-shop"
+
+
+def test_the_folder_it_is_started_in_lends_it_a_project_and_no_modules(vault: Path, tmp_path: Path) -> None:
     work = tmp_path / "tea-shop"
     work.mkdir()
+    for name in ("mdmem.py", "json.py"):
+        (work / name).write_text("raise SystemExit('not this one')")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "add_note", "arguments": {"text": "tea is hot"}}},
+    ]
 
-    async def talk() -> None:
-        async with over_pipes(CLAUDE_PROJECT_DIR=str(work)) as client:
-            made = await client.call_tool("add_note", {"text": "tea is hot"})
-            read = note.parse((vault / made.structured_content["path"]).read_bytes())
-            assert read.meta["project"] == "tea-shop"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "mdmem", "mcp"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=work,
+    ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stdout
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        process.stdin.flush()
+        first, second = (json.loads(process.stdout.readline()) for _ in range(2))
+        rest, said = process.communicate(timeout=60)
 
-    anyio.run(talk)
-
-
-def test_the_folder_it_is_started_in_lends_it_no_modules(vault: Path, tmp_path: Path) -> None:
-    (tmp_path / "mdmem.py").write_text("raise SystemExit('not this one')")
-    (tmp_path / "json.py").write_text("raise SystemExit('not this one')")
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}  # fmt: skip
-
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "mdmem", "mcp"], input=json.dumps(message) + "\n",
-        capture_output=True, text=True, cwd=tmp_path, timeout=60,
-    )  # fmt: skip
-
-    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "mdmem"
-    assert (done.returncode, done.stderr) == (0, "")
+    assert first["result"]["serverInfo"]["name"] == "mdmem"
+    path = vault / second["result"]["structuredContent"]["path"]
+    assert note.parse(path.read_bytes()).meta["project"] == "tea-shop"
+    assert (process.returncode, rest, said) == (0, "", "")
 
 
 def test_without_the_extra_it_is_said_what_to_install(vault: Path) -> None:
@@ -535,69 +558,3 @@ def test_without_the_extra_it_is_said_what_to_install(vault: Path) -> None:
 
     assert done.returncode == 3
     assert "pip install 'mdmem[mcp]'" in done.stderr
-
-
-def word_of(number: int) -> str:
-    """Give each client a word that has nothing in common with any other's."""
-    return "qz" + "".join("bdfghjklmn"[int(digit)] for digit in f"{number:02d}") + "word"
-
-
-@pytest.mark.soak
-def test_many_clients_at_once_get_their_own_answers(vault: Path, port: Callable[..., Any]) -> None:
-    clients, calls = (32, 2000) if SOAK else (6, 60)
-    errors: list[str] = []
-
-    async def talk(number: int) -> None:
-        word = word_of(number)
-        link, made = port(X_Internal_Type="ghost", X_Ghost_Type="user", X_Ghost_Owner=f"owner{number}")
-        rng = random.Random(number)
-        async with link, made as client:
-            await client.call_tool("add_note", {"text": f"{word} is mine"})
-            await client.call_tool("remember_create_internal_memory", {"content": f"{word} is inside"})
-            for _ in range(calls // clients - 2):
-                tool = rng.choice(["search", "recent", "remember_search_internal_memory", "get_notes"])
-                given_words: dict[str, Any] = {"query": word}
-                if tool == "recent":
-                    given_words = {"limit": 5}
-                elif tool == "get_notes":
-                    given_words = {"ids": [f"notes/none-{number}.md"]}
-                answer = await client.call_tool(tool, given_words)
-                text = json.dumps(answer.structured_content)
-                expected = {"search": f"{word} is mine", "remember_search_internal_memory": f"{word} is inside"}
-                right = {"recent": "is mine", "get_notes": f"none-{number}.md"}.get(tool) or expected[tool]
-                strange = [other for other in range(clients) if other != number and word_of(other) in text]
-                if answer.is_error or right not in text or (strange and tool != "recent"):
-                    errors.append(f"{tool} {number}: {text}")
-
-    async def together() -> None:
-        async with anyio.create_task_group() as group:
-            for number in range(clients):
-                group.start_soon(talk, number)
-
-    anyio.run(together)
-    assert errors == []
-    assert len(list((vault / "notes").iterdir())) == clients
-
-
-@pytest.mark.soak
-def test_many_processes_write_one_vault(vault: Path) -> None:
-    clients, calls = (32, 20) if SOAK else (2, 5)
-
-    async def talk(number: int) -> None:
-        async with over_pipes(MDMEM_INTERNAL_TYPE="agent", MDMEM_USER_ID=f"user{number}") as client:
-            for turn in range(calls):
-                made = await client.call_tool("add_note", {"text": f"note {number} {turn}"})
-                assert not made.is_error, made.content
-                kept = await client.call_tool("remember_create_internal_memory", {"content": f"memory {number} {turn}"})
-                assert not kept.is_error, kept.content
-            held = await client.call_tool("remember_search_internal_memory", {"query": "", "limit": 100})
-            contents = {one["content"] for one in held.structured_content["memories"]}
-            assert contents == {f"memory {number} {turn}" for turn in range(calls)}
-
-    async def together() -> None:
-        async with anyio.create_task_group() as group:
-            for number in range(clients):
-                group.start_soon(talk, number)
-
-    anyio.run(together)
-    assert len(list((vault / "notes").iterdir())) == clients * calls

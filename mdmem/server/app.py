@@ -78,18 +78,9 @@ def _tool(row: Tool, reach_of: ReachOf, vault: str | None) -> ServerTool:
     parameters = [each for each in signature.parameters.values() if each.name not in ("at", extra)]
 
     def call(ctx: Context[Any, Any], **given: Any) -> CallToolResult:
-        try:
-            if extra:
-                given[extra] = _extras(ctx, row)
-            value = row.function(reach_of(ctx), **given)
-        except MdmemError as error:
-            return _refusal(str(error))
-        except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
-            log.write(config.load(vault), f"the tool {row.name} failed", error)
-            return _refusal(f"{row.name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may know why.")
-        lines = row.text(value)
-        text = "\n".join(lines) if row.writes else shown.fenced(lines)
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
+        if extra:
+            given[extra] = _extras(ctx, row)
+        return answer(row, lambda: reach_of(ctx), given, vault)
 
     request = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
     _sign(call, row.name, signature.replace(parameters=[*parameters, request], return_annotation=CallToolResult))
@@ -114,6 +105,20 @@ def _tool(row: Tool, reach_of: ReachOf, vault: str | None) -> ServerTool:
     return tool
 
 
+def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str | None = None) -> CallToolResult:
+    """Call a tool's function and give its values, and the same as text; or why not, for the model to act on."""
+    try:
+        value = row.function(at(), **given)
+    except MdmemError as error:
+        return _refusal(str(error))
+    except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
+        log.write(config.load(vault), f"the tool {row.name} failed", error)
+        return _refusal(f"{row.name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may know why.")
+    lines = row.text(value)
+    text = "\n".join(lines) if row.writes else shown.fenced(lines)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
+
+
 @cache
 def _schema(given: Any) -> dict[str, Any]:
     made: dict[str, Any] = _slim(TypeAdapter(given).json_schema(), given=False)
@@ -135,7 +140,8 @@ class _Tool(ServerTool):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()]
-            return _refusal(f"{self.name} cannot take these arguments. {'; '.join(wrong[:5])}.")
+            said = "; ".join(wrong[:5]).replace("valid tuple", "list")
+            return _refusal(f"{self.name} cannot take these arguments. {said}.")
 
 
 def _slim(schema: Any, *, given: bool = True) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from mdmem import note
+from mdmem import journal, note
 from mdmem.recall.search import Hit
 from mdmem.server import shown
 from mdmem.server.reach import Reach
@@ -48,7 +48,7 @@ def of_hit(at: Reach, hit: Hit, meta: Mapping[str, Any]) -> Entry:
         "title": shown.line(at.gate, hit.title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, hit.project, NAME_CHARS),
         "score": round(hit.score, 2),
-        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, hit.snippet), hit.title),
+        "line": _outdated(at, meta) + _alike(hit) + _without_title(shown.line(at.gate, hit.snippet), hit.title),
     }
 
 
@@ -63,7 +63,7 @@ def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) ->
         "title": shown.line(at.gate, title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
-        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, parsed.body[:1_000]), title),
+        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, journal.unmarked(parsed.body[:1_000])), title),
     }
 
 
@@ -75,6 +75,10 @@ def spoken(created: str) -> str:
 def _outdated(at: Reach, meta: Mapping[str, Any]) -> str:
     newer = meta.get("superseded_by")
     return f"(superseded by {shown.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
+
+
+def _alike(hit: Hit) -> str:
+    return f"({hit.similar} more say the same) " if hit.similar else ""
 
 
 def _without_title(line: str, title: str) -> str:

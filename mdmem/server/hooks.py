@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio.to_thread
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from mdmem import agents, config, log
 from mdmem.agents import payload
@@ -34,19 +34,15 @@ def endpoint(vault: str | None) -> Any:
 
 
 def _handle(vault: str | None, name: str, data: bytes) -> Response:
-    settings = config.load(vault, os.environ)
     try:
-        agent = agents.load(name)
-        event = agent.read(payload.decode(data), os.environ)
-    except ValueError as error:
-        log.write(settings, "a hook over HTTP could not be read", error)
+        payload.decode(data)
+    except payload.NoPayloadError as error:
+        log.write(config.load(vault, os.environ), "a hook over HTTP could not be read", error)
         return Response("The payload is not a JSON object.", status_code=400)
     try:
         with _alone:
-            outcome = hook.capture(settings, event, os.environ)
-        message = hook.feedback(settings, event, outcome)
-        reply = agent.reply(event, None, message) if message else None
+            reply = hook.run([name], data, vault, os.environ)
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
-        log.write(settings, "a hook over HTTP failed", error)
-        reply = None
-    return JSONResponse(reply) if reply else Response(status_code=200)
+        log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
+        reply = b""
+    return Response(reply, media_type="application/json" if reply else None)

@@ -104,7 +104,18 @@ def read(at: Reach, path: str) -> note.Parsed | None:
     """Read a note that may be seen; None for any other."""
     data = vault.read_path(at.config.vault, path)
     parsed = note.parse(data) if data is not None else None
-    return parsed if parsed is not None and at.sees(path, parsed.meta) else None
+    if parsed is None or not at.sees(path, parsed.meta):
+        return None
+    if not (parsed.meta.get("id") and parsed.meta.get("title")):  # somebody wrote it by hand: the index has named it
+        nothing: dict[str, Any] = {}
+        named = search.answered(at.config, lambda view: _named(view, path)) or nothing
+        parsed.meta.update({key: parsed.meta.get(key) or named[key] for key in ("id", "title") if key in named})
+    return parsed
+
+
+def _named(view: View, path: str) -> dict[str, Any]:
+    number = view.find(path)
+    return {} if number is None else view.facts(number)
 
 
 def _as_path(at: Reach, wanted: str) -> tuple[str, note.Parsed] | None:

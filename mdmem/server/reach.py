@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem import config, journal, project
+from mdmem import config, journal, owned, project
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import private
@@ -18,8 +18,6 @@ from mdmem.server.internal.context import Context
 
 PROJECT_HEADER = "X-Project"
 """Over HTTP: the journal's name of the project that is worked in."""
-
-INTERNAL_KINDS = frozenset(["ghost", "agent"])
 
 
 class Reach(NamedTuple):
@@ -50,7 +48,7 @@ class Reach(NamedTuple):
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
         """Say whether a note may be shown: nobody's internal memory, and no other project's private note."""
-        if path.split("/")[0].casefold() == "internal" or str(meta.get("kind", "")).lower() in INTERNAL_KINDS:
+        if owned.is_internal(path, meta.get("kind")):
             return False
         owner = path.split("/")[1] if path.startswith("journal/") else str(meta.get("project", ""))
         if self.project and owner == self.project:
@@ -71,9 +69,19 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str) -> Reach:
 def over_http(vault: str | None, headers: Any) -> Reach:
     """Give the reach of an HTTP request, by its headers alone (starlette's)."""
     settings = config.load(vault, os.environ)
-    named = headers.getlist(PROJECT_HEADER)
+    named = context.header(headers, PROJECT_HEADER)
     name = named[0].strip() if len(named) == 1 else ""
     return _reach(settings, Gate(settings), name, lambda: context.from_headers(headers))
+
+
+def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Reach:
+    """Give the reach of a program that calls the tools' functions itself.
+
+    extras: whose internal memories are meant, as `context.read` takes it: `internal_context`, a `Context` or a
+        mapping; or its values, such as internal_type="ghost", ghost_type="user", ghost_owner="alice".
+    """
+    settings = config.load(vault, os.environ)
+    return _reach(settings, Gate(settings), project, lambda: context.read(extras))
 
 
 def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], branch: str = "") -> Reach:

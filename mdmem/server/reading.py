@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem import note, vault
+from mdmem import journal, note, vault
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.recall import search as engine
 from mdmem.recall.index.view import View
@@ -77,7 +77,8 @@ def search(
     )  # fmt: skip
     more = [index.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
     asked = asked._replace(words=" ".join(dict.fromkeys(" ".join([asked.words, *more]).split())))
-    return found(at, asked, sort=sort, limit=limit, offset=offset)
+    ranked = sort == "relevance" and bool(asked.text)
+    return found(at, asked, sort=sort, limit=limit, offset=offset, collapse=ranked)
 
 
 def search_user_prompts(
@@ -90,7 +91,7 @@ def search_user_prompts(
 ) -> Found:
     """Search what the user really asked, word for word, across sessions. An empty query lists the latest."""
     asked = index.parsed(at, query, kind="prompt", project=project or None, since=since or None)
-    return found(at, asked, sort="relevance", limit=limit, offset=offset)
+    return found(at, asked, sort="relevance", limit=limit, offset=offset, collapse=False)
 
 
 def recent(
@@ -103,7 +104,7 @@ def recent(
 ) -> Found:
     """List the newest notes."""
     asked = index.parsed(at, "", kind=kind or None, project=project or None, since=since or None)
-    return found(at, asked, sort="newest", limit=limit, offset=offset)
+    return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def file_history(
@@ -115,7 +116,7 @@ def file_history(
 ) -> Found:
     """List what was asked, done and said about a file, newest first."""
     asked = index.parsed(at, "", file=path, project=project or None)
-    return found(at, asked, sort="newest", limit=limit, offset=offset)
+    return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
 def related(at: Reach, note: Note, limit: Limit = 10) -> Found:  # noqa: A002, RUF100 - the argument's name
@@ -127,8 +128,8 @@ def related(at: Reach, note: Note, limit: Limit = 10) -> Found:  # noqa: A002, R
     return entries.paged(kept, len(kept), 0, limit, notices)
 
 
-def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int) -> Found:
-    """Answer a query with a part of what may be seen of its answer."""
+def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> Found:
+    """Answer a query with a part of what may be seen of its answer. collapse: notes that say the same are one entry."""
     with index.fresh(at.config) as notices:
         result = engine.search(
             at.config,
@@ -136,6 +137,7 @@ def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int) -> Fou
             sort=sort,
             limit=limit,
             offset=offset,
+            collapse=collapse,
             snippet_chars=shown.LINE_CHARS,
             update=False,
             here=at.here,
@@ -286,7 +288,7 @@ def get_notes(
 
 def whole_note(at: Reach, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
     """Show a note's text from `offset` on, at most `chars` characters, cut at a line's end where one is near."""
-    body = shown.text(at.gate, parsed.body.strip("\n"))
+    body = shown.text(at.gate, journal.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
         near = part.rfind("\n", len(part) * 3 // 4)

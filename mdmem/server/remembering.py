@@ -26,7 +26,9 @@ Words = Annotated[str, Field(max_length=4_000)]
 Share = Annotated[float | None, Field(ge=0, le=1)]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Offset = Annotated[int, Field(ge=0)]
-DeletedFilter = Annotated[str, Field(description="exclude, include or only.")]
+DeletedFilter = Annotated[
+    str, Field(description="What of memories that a person marked as deleted: exclude, include or only.")
+]
 
 
 class Remembered(TypedDict):
@@ -42,6 +44,7 @@ class Remembered(TypedDict):
     version: int
     weight: float | None
     trust: float
+    feelings: dict[str, float]
     deleted: bool
     relevance: float | None
 
@@ -75,13 +78,14 @@ def remember_create_internal_memory(
     """Remember something for yourself. Feelings go as `feel_...` numbers from 0 to 1, such as feel_joy."""
     own = scope(at.config, at.context())
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
-    made = memories.create(at.config, own, content, title=title, tags=tags, numbers=numbers, now=time.time())
-    return _stored(own, made.id, 1, tags, "Remembered.")
+    mine = memories.own_tags(at.config, tags)
+    made = memories.create(at.config, own, content, title=title, tags=mine, numbers=numbers, now=time.time())
+    return _stored(own, made.id, 1, mine, "Remembered.")
 
 
 def remember_update_internal_memory(
     at: Reach,
-    memory_id: Annotated[str, Field(description="As a search gives it.")],
+    memory_id: Annotated[str, Field(description="As a search gives it; mem:ID, its beginning and a path do, too.")],
     content: str | None = None,
     title: str | None = None,
     tags: Tags | None = None,
@@ -199,6 +203,11 @@ def _shown(at: Reach, memory: Memory, relevance: float | None, chars: int) -> Re
         "version": memory.version,
         "weight": memories.share_of(weight, 0.0) if weight is not None else None,
         "trust": memory.trust,
+        "feelings": {
+            shown.line(at.gate, key, 60): memories.share_of(value, 0.0)
+            for key, value in memory.meta.items()
+            if key.startswith(memories.FEEL)
+        },
         "deleted": memory.deleted,
         "relevance": relevance,
     }
@@ -213,7 +222,8 @@ def memories_text(made: Memories) -> list[str]:
     lines: list[str] = []
     for one in made["memories"]:
         share = f" (relevance {one['relevance']:.2f})" if one["relevance"] is not None else ""
-        facts = f"{one['memory_id']}, {spoken(one['created'])}, version {one['version']}"
+        gone = ", deleted" if one["deleted"] else ""
+        facts = f"{one['memory_id']}, {spoken(one['created'])}, version {one['version']}{gone}"
         lines += ["", f"## {one['title']}{share}", facts]
         lines += [one["content"], *(["(it goes on)"] if one["truncated"] else [])]
     more = f"; go on with offset {made['next_offset']}" if made["next_offset"] is not None else ""

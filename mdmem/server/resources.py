@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mdmem import vault
+from mdmem.errors import UsageError
 from mdmem.server import entries, index, reading, sessions, shown
 from mdmem.server.reach import Reach
 
@@ -59,8 +60,9 @@ def _recall(at: Reach, topic: str) -> str:
 def _standup(at: Reach, since: str) -> str:
     first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
     asked = index.parsed(at, "", since=first)
-    moment = vault.iso_time(asked.since) if asked.since is not None else f"{first[:10]}T00:00:00Z"
-    done = sessions.summaries(at, since=moment, limit=30)
+    if asked.since is None:
+        raise UsageError(" ".join(asked.hints))
+    done = sessions.summaries(at, since=vault.iso_time(asked.since), limit=30)
     return (
         f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
         " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"

@@ -106,11 +106,23 @@ def from_headers(headers: Any) -> Context:
     """
     values = {}
     for key, name in HEADERS.items():
-        found = headers.getlist(name)
+        found = header(headers, name)
         if len(found) > 1:
             raise UsageError(f"{name} is given {len(found)} times.")
         values[key] = found[0] if found else ""
     return read(values, HEADERS)
+
+
+def header(headers: Any, name: str) -> list[str]:
+    """Give what a request's header says, each time it is there: HTTP hands on the bytes of UTF-8 as Latin-1."""
+    return [_utf8(value) for value in headers.getlist(name)]
+
+
+def _utf8(value: str) -> str:
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
 
 
 def from_env(env: Mapping[str, str]) -> Context:

@@ -10,13 +10,14 @@ from mdmem import header, log, note, owned, vault
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.recall import analysis
+from mdmem.server.index import MIN_PREFIX_CHARS
 from mdmem.server.internal.context import Scope, forges
 
 MAX_MEMORIES = 5_000
 """Of a larger scope the newest are looked at."""
 
 DELETED = ("exclude", "include", "only")
-"""What becomes of memories that somebody marked as `deleted: true`."""
+"""What becomes of memories that a person marked with `deleted: true` in their front matter."""
 
 NUMBERS = ("weight", "trust")
 FEEL = "feel_"
@@ -98,10 +99,9 @@ def update(
     changes: dict[str, Any] = shares(numbers or {})
     if title is not None:
         changes["title"] = note.one_line(str(owned.clean(config, title))) or memory.title
-    if tags is not None:
-        changes["tags"] = [*scope.tags, *own_tags(config, tags)]
+    mine = None if tags is None else own_tags(config, tags)
     body = None if content is None else owned.cleaned_body(config, content)
-    if not changes and body is None:
+    if not changes and mine is None and body is None:
         raise UsageError("Nothing is to be changed: give content, title, tags, weight or trust.")
 
     def edit(data: bytes) -> bytes:
@@ -109,11 +109,16 @@ def update(
         if held is None or held.id != memory.id:
             raise _unknown(memory_id)
         _commit(config, held)
-        data = data if body is None else header.with_body(data, body)
-        return header.set_keys(data, {**changes, "version": held.version + 1, "updated": vault.iso_time(now)})
+        keys = {**changes, "version": held.version + 1, "updated": vault.iso_time(now)}
+        if mine is not None:  # whose it is stays, its conversation included
+            keys["tags"] = [*(tag for tag in held.tags if forges(tag)), *mine]
+        made.append(header.set_keys(data if body is None else header.with_body(data, body), keys))
+        return made[-1]
 
+    made: list[bytes] = []
     owned.change(config, memory.path, edit, internal=True)
-    return find(config, scope, memory.id)
+    # It may now ask for more trust than its accessor has: what was changed is told once more.
+    return _memory(scope._replace(trust=1.0), memory.path, made[-1]) or memory
 
 
 def _commit(config: Config, memory: Memory) -> None:
@@ -127,16 +132,24 @@ def _commit(config: Config, memory: Memory) -> None:
 
 
 def find(config: Config, scope: Scope, memory_id: str) -> Memory:
-    """Find a memory of this scope by its id, or a citation of it.
+    """Find a memory of this scope by its id, an unambiguous beginning of it, a citation, or its path.
 
     Raises:
         NotFoundError: when this scope has none; whether another has one cannot be told.
+        UsageError: when several ids of this scope begin so.
     """
-    wanted = memory_id.strip().strip("[]").removeprefix("mem:").strip().lower()
-    for memory in load(config, scope, deleted="include"):
-        if memory.id.lower() == wanted:
-            return memory
-    raise _unknown(memory_id)
+    wanted = memory_id.strip().strip("[]").removeprefix("mem:").strip()
+    path, name = wanted.removeprefix(f"{config.vault}/"), wanted.lower()
+    held = load(config, scope, deleted="include")
+    found = [memory for memory in held if memory.id.lower() == name or memory.path in (path, f"{path}.md")][:1]
+    if not found and len(name) >= MIN_PREFIX_CHARS:
+        found = [memory for memory in held if memory.id.lower().startswith(name)]
+    if len(found) > 1:
+        some = ", ".join(memory.id for memory in found[:5])
+        raise UsageError(f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Give more of it.")
+    if not found:
+        raise _unknown(memory_id)
+    return found[0]
 
 
 def _unknown(memory_id: str) -> NotFoundError:

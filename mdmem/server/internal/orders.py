@@ -12,6 +12,8 @@ from mdmem.errors import UsageError
 from mdmem.server.internal.memories import FEEL, Memory, share_of
 
 SORT_ORDERS = ("asc", "desc")
+FIELDS = ("weight", "trust", "version", "rating", "title", "created", "updated")
+"""What byProperty can order by, beside feelings and what else is in somebody's front matter."""
 BROAD_CHARS = 100
 """Of each end and of the middle of a memory, so much is shown in broad view."""
 
@@ -40,8 +42,10 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
         raise UsageError(f"There is no mode {mode!r:.40}; there are {', '.join(MODES)}.")
     if sort_order not in SORT_ORDERS:
         raise UsageError(f"sort_order must be asc or desc, not {sort_order!r:.40}.")
-    if mode == "byProperty" and not sort_field:
-        raise UsageError("byProperty needs sort_field: weight, trust, version, title, created, updated or feel_....")
+    known = sort_field in FIELDS or sort_field.startswith(FEEL) or any(sort_field in each.meta for each in memories)
+    if mode == "byProperty" and not known:
+        said = f", not {sort_field!r:.40}" if sort_field else ""
+        raise UsageError(f"byProperty needs sort_field: {', '.join(FIELDS)} or {FEEL}...{said}.")
     return MODES[mode](Ask(memories, links(memories), sort_order == "desc", sort_field))
 
 
