@@ -11,7 +11,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.errors import GitError, VaultError
+from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import both, commit, merge, purge, repository, sync
 from tests.history_vault import FOLDER, captured, forker, git, head_files, put, run_and_kill, start, turn
 from tests.talk import Talk
@@ -408,6 +408,22 @@ def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_
     assert "_other" not in text
     assert "path:/home/a/app" in text
     assert "path:/work/app" in text
+
+
+def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    (root / ".git/index").unlink()
+    (root / "mdmem.toml").unlink()
+    captured(root, "002-000-prompt-here", "prompt", "here")
+
+    with pytest.raises(BusyError, match="mdmem sync"):
+        commit.commit(second)
+    sync.sync(second)
+
+    sync.sync(first)
+    assert trees(first) == trees(second)
+    assert git(root, "status", "--porcelain") == ""
 
 
 def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:

@@ -109,6 +109,7 @@ def _commit(
         index.heal(repo)
         while tries:
             index.catch_up(repo, held)
+            _refuse_half_clone(repo)
             with index.copied(repo) as copy:
                 index.catch_up_copy(repo, copy, held)
                 state = changes.find(repo, copy)
@@ -123,6 +124,12 @@ def _commit(
             if not (batch.more and made):
                 return done
     raise BusyError("Other programs keep committing to the vault. Nothing is lost: commit again later.")
+
+
+def _refuse_half_clone(repo: Repository) -> None:
+    """Refuse a vault with commits and no index: it lacks files that nobody has deleted."""
+    if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
+        raise BusyError(f"Cloning {repo.root} was broken off. `mdmem sync` completes it; the notes wait.")
 
 
 class _Batch(NamedTuple):

@@ -55,8 +55,9 @@ def sync(config: Config, remote: str = "origin") -> Synced:
         GitError: when there is no such remote, it cannot be reached, or its history was rewritten by a purge.
         BusyError: when other machines kept pushing.
     """
-    held_back = commit.commit(config).held_back
     repo = repository.open_vault(config.vault)
+    _fill(repo)
+    held_back = commit.commit(config).held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
         raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")
     received: dict[str, None] = {}
@@ -103,14 +104,21 @@ def clone(url: str, path: str | Path) -> Repository:
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
-    if head:
-        files, _ = join.tree(repo, head)
-        texts = past.blobs_of(repo, sorted(set(files.values())))
-        for name, oid in files.items():
-            _put(root, name, texts[oid])
-        repository.run(repo, "read-tree", "HEAD")
-        repository.attempt(repo, "update-index", "-q", "--refresh")
+    _fill(repo)
     return repo
+
+
+def _fill(repo: Repository) -> None:
+    """Write the files of a clone, also of one that broke off: it has no index yet. No file is overwritten."""
+    head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
+    if not head or writer.marked(repo) is not None:
+        return
+    files, _ = join.tree(repo, head)
+    texts = past.blobs_of(repo, sorted(set(files.values())))
+    for name, oid in files.items():
+        _put(repo.root, name, texts[oid])
+    repository.run(repo, "read-tree", "HEAD")
+    repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
 def _fetch(repo: Repository, remote: str, branch: str) -> str:
