@@ -241,6 +241,14 @@ def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
     assert registration.unregister("claude-code").action == "unchanged"
 
 
+def test_a_symlink_that_led_nowhere_does_so_again(home: Path, tmp_path: Path) -> None:
+    settings(home).symlink_to(tmp_path / "missing.json")
+    registration.register("claude-code")
+    assert registration.unregister("claude-code").action == "deleted"
+    assert settings(home).is_symlink()
+    assert not (tmp_path / "missing.json").exists()
+
+
 def test_a_symlink_stays_one_and_mode_mark_and_line_ends_stay(home: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     content = b"\xef\xbb\xbf" + HAND_WRITTEN.replace("\n", "\r\n").encode()

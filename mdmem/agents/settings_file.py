@@ -71,13 +71,13 @@ class SettingsFile:
             raise _unwritable(self.path, error) from error
 
     def delete(self) -> None:
-        """Remove the file.
+        """Remove the file; a symlink to it stays.
 
         Raises:
             ConfigError: when that fails.
         """
         try:
-            os.unlink(self.path)
+            os.unlink(self._real)
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
