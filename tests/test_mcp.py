@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ from mdmem.journal import PAGE_MARKS
 from mdmem.recall import block
 from mdmem.recall.gate import Gate
 from mdmem.server import reach, shown, tools
+from mdmem.server.internal.context import HEADERS, VARIABLES
+from tests import readme
 from tests.server_calls import Server
 
 SOAK = bool(os.environ.get("MDMEM_SOAK"))
@@ -468,6 +471,16 @@ def test_a_fault_of_ours_is_a_word_and_a_line_in_the_log(
     log = (Path(config.load(str(vault)).state_dir) / "log").read_text()
     assert "the tool pin failed: ZeroDivisionError" in log
     assert "canary" not in log
+
+
+def test_readme_names_every_tool_header_and_variable_and_its_example_runs(vault: Path) -> None:
+    text = readme.README.read_text(encoding="utf-8")
+
+    for name in (*(row.name for row in tools.TOOLS), *HEADERS.values(), *VARIABLES.values(), reach.PROJECT_HEADER):
+        assert f"`{name}" in text, name
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(example, {})
+    assert len(list((vault / "internal/ghost/user/alice").iterdir())) == 1
 
 
 # -- the official client ---------------------------------------------------------------------------
