@@ -48,7 +48,7 @@ def test_setting_a_value_takes_the_place_of_its_commented_default(day: Day) -> N
     day.run("config", "set", "capture.max_lines", "250")
     assert toml(day) == before.replace("#max_lines = 100", "max_lines = 250")
     assert day.config().settings["capture.max_lines"] == 250
-    day.run("config", "unset", "capture.max_lines")
+    assert day.json("config", "unset", "capture.max_lines")["file"] == str(day.vault / "mdmem.toml")
     assert toml(day) == before
 
 

@@ -160,6 +160,7 @@ def test_edit_says_when_the_front_matter_cannot_be_read_any_more(day: Day, tmp_p
     made = day.json("note", "x", "--title", "T")
     breaks = script(tmp_path, "sed -i 's/^title:.*/title: [/' \"$1\"")
     done = day.run("edit", made["id"], env=breaks)
+    assert "line" in day.json("edit", made["path"], env={"EDITOR": "true"})["problem"]
     assert made["path"] in done.stderr
     assert "line" in done.stderr
     assert day.json("show", made["path"])["body"] == "x\n"

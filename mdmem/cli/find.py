@@ -46,7 +46,7 @@ EVERYTHING = 1_000_000
     metavar="FILE",
     help='Answer many questions, {"qid", "text"} a line, with {"qid", "results": [path, …]} a line.',
 )
-@options.as_json("an array of objects")
+@options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
 @click.pass_obj
 def search(
     given_vault: str | None,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--pinned", is_flag=True, help="Only pinned notes; the same as --is pinned.")
 @click.option("--sort", type=click.Choice(["newest", "oldest"]), default="newest", show_default=True)
 @options.limit(30)
-@options.as_json("an array of objects")
+@options.as_json("an array of objects: id, path, kind, title, created, project, session, tool, success, files, …")
 @click.pass_obj
 def list_notes(
     given_vault: str | None, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
@@ -80,7 +80,7 @@ def _title(row: Row) -> str:
 @options.until
 @click.option("--file", metavar="PATH", default="", help="That touched a file with this in its path.")
 @options.limit(20)
-@options.as_json("an array of objects")
+@options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @click.pass_obj
 def sessions(
     given_vault: str | None,
@@ -139,7 +139,7 @@ def short_session(session: str) -> str:
 @click.argument("folder", default="")
 @click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="How many levels of folders.")
 @click.option("--files", is_flag=True, help="Show the notes too, not only how many there are.")
-@options.as_json("nested objects: name, notes, folders, files")
+@options.as_json("nested objects of every level: name, notes, folders, files")
 @click.pass_obj
 def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json: bool) -> None:
     """Draw the vault's folders, or those in FOLDER, with the number of notes in each.

@@ -193,8 +193,9 @@ def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: boo
 
 @click.command()
 @click.argument("reference", metavar="NOTE")
+@options.as_json("an object with the path, and what is wrong with the front matter then")
 @click.pass_obj
-def edit(given_vault: str | None, reference: str) -> None:
+def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
     """Open NOTE in your $VISUAL or $EDITOR, and say when its front matter cannot be read afterwards.
 
     \b
@@ -204,5 +205,7 @@ def edit(given_vault: str | None, reference: str) -> None:
     path = _path(settings, reference)
     editor.edit(str(Path(settings.vault, path)))
     problem = notes.parse(vault.read_path(settings.vault, path) or b"").problem
-    if problem:
+    if as_json:
+        click.echo(render.as_json({"path": path, "problem": problem or ""}))
+    elif problem:
         click.echo(f"{path}, {problem}. The note is still found; mend it with `mdmem edit {reference}`.", err=True)

@@ -29,7 +29,7 @@ LONG_MS = 1000
 @click.argument("session", default="latest")
 @options.project
 @click.option("--full", is_flag=True, help="Show also what the tools were given and what they gave.")
-@options.as_json("an object with the session's notes")
+@options.as_json("an object: session, title, project, started, ended, and notes, whole, in their order")
 @click.pass_obj
 def history(given_vault: str | None, session: str, project: str | None, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
@@ -137,7 +137,7 @@ def _body(console: Console | None, body: str, marker: str, style: str) -> None:
 @click.option("--after", type=click.IntRange(min=0), default=5, show_default=True, help="How many notes after it.")
 @click.option("--all", "every", is_flag=True, help="Of all projects, not only the note's own.")
 @options.filters
-@options.as_json("an array of objects; `anchor` is true for the note itself")
+@options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
 @click.pass_obj
 def timeline(
     given_vault: str | None, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any

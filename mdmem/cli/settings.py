@@ -66,8 +66,9 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @click.option("--user", is_flag=True, help="In your own config.toml, for all vaults, not in the vault's mdmem.toml.")
 @click.option("--add", is_flag=True, help="Add to the list that is set now.")
+@options.as_json("what `get` prints then, and the file")
 @click.pass_obj
-def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool) -> None:
+def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
     """Set KEY to VALUES, of which only a list takes more than one. Comments and layout of the file stay.
 
     \b
@@ -84,33 +85,37 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
         if not isinstance(value, list):
             raise UsageError(f"{row.key} is no list: --add does not go with it.")
         value = list(dict.fromkeys([*found.settings[row.key], *value]))
-    _change(found, given_vault, row, value, user=user)
+    _change(found, given_vault, row, value, user=user, as_json=as_json)
 
 
 @config_group.command("unset")
 @click.argument("key", shell_complete=keys)
 @click.option("--user", is_flag=True, help="In your own config.toml.")
+@options.as_json("what `get` prints then, and the file")
 @click.pass_obj
-def unset(given_vault: str | None, key: str, user: bool) -> None:
+def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
     """Set KEY back to its default.
 
     \b
     Example:  mdmem config unset capture.max_lines
     """
-    _change(config.load(given_vault), given_vault, known(key), None, user=user)
+    _change(config.load(given_vault), given_vault, known(key), None, user=user, as_json=as_json)
 
 
-def _change(found: Config, given_vault: str | None, row: Setting, value: Any, *, user: bool) -> None:
+def _change(found: Config, given_vault: str | None, row: Setting, value: Any, *, user: bool, as_json: bool) -> None:
     in_user = user or row.user_only
     if not in_user and not Path(found.vault).is_dir():
         raise ConfigError(f"No vault at {found.vault}. Run `mdmem init`, or say --user for your own config.toml.")
     path = files(found)["user" if in_user else "vault"]
     settings_file.change(path, row.key, value, render.toml(row.default))
-    click.echo(f"{row.key} = {render.toml(row.default if value is None else value)} in {path}")
-    if row.user_only and not user and row is not VAULT:
-        click.echo("That is taken from your own config.toml only, never from a vault.", err=True)
     now = config.load(given_vault)
     wanted = row.default if value is None else value
+    if as_json:
+        click.echo(render.as_json({**_as_object(now, row), "file": path}))
+    else:
+        click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
+    if row.user_only and not user and row is not VAULT:
+        click.echo("That is taken from your own config.toml only, never from a vault.", err=True)
     if row is not VAULT and value_of(now, row) != wanted:
         click.echo(f"It is {render.toml(value_of(now, row))} all the same: {source(now, row)} says so.", err=True)
     warn(now)
@@ -133,6 +138,8 @@ def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None
         click.echo(render.as_json([_as_object(found, row) for row in shown]))
         return
     lines.write(lines.terminal(), (line for row in shown for line in _lines(found, row)))
+    if not shown:
+        click.echo("Every setting is at its default.", err=True)
 
 
 def _lines(found: Config, row: Setting) -> Iterator[list[Piece]]:
