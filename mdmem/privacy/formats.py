@@ -6,7 +6,9 @@ least. Public identifiers (publishable keys, ids of objects) have rows of their 
 
 from __future__ import annotations
 
-HEX = "0123456789abcdefABCDEF"
+DIGITS = "0123456789"
+HEX = DIGITS + "abcdefABCDEF"
+LOWER_HEX = DIGITS + "abcdef"
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
 ALNUM = UPPER + "abcdefghijklmnopqrstuvwxyz"
@@ -21,12 +23,14 @@ digits, or of three parts between dots."""
 
 FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     # -- code hosting and continuous integration
-    ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", WORD, 30, ANY),
+    ("github-token", "ghp_ gho_ ghu_ ghr_", WORD, 30, ANY),
+    ("github-token", "ghs_", DOTTED, 30, ANY),
     ("github-token", "github_pat_", WORD, 36, ANY),
     ("gitlab-token", "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt-", DOTTED, 16, ANY),
     ("gitlab-token", "glagent- gloas- glsoat- glffct- glwt- GR1348941", DOTTED, 16, ANY),
     ("bitbucket-token", "ATBB", ALNUM, 20, MIXED),
     ("atlassian-token", "ATATT3 ATCTT3 ATSTT3 ATOTT3", WORD + "=", 40, ANY),
+    ("trello-token", "ATTA", HEX, 60, ANY),
     ("circleci-token", "CCIPAT_ CCIPRJ_", WORD, 30, ANY),
     ("buildkite-token", "bkua_ bkat_ bkpt_ bkct_ bkaj_", ALNUM, 24, ANY),
     ("sourcegraph-token", "sgp_ sgd_ sgs_", WORD, 32, ANY),
@@ -38,6 +42,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("crates-token", "cio", ALNUM, 32, MIXED),
     ("nuget-key", "oy2", LOWER, 40, MIXED),
     ("clojars-token", "CLOJARS_", LOWER, 40, ANY),
+    ("packagist-token", "packagist_", WORD, 50, MIXED),
     ("jfrog-key", "AKCp cmVmdGtu", ALNUM, 50, ANY),
     ("octopus-key", "API-", UPPER, 24, MIXED),
     ("codecov-token", "codecov_", WORD, 24, MIXED),
@@ -95,8 +100,9 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("anthropic-key", "sk-ant-", WORD, 24, ANY),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None- sess-", WORD, 30, MIXED),
     ("openrouter-key", "sk-or-", WORD, 32, ANY),
+    ("helicone-key", "sk-helicone-", WORD, 24, ANY),
     ("model-key", "sk-", WORD, 18, MIXED),
-    ("huggingface-token", "hf_ api_org_", ALNUM, 28, MIXED),
+    ("huggingface-token", "hf_ api_org_", ALNUM, 30, ANY),
     ("groq-key", "gsk_", ALNUM, 40, ANY),
     ("xai-key", "xai-", ALNUM, 60, ANY),
     ("perplexity-key", "pplx-", ALNUM, 40, ANY),
@@ -106,6 +112,8 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("fireworks-key", "fw_", ALNUM, 20, MIXED),
     ("together-key", "tgp_v1_", WORD, 32, ANY),
     ("langsmith-key", "lsv2_pt_ lsv2_sk_", WORD, 32, ANY),
+    ("langsmith-key", "ls__", HEX, 32, ANY),
+    ("cursor-key", "key_", HEX, 60, ANY),
     ("voyage-key", "pa-", WORD, 40, MIXED),
     ("jina-key", "jina_", WORD, 50, ANY),
     ("tavily-key", "tvly-", WORD, 24, MIXED),
@@ -115,21 +123,21 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("e2b-key", "e2b_", HEX, 32, ANY),
     # -- talk, mail, telephones
     ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp- xwfp-", WORD + ".%", 12, ANY),
-    ("telegram-token", ":AA", WORD, 32, ANY),
     ("discord-token", "MT Mj Mz ND NT Nj Nz OD OT", DOTTED, 56, DOTS),
     ("sendgrid-key", "SG.", DOTTED, 50, ANY),
     ("mailgun-key", "key-", LOWER, 32, MIXED),
     ("mailchimp-key", "md-", WORD, 22, MIXED),
     ("brevo-key", "xkeysib- xsmtpsib-", WORD, 60, ANY),
     ("resend-key", "re_", WORD, 24, MIXED),
-    ("twilio-key", "SK AC", HEX, 32, MIXED),
+    ("twilio-key", "SK AC", LOWER_HEX, 32, MIXED),
     ("intercom-token", "dG9r", BASE64, 56, ANY),
     ("vk-token", "vk1.a.", WORD, 60, ANY),
     ("facebook-token", "EAA IGQV IGAA", ALNUM, 80, MIXED),
     ("twitter-token", "AAAAAAAAAAAAAAAAAAAA", ALNUM + "%", 60, MIXED),
+    ("linkedin-secret", "WPL_AP1.", DOTTED + "=", 18, ANY),
     ("line-token", "Bot-", BASE64, 100, MIXED),
     # -- money
-    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ sk_org_", WORD, 16, ANY),
+    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ sk_org_", BASE64, 16, ANY),
     ("webhook-secret", "whsec_ whsk_", BASE64, 24, ANY),
     ("square-token", "sq0atp- sq0csp- sq0idp-", WORD, 20, ANY),
     ("square-token", "EAAA", WORD, 56, ANY),
@@ -143,6 +151,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("shippo-token", "shippo_live_ shippo_test_", HEX, 32, ANY),
     ("easypost-key", "EZAK EZTK", ALNUM, 50, ANY),
     ("duffel-token", "duffel_live_ duffel_test_", WORD, 32, ANY),
+    ("razorpay-key", "rzp_live_ rzp_test_", ALNUM, 14, ANY),
     ("coinbase-key", "cbp_", ALNUM, 24, MIXED),
     # -- work
     ("notion-token", "ntn_", ALNUM, 40, ANY),
@@ -156,7 +165,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("frameio-token", "fio-u-", WORD, 40, ANY),
     ("readme-key", "rdme_", LOWER, 40, ANY),
     ("contentful-token", "CFPAT-", WORD, 32, ANY),
-    ("asana-token", "1/ 0/ 2/", HEX + ":", 40, MIXED),
+    ("asana-token", "1/ 0/ 2/", HEX + ":/", 40, MIXED),
     ("zapier-key", "sk-ak-", WORD, 24, ANY),
     ("retool-token", "retool_", WORD, 24, MIXED),
     ("mapbox-token", "sk.eyJ tk.eyJ", DOTTED, 40, ANY),
@@ -175,6 +184,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("launchdarkly-key", "sdk- api- mob- rel-", HEX + "-", 36, MIXED),
     ("axiom-token", "xaat- xapt-", WORD, 32, ANY),
     ("rootly-token", "rootly_", HEX, 40, ANY),
+    ("onepassword-key", "A3-", UPPER + "-", 33, ANY),
     ("onepassword-token", "ops_eyJ", BASE64, 80, ANY),
     ("maxmind-key", "mm_", WORD, 32, MIXED),
     ("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", UPPER + "-", 40, ANY),
@@ -208,6 +218,16 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("password-hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2i $argon2d $pbkdf2 $scrypt$", BASE64 + ".$,", 40, ANY),
 )  # fmt: skip
 """kind; what a token begins with (any of them); the characters that follow; how many at least; what else it is."""
+
+AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
+    ("telegram-token", ":AA", DIGITS, 6, WORD, 32),
+    ("azure-secret", "Q~", WORD + ".~", 4, WORD + ".~", 31),
+    ("azure-key", "JQQJ99", ALNUM, 40, ALNUM, 12),
+    ("newrelic-key", "NRAL", LOWER, 36, "", 0),
+    ("mailchimp-key", "-us", LOWER_HEX, 32, DIGITS, 1),
+    ("salesforce-token", "!A", ALNUM, 15, DOTTED, 60),
+)
+"""kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
 
 PUBLIC = (
     # ids and publishable keys

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import literals, names, values
 from mdmem.privacy.literals import Literal, skip_blank
-from mdmem.privacy.names import WEAK
+from mdmem.privacy.names import STRONG, WEAK
 from mdmem.privacy.text import KEYWORDS, KEYWORDS_BEYOND_ASCII
 from mdmem.privacy.tokens import shape
 
@@ -22,22 +22,32 @@ SCHEMES = (
 )  # fmt: skip
 """What may stand before the secret in an Authorization header."""
 
-PAIR, VERB, FLAG, LINE, MARKUP, SCHEME = "pair", "verb", "flag", "line", "markup", "scheme"
+PAIR, VERB, FLAG, LINE, MARKUP, SCHEME, BESIDE, CALL = (
+    "pair", "verb", "flag", "line", "markup", "scheme", "beside", "call",
+)  # fmt: skip
 """What joins a name and its value: `=` or `:`; "is"; a blank behind `--name`, in a line of the two, or behind
-Bearer; `<name>`."""
+Bearer; `<name>`; that they stand side by side in a table, in a call or in SQL; that one is called with the other."""
 
 Span = tuple[int, int, str]
 """Where a secret begins and ends, and its kind."""
 
 _NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _LONGEST_NAME = 64
-_CLOSERS = "\\\"'`]"
-_MAY_FOLLOW = frozenset(_CLOSERS + " \t:=＝：?!>\n\r,는은は是")
+_CLOSERS = "\\\"'`]*"
+_MAY_FOLLOW = frozenset(_CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是")
 _NO_PAIR = ("==", "::", "!=", "=~", "?.", "??", "!!")
 _SIGNS = frozenset(":=＝：?!")
 _VERBS = (" is ", " is: ", " was ", " ist ", " est ", " es ", "は", "는 ", "은 ", "是")
+_OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
+_CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`"
+_TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
+_LITERALS = ("'", '"', "\\")
+_ARROWS = ("-> ", "→ ")
+_MARKUP_VALUES = ("<value>", "<string>")
 _LINE_HEADS = frozenset(("", "export", "set", "env", "arg", "-", "+", "declare", "setenv"))
-_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+"))
+_AFTER_LINE_NUMBER = " \t→|$"
+_SETTERS = ("env ", "configure set ", "config set ")
+_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→"))
 _SCHEME_STARTS = tuple(scheme + blank for scheme in SCHEMES for blank in (" ", "%20"))
 _WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
 _COOKIE_SAMPLE = 128
@@ -67,7 +77,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     for keyword in KEYWORDS if text.isascii() else KEYWORDS + KEYWORDS_BEYOND_ASCII:
         at = low.find(keyword)
         while at >= 0:
-            end = at + len(keyword)
+            end = at + len(keyword.rstrip("="))
             ahead = low[end : end + _LONGEST_NAME]
             end += len(ahead) - len(ahead.lstrip(_NAME))
             if low[end : end + 1] in _MAY_FOLLOW:
@@ -87,6 +97,9 @@ def _read_name(text: str, low: str, at: int, end: int) -> _Name | None:
     before = low[max(0, at - _LONGEST_NAME) : at]
     start = at - len(before) + len(before.rstrip(_NAME))
     weight, kind = _weigh(text[start:end])
+    if not weight and low[start:end] == "key":  # "the API key is …"
+        weight, kind = _weigh(" ".join(low[max(0, start - 12) : end].split()[-2:]))
+        weight = min(weight, WEAK)
     if not weight:
         if low[start:end] == "bearer":
             weight, kind = WEAK, "authorization"
@@ -130,8 +143,10 @@ def _joined(text: str, low: str, start: int, end: int) -> _Name | None:
         return _Name(start, end, MARKUP, sign + 1)
     return (
         _with_verb(low, start, end, closed)
+        or _beside(text, start, end, closed, sign)
         or (_with_blank(low, start, end, sign) if closed == end != sign else None)
         or _with_value_word(low, start, end, closed)
+        or _with_markup(low, start, end, closed)
     )
 
 
@@ -142,7 +157,22 @@ def _with_sign(text: str, start: int, end: int, closed: int, sign: int) -> _Name
         return None  # "Pass :meth:`…`" is no pair
     if closed == end and text[value : value + 1] in literals.QUOTES and _closes_string(text, start, value):
         return None
-    return _Name(start, end, PAIR, value)
+    if text[value : value + 1] in ("\n", "\r") and closed != end:  # "name":⏎ "…"
+        ahead = text[value : value + 64]
+        rest = ahead.lstrip()
+        value += (len(ahead) - len(rest)) * (rest[:1] == text[closed - 1])
+    return _Name(start, end, PAIR, _after_tag(text, value))
+
+
+def _after_tag(text: str, value: int) -> int:
+    """Where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    first = text[value : value + 2]
+    if first == "**":
+        return skip_blank(text, value + 2)
+    if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
+        tag, blank, _ = text[value : value + 32].partition(" ")
+        return value + len(tag) + 1 if blank and tag.isprintable() else value
+    return value
 
 
 def _closes_string(text: str, start: int, value: int) -> bool:
@@ -159,6 +189,8 @@ def _closes_string(text: str, start: int, value: int) -> bool:
 def _after_sign(text: str, at: int) -> int:
     """Where a value begins behind the sign at `at`; 0 if there is no such sign."""
     two = text[at : at + 2]
+    if two == "::" and text[at + 2 : at + 3] == " ":  # base64 in LDIF
+        return skip_blank(text, at + 2)
     if two in _NO_PAIR:
         return 0
     if two[:1] in ("?", "!") and two[1:] in (":", "="):  # password?: string; PASSWORD ?= …
@@ -170,7 +202,10 @@ def _after_sign(text: str, at: int) -> int:
 
 
 def _with_verb(low: str, start: int, end: int, closed: int) -> _Name | None:
-    """`my password is …`."""
+    """`my password is …`, `the password for the shop is …`."""
+    if low.startswith(_OF_WHAT, closed):
+        words = low[closed : closed + 48].partition("\n")[0].partition(" is ")
+        closed += len(words[0]) if words[1] else 0
     if not low.startswith(_VERBS, closed):
         return None
     verb = next(verb for verb in _VERBS if low.startswith(verb, closed))
@@ -184,11 +219,11 @@ def _with_blank(low: str, start: int, end: int, value: int) -> _Name | None:
     """`--name …`, `Bearer …`, `ENV NAME …`, `machine … login … password …`, a line `requirepass …`."""
     if low[start:end] == "bearer":
         return _Name(start, end, SCHEME, value)
-    if low[start] == "-" or low[max(0, start - 4) : start] == "env ":
+    if low[start] == "-" or low.endswith(_SETTERS, max(0, start - 16), start):
         return _Name(start, end, FLAG, value)
     if low.startswith("password", start):
         before = low[max(0, start - 200) : start]
-        if "login " in before and "machine " in before:
+        if "login " in before and ("machine " in before or "default " in before):
             return _Name(start, end, FLAG, value)
     return _Name(start, end, LINE, value) if _heads_line(low, start) else None
 
@@ -205,6 +240,46 @@ def _with_value_word(low: str, start: int, end: int, closed: int) -> _Name | Non
     return _Name(start, end, PAIR, value) if value else None
 
 
+def _with_markup(low: str, start: int, end: int, closed: int) -> _Name | None:
+    """`<name>NAME</name> <value>…`, `<key>NAME</key> <string>…`, `<property name="NAME"><value>…`."""
+    if low[closed : closed + 1] not in ("<", ">"):
+        return None
+    ahead = low[closed : closed + 96]
+    rest = ahead.partition(">")[2].lstrip()
+    if not rest.startswith(_MARKUP_VALUES) or low[closed : closed + 2] not in ("</", "><", ">\n"):
+        return None
+    return _Name(start, end, MARKUP, closed + len(ahead) - len(rest) + rest.index(">") + 1)
+
+
+def _beside(text: str, start: int, end: int, closed: int, sign: int) -> _Name | None:
+    """`| name | … |`, `set("name", "…")`, `name("…")`, `NAME '…'`."""
+    first = text[sign : sign + 1]
+    if first == "|":
+        row = text[max(0, start - 48) : start].rpartition("\n")[2]
+        in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL)
+        return _Name(start, end, BESIDE, skip_blank(text, sign + 1)) if in_table else None
+    if first == "," and sign == closed != end and text[start - 1] == text[closed - 1]:
+        before = text[max(0, start - 16) : start - 1].rstrip(" \\")
+        value = skip_blank(text, sign + 1)
+        if before[-1:] != "(" or not _closes_call(text, value):
+            return None
+        return _Name(start, end, PAIR if before.endswith("define(") else BESIDE, value)
+    if first == "(" and closed == end == sign:
+        return _Name(start, end, CALL, sign + 1)
+    arrow = next((arrow for arrow in _ARROWS if text.startswith(arrow, sign)), "")
+    if arrow and sign != closed:
+        return _Name(start, end, BESIDE, skip_blank(text, sign + len(arrow)))
+    return _Name(start, end, BESIDE, sign) if first == "'" and closed == end != sign else None
+
+
+def _closes_call(text: str, at: int) -> bool:
+    """Whether a string literal begins here, and the call is over behind it."""
+    if text[at : at + 1] not in _LITERALS:
+        return False
+    literal = literals.read(text, at, whole_word=False)
+    return literal is not None and ")" in text[literal.end + 1 : literal.end + 4].partition(",")[0]
+
+
 # -- values
 
 
@@ -212,8 +287,10 @@ def _read_value(text: str, low: str, name: _Name, marks: tuple[str, ...]) -> Spa
     """Read the value of a name: where it is, if it is a secret."""
     if _repeats_name(low, name):
         return None
-    if name.kind == "authorization":
-        return _read_header(text, low, name.value, marks)
+    if name.joint == CALL or (name.kind == "authorization" and text[name.value : name.value + 1] == "("):
+        return _read_call(text, low, name, marks)
+    if name.kind == "authorization" and name.joint != BESIDE:
+        return _read_header(text, low, name, marks)
     if name.kind == "cookie" and name.joint == PAIR and ":" in text[name.end : name.value]:
         return _read_cookie(text, name.value, marks)
     if name.joint == MARKUP:
@@ -258,6 +335,8 @@ def _is_secret(text: str, name: _Name, literal: Literal, in_line: bool) -> bool:
         return False
     if name.joint in (VERB, LINE):
         return values.is_spoken_secret(value, quoted=literal.quoted)
+    if name.joint in (BESIDE, CALL):
+        return values.is_unlike_words(value) and (name.weight != WEAK or values.looks_random(value))
     if name.kind == "password" and _is_count_or_path(text, name, value):
         return False
     is_variable = in_line and text[name.start : name.end].isupper() and text[name.end : name.value] == "="
@@ -300,12 +379,35 @@ def _heads_line(low: str, start: int) -> bool:
     line = before.rpartition("\n")
     if not line[1] and len(before) == 80:
         return False
-    return line[2].strip(" \t") in _LINE_HEADS
+    head = line[2].strip(" \t")
+    return head in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS
 
 
 def _ends_line(text: str, end: int) -> bool:
     at = skip_blank(text, end)
     return text[at : at + 1] in ("", "\n", "\r", "#")
+
+
+def _read_call(text: str, low: str, name: _Name, marks: tuple[str, ...]) -> Span | None:
+    """`setPassword("…")`; `auth=("bob", "…")`, `BasicAuth("bob", "…")`."""
+    at = name.value + (name.joint != CALL)
+    takes_two = name.kind in ("authorization", "credentials")
+    if takes_two:
+        ahead = text[at : at + 128]
+        user, comma, rest = ahead.partition(",")
+        if user[:1] not in _LITERALS or user[-1:] not in literals.QUOTES or not comma:
+            return None
+        at += len(ahead) - len(rest.lstrip())
+    elif not low.startswith(("set", "with"), name.start) and low[name.start : name.end].strip("_") not in _TAKERS:
+        return None
+    literal = literals.read(text, at, whole_word=False) if _closes_call(text, at) else None
+    if not literal or literal.template or text.startswith(marks, literal.start):
+        return None
+    if takes_two:
+        hidden = values.is_secret(literal.text, STRONG, quoted=True)
+    else:
+        hidden = _is_secret(text, name, literal, in_line=False)
+    return (literal.start, literal.end, name.kind) if hidden else None
 
 
 def _read_markup(text: str, name: _Name, marks: tuple[str, ...]) -> Span | None:
@@ -318,13 +420,19 @@ def _read_markup(text: str, name: _Name, marks: tuple[str, ...]) -> Span | None:
     return (name.value, end, name.kind) if hidden else None
 
 
-def _read_header(text: str, low: str, at: int, marks: tuple[str, ...]) -> Span | None:
+def _read_header(text: str, low: str, name: _Name, marks: tuple[str, ...]) -> Span | None:
     """`Authorization: Bearer …`: what follows the scheme."""
+    at = name.value
     opening = text[at : at + 8]
     at += len(opening) - len(opening.lstrip("\\\"'`"))
     scheme = ""
     if low.startswith(_SCHEME_STARTS, at):
         scheme = next(start for start in _SCHEME_STARTS if low.startswith(start, at))
+    elif name.joint == PAIR:  # a service's own: `Authorization: Splunk …`
+        word, blank, _ = text[at : at + 32].partition(" ")
+        scheme = f"{word} " if blank and word.replace("-", "").isalpha() else ""
+        if not values.looks_random(literals.bare_word(text, at + len(scheme), whole_word=False)):
+            scheme = ""
     at = skip_blank(text, at + len(scheme))
     if text.startswith(marks, at):
         return None

@@ -30,8 +30,9 @@ HOOKS = (
 )
 """Addresses whose path is the secret: the address up to it, and the characters of the rest."""
 
-WORD_IS, USER_AND = "word", "user:"
-"""What a flag's word holds: the secret itself, or a user and the secret, parted by a sign."""
+WORD_IS, USER_AND, LAST_WORD = "word", "user:", "last word"
+"""What a flag's word holds: the secret itself, or a user and the secret, parted by a sign; or the secret is what the
+command ends with."""
 
 COMMANDS: tuple[tuple[str, str, bool, tuple[str, ...]], ...] = (
     (" -p", WORD_IS, False, ("mysql", "mariadb", "7z ")),
@@ -39,6 +40,19 @@ COMMANDS: tuple[tuple[str, str, bool, tuple[str, ...]], ...] = (
     (" -p", WORD_IS, True, ("oc login", "cf login", "rdesktop", "twine upload")),
     (" -P", WORD_IS, True, ("sqlcmd", "bcp ", "zip ", "ipmitool")),
     (" -a", WORD_IS, True, ("redis-cli",)),
+    (" -p", WORD_IS, True, ("useradd", "usermod")),
+    (" -t", WORD_IS, True, ("codecov", "doctl auth")),
+    (" login ", WORD_IS, False, ("wandb", "cargo", "vault", "pulumi")),
+    (" auth ", WORD_IS, False, ("snyk",)),
+    (" auth token ", WORD_IS, False, ("heroku", "fly")),
+    (" BY ", WORD_IS, False, ("identified",)),
+    (" by ", WORD_IS, False, ("identified",)),
+    ("SecureString ", WORD_IS, False, ("convertto-securestring",)),
+    (" -String ", WORD_IS, False, ("convertto-securestring",)),
+    (" -b", LAST_WORD, True, ("htpasswd",)),
+    (" add_user ", LAST_WORD, False, ("rabbitmqctl",)),
+    (" change_password ", LAST_WORD, False, ("rabbitmqctl",)),
+    (" password ", LAST_WORD, False, ("mysqladmin",)),
     (" -w", WORD_IS, True, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami")),
     (" -A", WORD_IS, True, ("snmpget", "snmpwalk")),
     (" -u", USER_AND, True, ("curl", "lftp")),
@@ -50,6 +64,17 @@ COMMANDS: tuple[tuple[str, str, bool, tuple[str, ...]], ...] = (
     (" /p:", WORD_IS, False, ("xfreerdp",)),
 )
 """flag, what its word holds, whether a blank may stand between the two, and the commands that take it so."""
+
+PIPED = (
+    ("sudo -s", WORD_IS),
+    ("passwd --stdin", WORD_IS),
+    ("--password-stdin", WORD_IS),
+    ("--with-token", WORD_IS),
+    ("chpasswd", USER_AND),
+)
+"""What reads a secret that `echo` writes, and what that holds."""
+
+PGPASS_PORTS = (":5432:", ":*:")
 
 _BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
 _LONGEST_BLOCK = 64 * 1024
@@ -67,6 +92,9 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         for address, alphabet in HOOKS:
             if address in low:
                 yield from _hooks(text, low, address, alphabet)
+    if "echo " in low and "|" in text:
+        yield from _piped_words(text, low, marks)
+    yield from _pgpass_lines(text)
     for flag, holds, blank, commands in COMMANDS:
         if flag in text:
             for command in commands:
@@ -194,10 +222,44 @@ def _command_words(
         flag_at = text.find(flag, at, end)
         while flag_at >= 0:
             found = _command_word(text, flag_at + len(flag), end, holds, blank)
-            if found and not text.startswith(marks, found[0]) and not values.is_placeholder(text[found[0] : found[1]]):
+            if found and not text.startswith(marks, found[0]) and _is_given(text[found[0] : found[1]], flag):
                 yield found[0], found[1], "command-password"
             flag_at = text.find(flag, flag_at + len(flag), end)
         at = low.find(command, end)
+
+
+def _is_given(word: str, flag: str) -> bool:
+    """Whether a word is the secret itself; behind a plain word ("login"), it must not read like a word of prose."""
+    return values.is_unlike_words(word) if flag.strip().isalpha() else not values.is_placeholder(word)
+
+
+def _piped_words(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """`echo … | sudo -S …`."""
+    for command, holds in PIPED:
+        at = low.find(command)
+        while at >= 0:
+            line = low[max(0, at - _LONGEST_COMMAND) : at].rpartition("\n")[2].rpartition("|")[0]
+            head, echo, _ = line.rpartition("echo ")
+            if echo:
+                begin = low.rfind(line, 0, at) + len(head) + len(echo)
+                found = _command_word(text, begin + 3 * text.startswith(("-n ", "-e "), begin), at, holds, blank=False)
+                if found and not text.startswith(marks, found[0]) and _is_given(text[found[0] : found[1]], "|"):
+                    yield found[0], found[1], "command-password"
+            at = low.find(command, at + len(command))
+
+
+def _pgpass_lines(text: str) -> Iterator[Span]:
+    """`host:5432:database:user:…`, a line of PostgreSQL's password file."""
+    for port in PGPASS_PORTS:
+        at = text.find(port)
+        while at >= 0:
+            fields = text[at + len(port) : line_end(text, at)].rstrip().split(":")
+            host = text[max(0, at - 64) : at].rpartition("\n")[2]
+            if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
+                begin = at + len(port) + len(fields[0]) + len(fields[1]) + 2
+                if not values.is_placeholder(fields[2]):
+                    yield begin, begin + len(fields[2]), "password"
+            at = text.find(port, at + len(port))
 
 
 def _command_word(text: str, at: int, end: int, holds: str, blank: bool) -> tuple[int, int] | None:
@@ -208,6 +270,12 @@ def _command_word(text: str, at: int, end: int, holds: str, blank: bool) -> tupl
     quote = sample[:1] if sample[:1] in ("'", '"') else ""
     if quote:
         word = sample[1:].partition(quote)[0]
+    elif holds == LAST_WORD:
+        words = text[at:end]
+        for sign in "|;&>`":
+            words = words.partition(sign)[0]
+        word = (words.split() or [""])[-1].strip("\"'\\)")
+        at += words.rfind(word)
     elif not sample or sample[0].isspace() or sample[0] == "-":
         return None
     else:

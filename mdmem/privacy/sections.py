@@ -41,14 +41,16 @@ def private(
 
 def context(text: str, low: str) -> list[Section]:
     """Find fences around memories and hosts' blocks: outermost sections in order."""
+    names = [name for name in MEMORY + HOST if name in low]
+    if not names:
+        return []
     plain = shadow(low)
     sections: list[Section] = []
     lone: list[Tag] = []
-    for name in MEMORY + HOST:
-        if name in plain:
-            pairs, rest = _pair(named_tags(text, plain, name))
-            sections += pairs
-            lone += rest if name in MEMORY else ()
+    for name in names:
+        pairs, rest = _pair(named_tags(text, plain, name))
+        sections += pairs
+        lone += rest if name in MEMORY else ()
     sections = _union(sections)
     lone = [tag for tag in lone if not _in_backticks(tag, plain)]
     for start, end, name, does in _outside(lone, sections):

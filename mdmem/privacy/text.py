@@ -210,7 +210,7 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.rules.marks()
     spans: list[tuple[int, int, str]] = []
-    if may_hold_token(text):
+    if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy import tokens
 
         spans += tokens.find(text)
@@ -238,11 +238,16 @@ def _is_harmless(word: bytes) -> bool:
 
 _PLACE_SIGNS = (
     "://", "-----", "Private-Lines", " --", " -p", " -P", " -a", " -A", " -u", " -U", " -w", " pass:", " /p:",
+    " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "htpasswd", "rabbitmqctl", "mysqladmin",
+    "codecov -t", ":5432:", ":*:", "sudo -S", "chpasswd",
 )  # fmt: skip
 """What stands at every place that `places` knows: an address, a key block, an option of a command line."""
 
 SHORTEST_TOKEN = 16
 """No token that can be told by its look is shorter, in characters."""
+
+_LONG = 16 * 1024
+"""A text that long is searched for tokens at once: it is sure to have a long word somewhere."""
 
 _SPACED = bytes(code if code > 32 and chr(code) not in "\"'`()[]{}<>,;" else 32 for code in range(256))
 

@@ -5,7 +5,7 @@ The text is cut into words by one C-speed translation; only words of 16 characte
 
 from __future__ import annotations
 
-from mdmem.privacy.formats import BASE64, BY_FIRST_TWO, DOTS, DOTTED, HEX, MIXED, ODD, PUBLIC
+from mdmem.privacy.formats import AROUND, BASE64, BY_FIRST_TWO, DOTS, DOTTED, HEX, MIXED, ODD, PUBLIC, WORD
 from mdmem.privacy.text import SHORTEST_TOKEN
 
 TYPE_CHECKING = False
@@ -30,8 +30,10 @@ _SHAPES = {
 _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
 _SAMPLE = 512
+_LONGEST_HEAD = 96
 _WORDS = _table(DOTTED)
 _BEFORE_RUN = BASE64.replace("=", "")
+_BEFORE_HASH = ("base64,", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=", "sha1=", "md5=")
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
 
@@ -47,10 +49,10 @@ def turns(shape: str) -> int:
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
     """Find tokens: start, end, kind; each group of rows in rising order."""
-    plain = text
     if "\\" in text:  # "\nghp_…" in a string literal: the escape is no part of the word
-        plain = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
-    signs = plain.encode("ascii", "replace")  # one byte a character, so that positions stay good
+        text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
+    signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
+    text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     words = signs.translate(_WORDS).decode("ascii")
     long_words = [word for word in words.split() if len(word) >= SHORTEST_TOKEN]
     if long_words:
@@ -58,6 +60,9 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     for row in ODD:
         if row[1] in text:
             yield from _with_odd_prefix(text, row)
+    for around in AROUND:
+        if around[1] in text:
+            yield from _around(text, *around)
 
 
 def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterator[tuple[int, int, str]]:
@@ -86,18 +91,27 @@ def _with_odd_prefix(text: str, row: Row) -> Iterator[tuple[int, int, str]]:
     at = text.find(prefix)
     while at >= 0:
         body = at + len(prefix)
-        before = text[max(0, at - 16) : at]
-        start = at - len(before)
-        end = 0
-        if prefix[0] == ":":  # the number of a bot stands before it, and goes too
-            start += len(before.rstrip("0123456789"))
-            end = _match(text, body, row) if at - start >= 6 else 0
-        elif not before[-1:].isalnum():
-            start = at
-            end = _match(text, body, row)
+        end = 0 if text[at - 1 : at].isalnum() else _match(text, body, row)
         if end:
-            yield start, end, row[0]
+            yield at, end, row[0]
         at = text.find(prefix, end or body)
+
+
+def _around(
+    text: str, kind: str, mark: str, head: str, shortest: int, tail: str, least: int
+) -> Iterator[tuple[int, int, str]]:
+    """Find `mark` with enough characters of `head` before it and of `tail` behind it."""
+    at = text.find(mark)
+    while at >= 0:
+        end = at + len(mark)
+        before = text[max(0, at - _LONGEST_HEAD) : at] if text[at - 1 : at] in head else ""
+        start = at - len(before) + len(before.rstrip(head))
+        if at - start >= shortest:
+            body = end
+            end = _run_end(text, body, tail) if tail else body
+            if end - body >= least and not text[end : end + 1].isalnum():
+                yield start, end, kind
+        at = text.find(mark, end)
 
 
 def _match(text: str, body: int, row: Row) -> int:
@@ -110,7 +124,9 @@ def _match(text: str, body: int, row: Row) -> int:
     if nature == DOTS and sample.count(".", 0, size) != 2:
         return 0
     end = _run_end(text, body, alphabet)
-    if text[end : end + 1].isalnum() and text[end].isascii():
+    if text[end : end + 1] in ("_", "-"):
+        end = _run_end(text, end, WORD)  # a newer kind of it: no half is left
+    if text[end : end + 1].isalnum():
         return 0  # it goes on with characters that this format does not have
     while end - body >= least and text[end - 1] in ".,":
         end -= 1
@@ -147,6 +163,9 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
     run = text[start:last]
+    known = _known(text, start, run) if start < at else None
+    if known:
+        return known
     if _is_path(run):
         return at, end, "random-token"
     if len(run) > LONGEST or after[:1] == "@" or _is_public(text, start, last, run):
@@ -178,7 +197,7 @@ def _is_jumble(shape: str, part: str) -> bool:
 
 def _is_public(text: str, start: int, end: int, run: str) -> bool:
     """Whether a random run is known to be no secret: a hash, an id, a file in base64, a line of such."""
-    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(("base64,", "h1:", "SHA256:"), 0, start):
+    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(_BEFORE_HASH, 0, start):
         return True
     return end - start >= 60 and _is_wrapped(text, start, end)
 

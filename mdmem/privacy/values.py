@@ -124,8 +124,18 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
         return len(core) >= 6
     form = shape(core)
     if "0" in form and ("a" in form or "A" in form):
-        return "-" not in form or looks_random(core)
+        return form.count("-") != 1 or looks_random(core)
+    if len(core) >= 12 and is_jumbled(core):
+        return True
     return quoted and " " not in core and len(set(form)) >= 2
+
+
+def is_unlike_words(value: str) -> bool:
+    """Judge a value that merely stands beside a name: letters and digits in one word, and no expression."""
+    core = value.strip()
+    form = shape(core)
+    mixed = "0" in form and ("a" in form or "A" in form) and " " not in form
+    return mixed and len(core) >= 5 and not is_placeholder(core) and not is_code(core, numbers=True)
 
 
 def is_dense(core: str) -> bool:
