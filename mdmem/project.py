@@ -26,6 +26,9 @@ _SAME_HOST = {
     "ssh.dev.azure.com": "dev.azure.com",
 }
 
+# Where letters' case in an address counts for nothing, as people who type one find out.
+_CASELESS_HOSTS = frozenset(["github.com", "gitlab.com", "bitbucket.org", "dev.azure.com", "codeberg.org"])
+
 
 class Project:
     """What a directory belongs to.
@@ -316,5 +319,7 @@ def _joined(host: str, parts: list[str]) -> str:
     elif len(parts) == 3 and parts[0] == "scm":  # Bitbucket's HTTPS paths
         parts = parts[1:]
     remote = "/".join([host, *parts]).removesuffix(".git")
+    if host in _CASELESS_HOSTS:
+        remote = remote.lower()
     plain = len(remote) <= _REMOTE_CHARS and remote.isprintable() and " " not in remote
     return remote if plain else ""

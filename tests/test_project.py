@@ -372,6 +372,8 @@ def test_every_spelling_of_a_remote_is_the_same_project(url: str) -> None:
     ("url", "remote"),
     [
         ("https://gitlab.com/group/sub/repo.git", "gitlab.com/group/sub/repo"),
+        ("https://GitLab.com/Group/Sub/Repo.git", "gitlab.com/group/sub/repo"),
+        ("https://host.example/Group/Repo.git", "host.example/Group/Repo"),
         ("git@gitlab.com:group/sub/repo.git", "gitlab.com/group/sub/repo"),
         ("https://dev.azure.com/org/proj/_git/repo", "dev.azure.com/org/proj/repo"),
         ("git@ssh.dev.azure.com:v3/org/proj/repo", "dev.azure.com/org/proj/repo"),
