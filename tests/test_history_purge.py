@@ -59,6 +59,23 @@ def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(
     assert (state / "spool/1.json").read_text() == '{"body": "[REDACTED], waiting"}'
 
 
+def test_links_to_renamed_notes_lead_to_their_new_names(vault: Path) -> None:
+    config = start(vault)
+    name = "001-000-prompt-the-falcon-project-7gk2q9m4x1.md"
+    captured(vault, name.removesuffix(".md"), "prompt", TEXT)
+    put(vault, f"{FOLDER}/session.md", f"1. [{TEXT}]({name})\n\nthe-falcon-project is no link\n")
+    commit.commit(config)
+
+    purge.apply(config, purge.plan(config, TEXT))
+
+    (note,) = (vault / FOLDER).glob("001-000*")
+    page = (vault / FOLDER / "session.md").read_text()
+    assert page == f"1. [[REDACTED]]({note.name})\n\nthe-falcon-project is no link\n"
+    assert git(vault, "show", f"HEAD:{FOLDER}/session.md") == page
+    assert b"falcon" not in (vault / ".git/index").read_bytes()
+    assert git(vault, "status", "--porcelain") == ""
+
+
 def test_planning_changes_nothing(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", TEXT)

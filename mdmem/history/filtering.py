@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,8 @@ FOLDER = index.PURGE_FOLDER
 """The copy, in the git folder. One that an interrupted run left is removed by the next."""
 
 MODULE = "git_filter_repo"
+
+Rules = Iterable[tuple[re.Pattern[bytes], bytes]]
 
 
 def is_installed() -> bool:
@@ -36,15 +39,14 @@ class Rewritten(NamedTuple):
 def rewritten(
     repo: Repository,
     *,
-    texts: bytes,
-    messages: bytes,
-    instead: bytes,
+    texts: Rules,
+    messages: Rules,
     drop: tuple[str, ...] = (),
     rename: Mapping[str, str] | None = None,
 ) -> Iterator[Rewritten]:
     """Rewrite all commits of all branches and tags in a copy, which is removed at the end.
 
-    texts, messages: regular expressions over bytes; `instead` takes the place of what they match.
+    texts, messages: regular expressions over bytes, and what takes the place of what they match, one after the other.
     drop: paths that go; rename: paths that change their name.
 
     Raises:
@@ -56,8 +58,8 @@ def rewritten(
         words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", str(repo.common_dir), str(copy))
         repository.run(repo, *words)
         _drop_tracking_refs(copy)
-        _filter(copy, ["--replace-text", _rule(copy, texts, instead)])
-        _filter(copy, ["--replace-message", _rule(copy, messages, instead)])
+        _filter(copy, ["--replace-text", _rules(copy, texts)])
+        _filter(copy, ["--replace-message", _rules(copy, messages)])
         if drop:
             _filter(copy, ["--invert-paths", "--paths-from-file", _listed(copy, drop)])
         if rename:
@@ -83,6 +85,7 @@ def scrub(repo: Repository) -> None:
     """
     for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG"):
         (repo.git_dir / name).unlink(missing_ok=True)
+    repository.attempt(repo, "write-tree")  # the index remembers folders that are gone, until it is asked for a tree
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
 
@@ -100,10 +103,10 @@ def _filter(copy: Path, words: list[str]) -> None:
         raise GitError(f"git-filter-repo failed, and nothing was changed: {repository.reason(done)}")
 
 
-def _rule(copy: Path, pattern: bytes, instead: bytes) -> str:
-    rules = copy / "mdmem-rules"
-    rules.write_bytes(b"regex:" + pattern + b"==>" + instead + b"\n")
-    return str(rules)
+def _rules(copy: Path, rules: Rules) -> str:
+    file = copy / "mdmem-rules"
+    file.write_bytes(b"".join(b"regex:%b==>%b\n" % (pattern.pattern, instead) for pattern, instead in rules))
+    return str(file)
 
 
 def _listed(copy: Path, lines: list[str] | tuple[str, ...]) -> str:

@@ -24,12 +24,18 @@ TRAILER = "Mdmem-Purged"
 """Names, in the commit that follows a purge, commits that were rewritten; `mdmem sync` never brings them back."""
 
 
+NOTHING = re.compile(rb"(?!)")
+
+RENAMED = b"redacted"
+"""What stands in a file's name where the text was."""
+
+
 class Plan(NamedTuple):
     """What is to be purged, and where it was found.
 
     pattern: over bytes, in any text. messages: more that goes from messages of commits alone.
     drop: paths that a note to be purged had, in any commit. keep: their files stay as they are.
-    rename: paths whose names hold the text, and their new names.
+    rename: paths whose names hold the text, and their new names. names: the text as such names have it, in any text.
     files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
     """
 
@@ -42,6 +48,15 @@ class Plan(NamedTuple):
     objects: int
     caches: list[str]
     keep: bool = False
+    names: re.Pattern[bytes] = NOTHING
+
+    def finds(self, data: bytes) -> bool:
+        """Say whether there is anything to take out of a text."""
+        return bool(self.pattern.search(data) or self.names.search(data))
+
+    def cleaned(self, data: bytes) -> bytes:
+        """Take it out of a text; links lead to the new names."""
+        return self.pattern.sub(lambda _: self.instead, self.names.sub(RENAMED, data))
 
 
 class Purged(NamedTuple):
@@ -75,23 +90,32 @@ def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
         return _out_of_history(config, repo, ever, target)
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
+    names = NOTHING
     if kind == "id":
         drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
         pattern = re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(target.encode()),) * 2))
         messages = _titled(repo, drop, pattern.pattern)
     else:
         pattern = messages = _literal(target) if kind == "text" else _expression(target)
-        names = {path: _renamed(path, target, pattern) for path in ever}
-        rename = {old: new for old, new in names.items() if old != new}
-    return Plan(
-        pattern,
-        messages,
-        str(config.settings["privacy.redacted"]).encode(),
-        drop,
-        rename,
-        {path: len(pattern.findall(data)) for path, data in _files(config) if path in drop or pattern.search(data)},
-        sum(1 for data in _objects(repo) if pattern.search(data)),
-        [str(path) for path in _caches(config) if pattern.search(_bytes(path))],
+        names = _in_names(target) if kind == "text" else NOTHING
+        paths = {path: _renamed(path, names, pattern) for path in ever}
+        rename = {old: new for old, new in paths.items() if old != new}
+    instead = str(config.settings["privacy.redacted"]).encode()
+    planned = Plan(pattern, messages, instead, drop, rename, {}, 0, [], names=names)
+    return _counted(config, repo, planned)
+
+
+def _counted(config: Config, repo: Repository, planned: Plan) -> Plan:
+    """Say where it is."""
+    found = {path: data for path, data in _files(config) if path in planned.drop or planned.finds(data)}
+    return planned._replace(
+        files={
+            path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
+            for path, data in found.items()
+            if not (planned.keep and path in planned.drop)
+        },
+        objects=sum(planned.finds(data) for data in _objects(repo)),
+        caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
     )
 
 
@@ -110,9 +134,8 @@ def apply(config: Config, planned: Plan) -> Purged:
         index.catch_up(repo, held)
         with filtering.rewritten(
             repo,
-            texts=planned.pattern.pattern,
-            messages=planned.messages.pattern,
-            instead=planned.instead,
+            texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
+            messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
             drop=planned.drop,
             rename=planned.rename,
         ) as done:
@@ -158,11 +181,16 @@ def _expression(text: str) -> re.Pattern[bytes]:
     return pattern
 
 
-def _renamed(path: str, target: str, pattern: re.Pattern[bytes]) -> str:
+def _in_names(text: str) -> re.Pattern[bytes]:
+    """Match a text in the form that names of files have it in, within such a name."""
+    words = re.escape(slug(text).encode())
+    rest = rb"(?=[^/\s()<>]{0,120}(?:\.md|-[0-9a-z]{8}(?![0-9a-z])))"
+    return re.compile(rb"(?<![0-9A-Za-z])" + words + rest) if len(words) > 3 else NOTHING
+
+
+def _renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) -> str:
     """Take the text out of a path, also in the form that file names have it in."""
-    new = os.fsdecode(pattern.sub(b"redacted", os.fsencode(path)))
-    words = slug(target)
-    return new.replace(words, "redacted") if len(words) > 3 else new
+    return os.fsdecode(pattern.sub(RENAMED, names.sub(RENAMED, os.fsencode(path))))
 
 
 def _paths_ever(config: Config, repo: Repository) -> list[str]:
@@ -182,10 +210,8 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
     named = [name for folder, _, name in (path.rpartition("/") for path in drop) if f"{folder}/{PAGE}" not in drop]
     pattern = pages.links(named)
     marker = str(config.settings["privacy.marker"]).encode()
-    files = {path: len(pattern.findall(data)) for path, data in _files(config) if pattern.search(data)}
-    objects = sum(1 for data in _objects(repo) if pattern.search(data))
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
-    return Plan(pattern, messages, marker, drop, {}, files, objects, [], keep=True)
+    return _counted(config, repo, Plan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))
 
 
 def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
@@ -241,7 +267,7 @@ def _clean_files(config: Config, planned: Plan) -> list[str]:
     """Take it out of the files as they are now; they match the rewritten commits afterwards."""
     changed = []
     for path, data in list(_files(config)):
-        after: bytes | None = planned.pattern.sub(lambda _: planned.instead, data)
+        after: bytes | None = planned.cleaned(data)
         if path in planned.drop:
             after = data if planned.keep else None
         new = planned.rename.get(path, path)
@@ -260,7 +286,7 @@ def _unstage(repo: Repository, planned: Plan) -> None:
     listed = repository.run(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")
     for path in filter(None, os.fsdecode(listed).split("\0")):
         shown = repository.attempt(repo, "cat-file", "blob", f":{path}")
-        if planned.pattern.search(shown.out):
+        if planned.finds(shown.out):
             repository.run(repo, "reset", "--quiet", "--", path)
 
 
@@ -282,27 +308,26 @@ def _clean_caches(config: Config, planned: Plan) -> None:
     """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered."""
     for path in _caches(config):
         data = _bytes(path)
-        if not planned.pattern.search(data):
+        if not planned.finds(data):
             continue
         if b"\0" in data or path.name.startswith("settings-"):
             path.unlink(missing_ok=True)
         else:
-            path.write_bytes(planned.pattern.sub(lambda _: planned.instead, data))
+            path.write_bytes(planned.cleaned(data))
 
 
 def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], int]:
     """Search everything again: every file, every object unpacked, git's own files, state."""
-    pattern = planned.pattern
     kept = planned.drop if planned.keep else ()
-    left = [f"{path} still holds it." for path, data in _files(config) if path not in kept and pattern.search(data)]
+    left = [f"{path} still holds it." for path, data in _files(config) if path not in kept and planned.finds(data)]
     now = [] if planned.keep else [entry.path for entry in vault.walk(config.vault)]
     stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
     left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
-    found = [bool(pattern.search(data)) for data in _objects(repo)]
+    found = [planned.finds(data) for data in _objects(repo)]
     if any(found):
         left.append(f"{sum(found)} objects of git still hold it: is the branch of another work tree not merged?")
     own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
-    left += [f"{path} still holds it." for path in [*own, *_caches(config)] if pattern.search(_bytes(path))]
+    left += [f"{path} still holds it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
     return left, len(found)
 
 
