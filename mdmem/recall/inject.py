@@ -45,7 +45,7 @@ def _first_seconds() -> float:
         found = float(os.environ.get("MDMEM_INJECT_DEADLINE_SECONDS", ""))
     except ValueError:
         return FIRST_SECONDS
-    return found if 0 < found <= 60 else FIRST_SECONDS  # not when it is no number
+    return found if FIRST_SECONDS < found <= 60 else FIRST_SECONDS
 
 
 def run(words: list[str], vault: str | None, env: Mapping[str, str], started: float) -> bytes:
