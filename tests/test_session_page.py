@@ -77,6 +77,14 @@ def test_a_page_tells_the_session(vault: Path) -> None:
     assert (found["kind"], found["title"], found["session"]) == ("session", "Fix the [date] parser", claude.SESSION)
 
 
+def test_a_session_that_is_broken_off_in_its_first_turn_has_said_what_it_was_about(vault: Path) -> None:
+    capture(payload("SessionStart", source="clear"))
+    capture(prompt("Fix the parser"), START + 10)
+    capture(bash("", "toolu_1") | EDIT, START + 20)
+    (asked, _) = notes(vault)
+    assert f"1. [Fix the parser]({asked.name})" in between(vault)
+
+
 def test_a_page_names_branches_and_commits(vault: Path, tmp_path: Path) -> None:
     import subprocess
 

@@ -185,6 +185,7 @@ def store(at: Capture, draft: Draft) -> Outcome:
     if draft.by_text:
         made.meta["id"] = note.make_id(session.id, *draft.identity, short(made.body, 16), draft.kind)
     outcome.id = made.id
+    begins = not session.folder
     try:
         _wait_behind(at)
         publish(at, draft, made, outcome)
@@ -195,6 +196,8 @@ def store(at: Capture, draft: Draft) -> Outcome:
         outcome.error = type(error).__name__
         outcome.waits = spool.keep(at, draft, made)
         log.write(at.config, f"{draft.kind} {'waits in the spool' if outcome.waits else 'is lost'}", error)
+    if begins and outcome.added:
+        at.update_page()  # a session that is broken off in its first turn has said what it was about
     return outcome
 
 
