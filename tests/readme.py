@@ -16,8 +16,12 @@ from tests.conftest import REPO
 README = REPO / "README.md"
 GALLERY = (
     ("A search", "mdmem search date parser --limit 3"),
-    ("A session as a conversation", "mdmem history 3f0c6d1e"),
-    ("What an agent would be given", 'mdmem inject --explain "Do you remember what we decided about time zones?"'),
+    ("A session's page, with a person's notes below", "mdmem show 2rjrqc364y"),
+    ("The session as a conversation", "mdmem history 3f0c6d1e"),
+    (
+        "What an agent is given",
+        'mdmem inject --explain "Do you remember what we decided about time zones?" | sed -n "/<mdmem-context/,\\$p"',
+    ),
     ("The journal", "mdmem log"),
 )
 
@@ -54,6 +58,12 @@ def gallery() -> str:
     return "\n\n".join(parts)
 
 
+def note() -> str:
+    """Show one note of the sample vault as its file is."""
+    (path,) = (REPO / "sample-vault").rglob("*-ypex3eh94b.md")
+    return f"````markdown\n{path.read_text(encoding='utf-8').strip()}\n````"
+
+
 def put(text: str, name: str, content: str) -> str:
     """Put `content` between the markers called `name`."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
@@ -72,6 +82,7 @@ def taken(text: str, name: str) -> str:
 def main() -> None:
     """Write the generated parts."""
     text = README.read_text(encoding="utf-8")
+    text = put(text, "note", note())
     text = put(text, "settings", settings_table())
     text = put(text, "gallery", gallery())
     README.write_text(text, encoding="utf-8")

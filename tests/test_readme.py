@@ -48,6 +48,10 @@ def test_the_settings_table_is_the_codes() -> None:
     assert readme.taken(TEXT, "settings") == readme.settings_table(), "run `python -m tests.readme`"
 
 
+def test_the_note_at_its_beginning_is_one_of_the_sample_vault() -> None:
+    assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.readme`"
+
+
 def test_links_lead_somewhere() -> None:
     prose = re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", prose):
