@@ -99,6 +99,36 @@ def test_broken_settings_are_left_alone(client: str, home: Path) -> None:
     assert file.read_text() == "{ // a comment\n"
 
 
+@pytest.mark.parametrize(
+    ("client", "text", "why"),
+    [
+        ("cursor", '{"mcpServers": null}', "mcpServers is no object"),
+        ("claude-desktop", '{"mcpServers": []}', "mcpServers is no object"),
+        ("codex", 'mcp_servers = { other = { command = "x" } }\n', "Cannot declare"),
+    ],
+)
+def test_servers_of_another_shape_are_left_alone(client: str, text: str, why: str, home: Path) -> None:
+    file = home / FILES[client]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+    with pytest.raises(ConfigError, match=f"cannot be changed in place: {why}"):
+        mcp_registration.register(client)
+
+    assert file.read_text() == text
+
+
+def test_a_list_that_was_laid_out_over_lines_is_replaced_whole(home: Path) -> None:
+    file = home / FILES["codex"]
+    file.parent.mkdir()
+    head, tail = "[mcp_servers.mdmem]\n", "startup_timeout_sec = 20\n# end\n[z]\n"
+    file.write_text(f'{head}command = "/old"\nargs = [\n  "-m", # mine\n  "mdmem",\n  "mcp",\n]\n{tail}')
+
+    mcp_registration.register("codex")
+
+    assert file.read_text().endswith(f'args = ["-P", "-m", "mdmem", "mcp"]\n{tail}')
+
+
 @every_client
 def test_what_a_person_added_to_the_server_stays(client: str, home: Path) -> None:
     file = home / FILES[client]

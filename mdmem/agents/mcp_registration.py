@@ -236,10 +236,10 @@ def _registered(found: Client, text: str, path: str, place: tuple[str, ...], vau
             changed = toml_text.with_table(text, (*place, SERVER), wanted)
         else:
             changed = _json_with(text if text.strip() else "{}\n", place, {**found.extra, **wanted})
+        after = _decoded(found, changed)
+        made = _at(after, (*place, SERVER))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise ConfigError(f"{path} cannot be changed in place: {error}. It is left alone.") from error
-    after = _loads(found, changed, path)
-    made = _at(after, (*place, SERVER))
     if _others(after, place) != _others(before, place) or any(made[key] != value for key, value in wanted.items()):
         raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It is left alone.")
     return changed
@@ -263,6 +263,8 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
     for depth, key in enumerate(place):
         if key not in _at(json_text.loads(text), place[:depth]):
             text = json_text.append(text, place[:depth], {}, key)
+        if not isinstance(_at(json_text.loads(text), place[: depth + 1]), dict):
+            raise TypeError(f"{key} is no object")
     present = _at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, wanted, SERVER)
@@ -293,10 +295,14 @@ def _loads(found: Client, text: str, path: str) -> dict[str, Any]:
         ConfigError: when they cannot be read, or are no object.
     """
     try:
-        data = toml_text.loads(text) if found.is_toml else json_text.loads(text if text.strip() else "{}")
+        data = _decoded(found, text)
     except ValueError as error:
         form = "TOML" if found.is_toml else "JSON"
         raise ConfigError(f"{path} is not valid {form}: {error}. It is left alone; mend it and try again.") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} does not have the shape of a settings file. It is left alone.")
     return data
+
+
+def _decoded(found: Client, text: str) -> Any:
+    return toml_text.loads(text) if found.is_toml else json_text.loads(text if text.strip() else "{}")

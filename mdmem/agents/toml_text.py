@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Collection
 from typing import Any
 
 _HEADER = re.compile(r"[ \t]*\[")
@@ -26,8 +27,7 @@ def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[st
     span = _span(text, path)
     if span is not None:
         start, end = span
-        kept = [line for line in text[start:end].splitlines(keepends=True) if _key(line) not in values]
-        return text[:start] + "".join([*lines, *kept]) + text[end:]
+        return text[:start] + "".join(lines) + _without_keys(text[start:end], values) + text[end:]
     gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
     return f"{text}{gap}[{'.'.join(path)}]{newline}{''.join(lines)}"
 
@@ -47,6 +47,22 @@ def _without_gap(before: str) -> str:
         if before.endswith(newline * 2):
             return before.removesuffix(newline)
     return before
+
+
+def _without_keys(text: str, keys: Collection[str]) -> str:
+    """Take out the lines of these keys, also those of a list that was laid out over several."""
+    kept, gone = "", ""
+    for line in text.splitlines(keepends=True):
+        if not gone and _key(line) not in keys:
+            kept += line
+            continue
+        gone += line
+        try:
+            tomllib.loads(gone)
+        except ValueError:
+            continue
+        gone = ""
+    return kept + gone
 
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
