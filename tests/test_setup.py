@@ -56,6 +56,22 @@ def test_a_vault_inside_another_repository_is_refused_unless_meant(ask: Run, tmp
     ask("init", str(code / "memory"), "--inside", check=True)
 
 
+def test_a_repository_that_is_no_vault_does_not_become_one_by_mistake(ask: Run, tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "main.py").write_text("x = 1\n")
+    git(code, "init", "-q")
+    git(code, "add", "main.py")
+    git(code, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x")
+    done = ask("init", str(code))
+    assert done.returncode == 4
+    assert "--inside" in done.stderr
+    assert sorted(path.name for path in code.iterdir()) == [".git", "main.py"]
+
+    ask("init", str(code), "--inside", check=True)
+    ask("init", str(code), check=True)
+
+
 def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     done = ask("--vault", str(tmp_path / "file"), "init")

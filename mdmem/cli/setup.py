@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import config
+from mdmem import config, project
 from mdmem.capture import template
 from mdmem.cli import render
 from mdmem.errors import ConfigError, VaultError
@@ -26,7 +26,7 @@ VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattribu
 
 @click.command()
 @click.argument("path", required=False, type=click.Path(file_okay=False))
-@click.option("--inside", is_flag=True, help="Allow a folder inside another git repository's work tree.")
+@click.option("--inside", is_flag=True, help="Allow a folder in another git repository's work tree.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as an object.")
 @click.pass_obj
 def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
@@ -47,6 +47,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
             f"{root} lies inside the git repository {other}. A vault is a repository of its own: choose a folder"
             " outside, or say --inside if you mean it."
         )
+    if _is_foreign(root) and not inside:
+        raise VaultError(
+            f"{root} is a git repository with a history of its own, and no vault. Choose another folder, or say"
+            " --inside if its files are notes."
+        )
     made = make_vault(settings)
     named = _remember_vault(root) if path else False
     if as_json:
@@ -59,6 +64,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     if named:
         click.echo(f"{config.user_file(os.environ)} names it from now on.")
     click.echo("Next: `mdmem install claude-code` registers the hooks.")
+
+
+def _is_foreign(root: Path) -> bool:
+    found = project.identify(str(root))
+    return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
 
 
 def make_vault(settings: config.Config) -> list[str]:
