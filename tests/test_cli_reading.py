@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from mdmem.cli import wording
+from mdmem.cli import table, wording
 from mdmem.errors import NotFoundError, UsageError, VaultError
 from mdmem.recall import given, ledger
 from tests import cli_day
@@ -108,6 +110,18 @@ def test_sessions_come_last_first_with_what_they_were_about(day: Day) -> None:
     assert len(out) == 2
     assert "9b1d7c22" in out[0]
     assert "1 prompt" in out[0]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
+    title = "Why does the date parser fail on the 29th of February?"
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=True, color_system=None, width=width, soft_wrap=True)
+    columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
+    table.show(screen, columns, [("2026-09-14 08:00", "observation", "acme-notes-app", "7gk2q9m4x1", title)])
+    assert "Why does the date p" in out.getvalue()
+    assert all(len(line) <= max(width, 55) for line in out.getvalue().splitlines())
+    assert len(out.getvalue().splitlines()) == (2 if width < 80 else 1)
 
 
 def test_sessions_can_be_narrowed_by_time_and_file(day: Day) -> None:

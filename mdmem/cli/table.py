@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 GAP = "  "
 MIN_CHARS = 12
 """A column that gives way is never narrower than this."""
+LEAST_LAST = 20
+"""Where the last column would be narrower than this, and says more, it gets a line of its own."""
 
 
 class Column(NamedTuple):
@@ -45,6 +47,7 @@ PATH = Column("dim")
 def show(console: Console | None, columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "") -> None:
     """Print rows, a line each; a cell's line breaks become spaces. Columns that are empty throughout are left out.
 
+    On a narrow terminal a title that could hardly be read any more gets a line of its own.
     console: None, for a pipe, prints to stdout; see `lines.terminal`.
     """
     cells = [[" ".join(render.safe(cell).split()) for cell in row] for row in rows]
@@ -54,8 +57,16 @@ def show(console: Console | None, columns: Sequence[Column], rows: Iterable[Sequ
     cells = [[row[place] for place in kept] for row in cells]
     columns = [columns[place] for place in kept]
     room = console.width - len(indent) if console and console.is_terminal else None
-    widths = _widths(columns, [[_width(cell) for cell in row] for row in cells], room)
-    lines.write(console, ([(indent, ""), *_line(columns, row, widths)] for row in cells))
+    lengths = [[_width(cell) for cell in row] for row in cells]
+    widths = _widths(columns, lengths, room)
+    if room is None or widths[-1] >= min(LEAST_LAST, max(row[-1] for row in lengths)):
+        lines.write(console, ([(indent, ""), *_line(columns, row, widths)] for row in cells))
+        return
+    widths = _widths(columns[:-1], lengths, room)
+    for row in cells:
+        head = [(indent, ""), *_line(columns[:-1], row[:-1], widths)]
+        below = [(indent + GAP, ""), *_line(columns[-1:], row[-1:], [max(room - len(GAP), MIN_CHARS)])]
+        lines.write(console, [head, below])
 
 
 def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> Iterator[Piece]:
@@ -86,6 +97,7 @@ def _cropped(text: str, width: int) -> str:
 
 
 def _widths(columns: Sequence[Column], lengths: Sequence[Sequence[int]], room: int | None) -> list[int]:
+    """Say how wide each column is; of `lengths`, the columns' own places are looked at."""
     widths = [max((row[place] for row in lengths), default=0) for place in range(len(columns))]
     giving = [place for place, column in enumerate(columns) if column.gives]
     if room is None or not giving:
