@@ -103,7 +103,7 @@ def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
     assert not path.exists()
     assert done.result.commits[0].subject == "Forget 1 note"
     assert "Embarrassing" not in git(vault, "log", "-1", "--format=%B")
-    assert forget.deleted_ids(config) == {"7gk2q9m4x1"}
+    assert forget.deleted(config) == {"7gk2q9m4x1": path.name}
 
 
 def test_forgetting_a_session_takes_its_notes_along(vault: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_note_that_is_there_again_is_not_named_as_deleted(vault: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_bytes(text)
 
-    assert forget.deleted_ids(config) == set()
+    assert forget.deleted(config) == {}
 
 
 def test_two_texts_from_one_are_merged_line_by_line_or_kept_both(vault: Path) -> None:

@@ -21,8 +21,10 @@ from mdmem.agents import Event
 from mdmem.capture import replay
 from mdmem.cli import bring as command
 from mdmem.errors import NotFoundError
+from mdmem.history import commit, forget
 from mdmem.transcripts.done import Done
 from tests.conftest import notes
+from tests.history_vault import start
 from tests.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -99,6 +101,24 @@ def test_a_session_that_its_owner_deleted_comes_back_only_when_that_is_asked_for
     assert not +bring(TOOLS).added
     assert sum(bring(TOOLS, again=True).added.values()) == 9
     assert contents(vault) == before
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_its_owner_deleted_stays_away_when_nothing_but_history_recalls_it(vault: Path, whole: bool) -> None:
+    settings = start(vault)
+    bring(TOOLS)
+    commit.commit(settings)
+    (page,) = vault.rglob("session.md")
+    gone = sorted(page.parent.iterdir()) if whole else [next(path for path in notes(vault) if "-prompt-" in path.name)]
+    for path in gone:
+        path.unlink()
+    before = contents(vault, pages=False)
+    shutil.rmtree(settings.state_dir)
+
+    tally = bring(TOOLS, deleted=forget.deleted(settings))
+
+    assert not +tally.added
+    assert contents(vault, pages=False) == before
 
 
 def test_hand_edits_stay(vault: Path) -> None:

@@ -13,7 +13,7 @@ from mdmem.journal import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mdmem import note
     from mdmem.config import Config
@@ -31,6 +31,7 @@ class Kept(Session):
     """A session that knows its record by heart. Its folder is locked only while a note is being stored.
 
     aliases: a prompt's id -> its number, for prompts that are stored under another id.
+    deleted: notes of any session that were published and deleted, id -> name, whatever state recalls.
     """
 
     __slots__ = (
@@ -38,13 +39,21 @@ class Kept(Session):
         "_sequences", "aliases",
     )  # fmt: skip
 
-    def __init__(self, config: Config, session_id: str, loose: frozenset[str], *, absent: bool = False) -> None:
+    def __init__(
+        self,
+        config: Config,
+        session_id: str,
+        loose: frozenset[str],
+        *,
+        absent: bool = False,
+        deleted: Mapping[str, str],
+    ) -> None:
         self._absent = absent
         self._folder: _Held | None = None
         self._caught_up = False
         self._learned = 0
-        self._names: dict[str, str] = {}
-        self._published: set[str] = set()
+        self._names: dict[str, str] = dict(deleted)
+        self._published: set[str] = set(deleted.values())
         self._sequences: dict[int, int] = {}
         self._loose = loose
         self._marks = config.runtime_dir

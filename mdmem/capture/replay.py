@@ -38,6 +38,7 @@ class Replay:
         loose: frozenset[str] = frozenset(),
         absent: bool = False,
         again: bool = False,
+        deleted: Mapping[str, str] | None = None,
     ) -> None:
         """Begin with the session called `session`, an agent's own id as `events.session_id` gives it.
 
@@ -46,6 +47,7 @@ class Replay:
         with the same title, at the same time, is then the same note.
         absent: the vault is known to hold no folder of this session, so that none is looked for.
         again: a session whose folder is gone is stored anew; else what its owner deleted stays away.
+        deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
 
         Raises:
             OSError, VaultError: when the session's folder cannot be opened.
@@ -53,7 +55,7 @@ class Replay:
         # Whoever replays sessions syncs the file system once, at the end.
         settings = {**config.settings, "capture.durability": "process"}
         self.config = Config(config.vault, config.index_dir, config.state_dir, scratch, settings)
-        self.session = Kept(self.config, session, loose, absent=absent)
+        self.session = Kept(self.config, session, loose, absent=absent, deleted=deleted or {})
         if self.session.open_folder() is not None:
             self.session.take_in()
         elif again:
@@ -162,6 +164,10 @@ class _Replayed(Capture):
     def home(self, created: str) -> str:
         """Name the project's folder in the journal."""
         return self.replay.home(self, created)
+
+    def is_deleted(self, made: note.Note) -> bool:
+        """Say whether the note is known to have been deleted, with its whole session: no folder is made for it."""
+        return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None
 
     def known(self, draft: Draft, made: note.Note) -> str | None:
         """Give the file of a note that is already there, also under the id that a hook gave it."""

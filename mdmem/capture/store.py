@@ -125,6 +125,10 @@ class Capture:
         """Name the note of the prompt that the event belongs to; "" when the agent does not say."""
         return note.make_id(self.session.id, self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
+    def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
+        """Say whether the note is known to have been deleted, with its whole session."""
+        return False
+
     def known(self, draft: Draft, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
         """Give the file under which the note `made` was, or was to be, published."""
         return self.session.known(made.id)
@@ -225,6 +229,9 @@ def publish(at: Capture, draft: Draft, made: note.Note, outcome: Outcome) -> Non
     Raises:
         OSError, VaultError: when the vault cannot take it.
     """
+    if at.is_deleted(made):
+        outcome.stored = True
+        return
     session, created = at.session, str(made.meta["created"])
     home = at.home(created)
     made.meta["project"] = home

@@ -199,11 +199,17 @@ def _import(settings: Config, done: Done, plan: Plan, stopped: Callable[[], bool
     from mdmem.transcripts.bring import Import
 
     with bring_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
-        run = Import(settings, done, os.environ, stopped=stopped)
+        run = Import(settings, done, os.environ, stopped=stopped, deleted=_deleted(settings, done))
         run.told = lambda behind: told(behind, bring_view.many(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     run.folders(plan.folders)
     return run.tally
+
+
+def _deleted(settings: Config, done: Done) -> dict[str, str]:
+    from mdmem.history import forget
+
+    return {} if done.again else forget.deleted(settings)
 
 
 def _follow(settings: Config, done: Done, plan: Plan, wish: Wish, stopped: Callable[[], bool]) -> None:
@@ -213,6 +219,7 @@ def _follow(settings: Config, done: Done, plan: Plan, wish: Wish, stopped: Calla
     from mdmem.transcripts.follow import Watched
 
     watched = Watched(plan.found, plan.at)
+    deleted = _deleted(settings, done)
     click.echo("Following. Ctrl-C ends it.", err=True)
     while not stopped():
         _wait(stopped)
@@ -221,7 +228,7 @@ def _follow(settings: Config, done: Done, plan: Plan, wish: Wish, stopped: Calla
         if wish.project:
             seen = [one for one in (survey.survey(item, now) for item in changed) if one]
             changed = [one.transcript for one in survey.choose(seen, wish.project)]
-        run = Import(settings, done, os.environ, stopped=stopped)
+        run = Import(settings, done, os.environ, stopped=stopped, deleted=deleted)
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{datetime.now().astimezone():%H:%M:%S}  {bring_view.added(run.tally)}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mdmem import note, vault
 from mdmem.config import Config
-from mdmem.errors import NotFoundError
+from mdmem.errors import NotFoundError, VaultError
 from mdmem.history import find, repository, rewrite
 from mdmem.history.rewrite import Applied, Step, UpdatePage
 
@@ -72,17 +72,22 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
     return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
 
 
-def deleted_ids(config: Config) -> set[str]:
-    """Name every note that was deleted since, by whomever: what is imported again must not bring them back.
+def deleted(config: Config) -> dict[str, str]:
+    """Name every captured note that was deleted, by whomever: what is imported again must not bring it back.
 
-    Raises:
-        VaultError: when the vault is no repository.
+    Gives ids with the names of their files. A vault without a history knows of none.
     """
-    repo = repository.open_vault(config.vault)
-    words = ("log", "-z", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "HEAD")
-    gone = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
-    ids = {find.id_in(path) for path in gone if vault.is_note_path(path)}
-    return ids - {find.id_in(entry.path) for entry in vault.walk(config.vault)} - {""}
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return {}
+    words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
+    ever = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
+    names = {find.id_in(path): path.rpartition("/")[2] for path in ever if vault.is_note_path(path)}
+    for entry in vault.walk(config.vault, "journal"):
+        names.pop(find.id_in(entry.path), None)
+    names.pop("", None)
+    return names
 
 
 def _folded(text: str) -> str:

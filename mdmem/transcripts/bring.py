@@ -45,6 +45,7 @@ class Import:
     """A run: the vault, what it knows of earlier runs, and what came of it so far.
 
     told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
+    deleted: notes that their owner has deleted, id -> file name: they stay away.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class Import:
         *,
         told: Callable[[int], None] = lambda _: None,
         stopped: Callable[[], bool] = lambda: False,
+        deleted: Mapping[str, str] | None = None,
     ) -> None:
+        self.deleted = deleted
         self.config = config
         self.done = done
         self.env = env
@@ -114,9 +117,8 @@ class Import:
         # A session that is going on may get its folder from a hook at any moment: then it is looked for.
         absent = self._tags.isdisjoint(tags) and now - transcript.changed_ns / 1e9 > QUIET_SECONDS
         self._tags.update(tags)
-        return Replay(
-            self.config, session, scratch, loose=transcript.source.loose, absent=absent, again=self.done.again
-        )
+        more = {"absent": absent, "again": self.done.again}
+        return Replay(self.config, session, scratch, loose=transcript.source.loose, deleted=self.deleted, **more)
 
     def _count(self, outcome: store.Outcome) -> None:
         self._failures = self._failures + 1 if outcome.error else 0
