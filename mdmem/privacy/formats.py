@@ -225,7 +225,6 @@ AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
     ("azure-key", "JQQJ99", ALNUM, 40, ALNUM, 12),
     ("newrelic-key", "NRAL", LOWER, 36, "", 0),
     ("mailchimp-key", "-us", LOWER_HEX, 32, DIGITS, 1),
-    ("salesforce-token", "!A", ALNUM, 15, DOTTED, 60),
 )
 """kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
 

@@ -31,6 +31,7 @@ _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
 _SAMPLE = 512
 _LONGEST_HEAD = 96
+_PART = 64 * 1024
 _WORDS = _table(DOTTED)
 _BEFORE_RUN = BASE64.replace("=", "")
 _BEFORE_HASH = ("base64,", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=", "sha1=", "md5=")
@@ -54,7 +55,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     words = signs.translate(_WORDS).decode("ascii")
-    long_words = [word for word in words.split() if len(word) >= SHORTEST_TOKEN]
+    long_words = _long_words(words)
     if long_words:
         yield from _among(text, words, long_words, signs.translate(_SHAPE_BYTES).decode("ascii"))
     for row in ODD:
@@ -63,6 +64,18 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     for around in AROUND:
         if around[1] in text:
             yield from _around(text, *around)
+
+
+def _long_words(words: str) -> list[str]:
+    """List the words that are long enough for a token, part by part: millions of words at once would leave the cache."""
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        end = words.find(" ", at + _PART)
+        end = end if end >= 0 else len(words)
+        found += [word for word in words[at:end].split() if len(word) >= SHORTEST_TOKEN]
+        at = end
+    return found
 
 
 def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterator[tuple[int, int, str]]:
@@ -103,14 +116,12 @@ def _around(
     """Find `mark` with enough characters of `head` before it and of `tail` behind it."""
     at = text.find(mark)
     while at >= 0:
-        end = at + len(mark)
-        before = text[max(0, at - _LONGEST_HEAD) : at] if text[at - 1 : at] in head else ""
-        start = at - len(before) + len(before.rstrip(head))
-        if at - start >= shortest:
-            body = end
+        end = body = at + len(mark)
+        if at >= shortest and text[at - 1] in head and not text[at - shortest : at].strip(head):
             end = _run_end(text, body, tail) if tail else body
             if end - body >= least and not text[end : end + 1].isalnum():
-                yield start, end, kind
+                before = text[max(0, at - _LONGEST_HEAD) : at]
+                yield at - len(before) + len(before.rstrip(head)), end, kind
         at = text.find(mark, end)
 
 
