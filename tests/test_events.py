@@ -12,7 +12,7 @@ from typing import Any
 import frontmatter
 import pytest
 
-from mdmem import config
+from mdmem import config, note
 from mdmem.capture import turn
 from mdmem.recall import block
 from tests import claude
@@ -459,6 +459,17 @@ def test_a_prompt_can_have_several_answers(vault: Path) -> None:
     for text in ("half", "half", "whole"):
         capture(stop(text))
     assert contents(notes(vault)) == ["go", "half", "whole"]
+
+
+@pytest.mark.parametrize("text", ["word " * 40_000, "日本語 " * 15_000, "é" * 57_000])
+def test_what_is_gone_of_a_prompt_longer_than_a_note_is_said_truly(vault: Path, text: str) -> None:
+    capture(prompt(text))
+    (path,) = notes(vault)
+    assert path.stat().st_size < note.MAX_NOTE_BYTES
+    (mark,) = (line for line in path.read_text("utf-8").split("\n") if line.endswith("left out …"))
+    head, tail = frontmatter.load(str(path)).content.split(f"\n{mark}\n")
+    assert (text.startswith(head), text.strip().endswith(tail)) == (True, True)
+    assert int(mark.split()[1].replace(",", "")) == len(text.strip()) - len(head) - len(tail)
 
 
 @pytest.mark.parametrize("count", [1, 4])

@@ -281,12 +281,20 @@ def _said(at: Capture, said: Said) -> Outcome:
 
 
 def _cut(config: Config, text: str) -> str:
+    """Keep both ends of a text that is longer than the settings, or a note, allow."""
     room = config.settings["capture.prompt_chars"]
-    if len(text) <= room:
+    if len(text) <= room and len(text) * 4 <= _MAX_BYTES:
         return text
     from mdmem.capture import limits
 
-    return limits.cut(text, room, len(text))
+    cut = limits.cut(text, room, len(text))
+    while (size := len(cut.encode("utf-8", "replace"))) > _MAX_BYTES:
+        room = min(room, len(text)) * _MAX_BYTES // size - 64
+        cut = limits.cut(text, room, len(text))
+    return cut
+
+
+_MAX_BYTES = note.MAX_NOTE_BYTES - note.MAX_META_BYTES - 1024  # what a template puts around a text has its room
 
 
 def _without_analysis(text: str) -> str:
