@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 from collections.abc import Callable
@@ -47,8 +48,9 @@ def test_a_note_is_written_and_found(day: Day) -> None:
 
 
 def test_a_note_comes_from_stdin_without_what_is_private(day: Day) -> None:
-    made = day.json("note", stdin="The pager is loud. <private>Ada has it.</private>\n")
-    text = (day.vault / made["path"]).read_text()
+    done = day.run("note", "--json", stdin="The pager is loud. <private>Ada has it.</private>\n")
+    assert "1 private section kept out" in done.stderr
+    text = (day.vault / json.loads(done.stdout)["path"]).read_text()
     assert "The pager is loud. [PRIVATE]" in text
     assert "Ada" not in text
 

@@ -168,14 +168,17 @@ def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
     console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
 
 
-def _print_remarks(result: Result | Answer, offset: int) -> None:
+NOTHING = "Nothing found. Other words may help: words are ranked, and none of them is required."
+
+
+def _print_remarks(result: Result | Answer, offset: int, nothing: str = NOTHING) -> None:
     for hint in result.hints:
         click.echo(f"hint: {hint}", err=True)
     if result.suggestion:
         click.echo(f"Did you mean: {render.safe(result.suggestion)}", err=True)
     last = offset + len(result.hits)
     if not result.total:
-        click.echo("Nothing found. Other words may help: words are ranked, and none of them is required.", err=True)
+        click.echo(nothing, err=True)
     elif result.hits:
         click.echo(f"{offset + 1}–{last} of {wording.number(result.total, 'note')}", err=True)
 
@@ -233,7 +236,7 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
         click.echo(_as_json(result))
     else:
         print_hits(lines.terminal(), result)
-    _print_remarks(result, 0)
+    _print_remarks(result, 0, "No other note shares the words that are its own.")
 
 
 @click.command()

@@ -12,7 +12,7 @@ import click
 
 from mdmem import note as notes
 from mdmem import owned, vault
-from mdmem.cli import editor, options, render
+from mdmem.cli import editor, options, render, wording
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +61,15 @@ def add(
         click.echo(render.as_json({**made._asdict(), "project": home}))
     else:
         click.echo(f"[mem:{made.id}] {made.path}" + (f" ({home})" if home else ""))
+    _tell_what_was_kept_out(settings, made.path)
+
+
+def _tell_what_was_kept_out(settings: Config, path: str) -> None:
+    meta = notes.parse(vault.read_path(settings.vault, path) or b"").meta
+    nouns = {"private": "private section", "redacted": "secret"}
+    said = [wording.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
+    if said:
+        click.echo(f"mdmem: {' and '.join(said)} kept out of it.", err=True)
 
 
 def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
