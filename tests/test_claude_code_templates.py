@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import click
+import click.testing
 import frontmatter
 import pytest
 
-from mdmem.cli import cli
+from mdmem import config
+from mdmem.cli import cli, setup
 from tests.conftest import REPO
 
 FOLDER = REPO / "templates" / "claude-code"
@@ -47,6 +50,28 @@ def test_every_command_and_option_is_there(file: Path) -> None:
         assert command is not None, name
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, (name, words)
+
+
+def test_every_command_line_runs_without_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = shutil.copytree(REPO / "sample-vault", home / "mdmem")
+    setup.make_vault(config.load(str(vault)))
+    monkeypatch.chdir(home)
+    meant = {
+        "$ARGUMENTS": "date",
+        "WORDS": "date",
+        "ID": "6drpz9va77",
+        "SESSION": "3f0c6d1e",
+        "PATH": str(REPO / "sample-vault" / "notes"),
+    }
+    meant_by = {"import": {**meant, "$ARGUMENTS": meant["PATH"]}}
+
+    for file in FILES:
+        for name, *words in said(file):
+            line = [name, *(meant_by.get(name, meant).get(word, word) for word in words)]
+            answer = {"forget": "n", "import": "y", "review": "q"}.get(name, "")
+            done = click.testing.CliRunner().invoke(cli, line, input=f"{answer}\n")
+            assert done.exit_code == (1 if name == "forget" else 0), (line, done.output)
+            assert "6drpz9va77" in done.output or name != "search" or "date" not in line
 
 
 @every_file

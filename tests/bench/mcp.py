@@ -19,7 +19,7 @@ from tests.bench.recall import make_vault, prompts
 
 START_BAR_MS = 150
 NOMINAL_MS = 6.4
-"""What bare Python takes on the machine that the bars are for: the start is compared as a multiple of that."""
+"""What bare Python takes on the machine that the bars are for: both are compared as multiples of that."""
 CALL_BAR_MS = 15
 ROUNDS = 7
 CALLS = 150
@@ -140,8 +140,9 @@ def main() -> None:
         for tool, found in times.items():
             middle, most = statistics.median(found), statistics.quantiles(found, n=20)[-1]
             print(f"a warm {tool}: {middle:.1f} ms CPU median, {most:.1f} ms at the 95th percentile")
-        middle = statistics.median(times["search"])
-        print(f"the bar for search is {CALL_BAR_MS} ms: {'met' if middle <= CALL_BAR_MS else 'MISSED'}.")
+        nominal = statistics.median(times["search"]) / rows[0].milliseconds * NOMINAL_MS
+        verdict = "met" if nominal <= CALL_BAR_MS else "MISSED"
+        print(f"a search is {nominal:.1f} where bare Python takes {NOMINAL_MS} ms; the bar is {CALL_BAR_MS}: {verdict}.")
 
 
 if __name__ == "__main__":
