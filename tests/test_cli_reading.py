@@ -124,6 +124,15 @@ def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
     assert len(out.getvalue().splitlines()) == (2 if width < 80 else 1)
 
 
+def test_a_session_whose_id_begins_another_is_meant_by_it(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    for name in ("s-1", "s-10"):
+        text = f"---\nkind: prompt\nsession: {name}\ncreated: 2026-09-14T08:00:00Z\n---\n\nIn {name}.\n"
+        (mine.vault / "notes" / f"{name}.md").write_text(text)
+    assert [step["body"] for step in mine.json("history", "s-1")["notes"]] == ["In s-1.\n"]
+    assert "2 sessions" in str(mine.attempt("history", "s-").exception)
+
+
 def test_sessions_can_be_narrowed_by_time_and_file(day: Day) -> None:
     assert [row["session"] for row in day.json("sessions", "--until", "2026-09-14")] == [FIRST]
     assert [row["session"] for row in day.json("sessions", "--file", "dates.py")] == [FIRST]

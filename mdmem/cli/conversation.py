@@ -102,7 +102,9 @@ def _named(config: Config, view: View, name: str) -> str:
 
 
 def _of_session(view: View, name: str) -> list[str]:
-    """Give the terms of the sessions whose id begins with `name`, or whose folder bears it at its end."""
+    """Give the terms of the session that is `name`, else of those whose id begins or whose folder ends with it."""
+    if name and view.count("facet", f"session:{name.lower()}"):
+        return [f"session:{name.lower()}"]
     terms = list(view.starting_with("facet", f"session:{name.lower()}")) if name else []
     every = view.starting_with("facet", "session:") if not terms else ()
     return terms or [term for term in every if journal.session_tag(term.partition(":")[2]) == name.lower()]
