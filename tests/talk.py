@@ -39,7 +39,9 @@ class Talk:
         """Let the write half take an event in, in this process."""
         self.now += 60
         read = agents.load("claude-code").read(self.payload(event, **fields), {})
-        return events.capture(config.load(str(self.vault)), read, self.now, {})
+        settings = config.load(str(self.vault))
+        settings.settings["capture.durability"] = "process"  # no power fails here, and a disk's syncs take long
+        return events.capture(settings, read, self.now, {})
 
     def start(self, source: str = "startup") -> None:
         """Store the beginning of the session."""

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,19 @@ def answered(vault: Path, data: bytes, agent: str = "claude-code", **env: str) -
     return given
 
 
+def ask(talk: Talk, prompt: str, **fields: Any) -> str:
+    """Send a new prompt, which no hook has stored yet, as `Talk.asks` does, but in this process; give the context."""
+    talk.prompts += 1
+    return occur(talk, "UserPromptSubmit", prompt=prompt, **fields)
+
+
+def occur(talk: Talk, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
+    """Send an event as `Talk.inject` does, but in this process; give the context, "" for none."""
+    payload = json.dumps(talk.payload(event, **fields)).encode()
+    reply = answered(talk.vault, payload, **{"MDMEM_NOW": str(talk.now + 60), **(env or {})})
+    return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
+
+
 # -- the start of a session ------------------------------------------------------------------------
 
 
@@ -104,8 +118,8 @@ def test_a_session_begins_with_what_was_last_done_in_its_project(talk: Talk) -> 
 def test_a_project_without_memories_gets_nothing(past: Talk, tmp_path: Path) -> None:
     other = new_session(past, 2, tmp_path / "other")
 
-    assert other.inject("SessionStart", source="startup") == ""
-    assert other.asks("What did we decide about the date parser?") == ""
+    assert occur(other, "SessionStart", source="startup") == ""
+    assert ask(other, "What did we decide about the date parser?") == ""
 
 
 def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None:
@@ -114,7 +128,7 @@ def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None
     write(talk.vault, "notes/there.md", "Secret of another project.", pinned=True, project="other")
     write(talk.vault, "notes/loose.md", "Not pinned.")
 
-    text = talk.inject("SessionStart", source="startup")
+    text = occur(talk, "SessionStart", source="startup")
 
     assert text.index("British English") < text.index("Recent sessions")
     assert "[mem:0123456789]" in text
@@ -127,7 +141,7 @@ def test_what_was_left_open_is_named(past: Talk) -> None:
     interrupted.says("Rename the exporter")
     interrupted.runs("pytest -q", error="Exit code 1\n1 failed")
 
-    text = new_session(past, 2).inject("SessionStart", source="startup")
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
 
     left = text.partition("## Left open")[2]
     assert "Rename the exporter (has no answer)" in left
@@ -135,13 +149,13 @@ def test_what_was_left_open_is_named(past: Talk) -> None:
 
 
 def test_after_a_compaction_the_session_itself_is_shown_again(talk: Talk) -> None:
-    talk.inject("SessionStart", source="startup")
+    occur(talk, "SessionStart", source="startup")
     talk.says("Write a parser for durations")
     talk.edits("durations.py")
     talk.answers("It reads 2 h 30 min and the like.")
 
     assert build(talk, "SessionStart", source="resume") == ""
-    text = talk.inject("SessionStart", source="compact")
+    text = occur(talk, "SessionStart", source="compact")
 
     assert text.index("This session, before it was compacted") < text.index("Recent sessions")
     assert "Write a parser for durations" in text
@@ -150,12 +164,12 @@ def test_after_a_compaction_the_session_itself_is_shown_again(talk: Talk) -> Non
 
 
 def test_a_resumed_session_is_given_only_what_is_new(talk: Talk, past: Talk) -> None:
-    first = talk.inject("SessionStart", source="startup")
+    first = occur(talk, "SessionStart", source="startup")
     between = new_session(past, 3)
     between.says("Translate the manual")
     between.answers("Done.")
 
-    second = talk.inject("SessionStart", source="resume")
+    second = occur(talk, "SessionStart", source="resume")
 
     assert "Translate the manual" in second
     assert not set(MARK.findall(first)) & set(MARK.findall(second))
@@ -182,7 +196,7 @@ def test_a_prompt_in_another_language_asks_too(talk: Talk) -> None:
     "prompt", ["hi", "fix the bug in dates.py", "/review date parser", "```\nlast time the date parser\n```", "", "   "]
 )
 def test_other_prompts_get_nothing(talk: Talk, prompt: str) -> None:
-    assert talk.asks(prompt) == ""
+    assert ask(talk, prompt) == ""
 
 
 def test_a_question_that_names_nothing_is_answered_with_the_last_sessions(talk: Talk) -> None:
@@ -193,8 +207,8 @@ def test_a_question_that_names_nothing_is_answered_with_the_last_sessions(talk: 
 
 
 def test_nothing_is_given_twice_to_one_session(talk: Talk) -> None:
-    first = talk.asks("What did we decide about the date parser?")
-    second = talk.asks("And what did we decide about the uploader and the date parser?")
+    first = ask(talk, "What did we decide about the date parser?")
+    second = ask(talk, "And what did we decide about the uploader and the date parser?")
 
     assert first
     assert not set(MARK.findall(first)) & set(MARK.findall(second))
@@ -217,9 +231,9 @@ def test_at_the_thirteenth_turn_memories_are_looked_up_once(talk: Talk) -> None:
     for n in range(11):
         talk.says(f"Work on the date parser, step {n}")
 
-    assert talk.asks("twelfth") == ""
+    assert ask(talk, "twelfth") == ""
     talk.store("UserPromptSubmit", prompt="twelfth")
-    text = talk.asks("Work on the date parser again")
+    text = ask(talk, "Work on the date parser again")
     talk.store("UserPromptSubmit", prompt="Work on the date parser again")
 
     assert "## Notes related to this session" in text
@@ -233,14 +247,14 @@ def test_at_the_thirteenth_turn_memories_are_looked_up_once(talk: Talk) -> None:
     ]
     assert mark["query_chars"] == len("\n---\n".join(expected))
     assert mark["time"].startswith("2026-09-15T")
-    assert talk.asks("Work on the date parser, fourteenth") == ""
+    assert ask(talk, "Work on the date parser, fourteenth") == ""
 
 
 @pytest.mark.parametrize(("chars", "fires"), [(333, False), (334, True)])
 def test_a_prompt_longer_than_the_limit_looks_memories_up(talk: Talk, chars: int, fires: bool) -> None:
     prompt = ("The date parser. " * 40)[:chars]
 
-    assert bool(build(talk, prompt=prompt) if fires else talk.asks(prompt)) is fires
+    assert bool(build(talk, prompt=prompt) if fires else ask(talk, prompt)) is fires
     assert talk.flag("recalled").exists() is fires
 
 
@@ -253,7 +267,7 @@ def test_it_is_once_also_when_nothing_was_found(talk: Talk) -> None:
 def test_a_question_and_the_once_a_session_search_share_one_reply_and_say_nothing_twice(talk: Talk) -> None:
     prompt = "What did we decide about the date parser? " + "The uploader must retry with backoff. " * 10
 
-    text = talk.asks(prompt)
+    text = ask(talk, prompt)
 
     ids = MARK.findall(text)
     assert len(ids) == len(set(ids)) >= 3
@@ -263,15 +277,15 @@ def test_a_question_and_the_once_a_session_search_share_one_reply_and_say_nothin
 def test_an_old_session_is_judged_by_its_transcript(talk: Talk) -> None:
     talk.transcript.write_text("".join(line(f"date parser {n}") for n in range(20)))
 
-    assert "calendar module" in talk.asks("go on")
+    assert "calendar module" in ask(talk, "go on")
 
 
 def test_a_prompt_that_the_hook_has_stored_already_counts_once(talk: Talk) -> None:
     for n in range(12):
         talk.says(f"The date parser {n}")
 
-    assert talk.inject("UserPromptSubmit", prompt="The date parser 11") == ""
-    assert talk.asks("The date parser") != ""
+    assert occur(talk, "UserPromptSubmit", prompt="The date parser 11") == ""
+    assert ask(talk, "The date parser") != ""
 
 
 def test_hook_and_injection_side_by_side_count_a_prompt_once(talk: Talk) -> None:
@@ -305,7 +319,7 @@ def test_of_two_prompts_at_the_same_moment_one_is_answered(talk: Talk) -> None:
 
 @pytest.mark.parametrize("variables", [{"MDMEM_INJECT_AFTER_TURNS": "1"}, {"MDMEM_INJECT_AFTER_CHARS": "10"}])
 def test_the_environment_says_when(talk: Talk, variables: dict[str, str]) -> None:
-    assert talk.asks("The date parser is slow", env=variables)
+    assert ask(talk, "The date parser is slow", env=variables)
 
 
 def test_the_environment_says_how_much(talk: Talk) -> None:
@@ -357,7 +371,7 @@ def test_it_can_be_switched_off(talk: Talk, name: str) -> None:
 def test_settings_of_the_vault_count(talk: Talk) -> None:
     (talk.vault / "mdmem.toml").write_text("[inject]\nafter_turns = 1\nquery_turns = 1\nchars = 900\n")
 
-    text = talk.asks("The date parser and the uploader")
+    text = ask(talk, "The date parser and the uploader")
 
     assert 0 < len(text) <= 900
 
@@ -402,8 +416,8 @@ def test_internal_memories_are_never_given(talk: Talk) -> None:
 def test_an_excluded_project_is_given_nothing(talk: Talk) -> None:
     (talk.vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["notes-*"]\n')
 
-    assert talk.inject("SessionStart", source="startup") == ""
-    assert talk.asks("What did we decide about the date parser?") == ""
+    assert occur(talk, "SessionStart", source="startup") == ""
+    assert ask(talk, "What did we decide about the date parser?") == ""
 
 
 def test_other_projects_are_given_only_when_a_setting_says_so(past: Talk, tmp_path: Path) -> None:
@@ -501,7 +515,7 @@ def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
 
 
 def test_what_was_injected_is_not_remembered_again(talk: Talk) -> None:
-    text = talk.asks("What did we decide about the date parser?")
+    text = ask(talk, "What did we decide about the date parser?")
 
     outcome = talk.store("UserPromptSubmit", prompt=f"{text}\n\nGo on with the importer.", prompt_id="echo")
 
@@ -583,15 +597,13 @@ def test_state_and_cache_that_cannot_be_written_cost_nothing_but_memories(talk: 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("cwd", ["", "relative", "/\0", "/\ud800", "C:\\dev", "/" + "x/" * 3_000, "/proc/self/fd/0"])
-@pytest.mark.parametrize("session", ["", "../../etc", "x" * 5_000, "\ud800\0"])
-def test_hostile_ids_and_paths_are_borne(past: Talk, cwd: str, session: str) -> None:
-    fields = {"cwd": cwd, "session_id": session, "prompt": "Do you remember the date parser?"}
-    payload = past.payload("UserPromptSubmit") | fields
+def test_hostile_ids_and_paths_are_borne(past: Talk) -> None:
+    payload = past.payload("UserPromptSubmit", prompt="Do you remember the date parser?")
+    places = ("", "relative", "/\0", "/\ud800", "C:\\dev", "/" + "x/" * 3_000, "/proc/self/fd/0")
 
-    answer = answered(past.vault, json.dumps(payload).encode())
-
-    assert answer == b""
+    for fields in ({"cwd": cwd, "session_id": session} for cwd in places for session in ("", "../../etc", "\ud800\0")):
+        assert answered(past.vault, json.dumps(payload | fields).encode()) == b""
+    assert answered(past.vault, json.dumps(payload | {"session_id": "x" * 5_000}).encode())
     assert not (past.vault / "etc").exists()
 
 
@@ -652,8 +664,8 @@ def test_a_prompt_that_wants_nothing_loads_neither_the_index_nor_the_gate(talk: 
 
 
 def test_every_injection_leaves_one_line_with_ids_and_sizes_and_no_content(talk: Talk) -> None:
-    text = talk.asks("What did we decide about the date parser?")
-    talk.asks("hi")
+    text = ask(talk, "What did we decide about the date parser?")
+    ask(talk, "hi")
 
     (row,) = given.read_log(config.load(str(talk.vault)))
     assert row["ids"] == MARK.findall(text)
@@ -667,7 +679,7 @@ def test_every_injection_leaves_one_line_with_ids_and_sizes_and_no_content(talk:
 
 
 def test_what_answers_cite_is_counted(talk: Talk) -> None:
-    text = talk.asks("What did we decide about the date parser?")
+    text = ask(talk, "What did we decide about the date parser?")
     first, second, *_ = MARK.findall(text)
     talk.store("UserPromptSubmit", prompt="And now?")
     talk.answers(f"As noted in [mem:{first}], and again [mem:{first}], the calendar decides. See [mem:zzzzzzzzzz].")
@@ -708,7 +720,7 @@ def test_explain_in_words_says_why(talk: Talk) -> None:
 
 
 def test_injections_lists_what_was_given_when_and_why(talk: Talk) -> None:
-    text = talk.asks("What did we decide about the date parser?")
+    text = ask(talk, "What did we decide about the date parser?")
     first = MARK.findall(text)[0]
     talk.store("UserPromptSubmit", prompt="And now?")
     talk.answers(f"By [mem:{first}].")
