@@ -348,7 +348,8 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         text = b""
     except (OSError, ValueError):
         text = b"\0"  # not TOML: what was last read is used
-    if all(line.strip()[:1] in (b"", b"#") or _is_header(line) for line in text.splitlines()):
+    lines = map(bytes.strip, text.splitlines())
+    if all(line[:1] in (b"", b"#") or (line[:1] == b"[" and line[-1:] == b"]") for line in lines):
         _forget(cache)  # a slip made later must not bring back what was taken out of the file
         return {}  # only comments and table headers, as in a fresh mdmem.toml
     last = _load_cache(cache)
@@ -365,11 +366,6 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
         return last[1] if last else {}
     _store_cache(cache, text, values)
     return values
-
-
-def _is_header(line: bytes) -> bool:
-    line = line.partition(b"#")[0].strip()
-    return line[:1] == b"[" and line[-1:] == b"]"
 
 
 def _forget(cache: str) -> None:
