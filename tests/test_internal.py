@@ -454,6 +454,16 @@ def test_every_mode_lays_memories_out() -> None:
             orders.arrange(held, **bad)
 
 
+def test_what_was_made_within_a_second_is_in_its_order(alice: Callable[..., Answer]) -> None:
+    contents = [f"memory {number}" for number in range(6)]
+    for content in contents:
+        create(alice, content)
+
+    assert found(alice("remember_search_internal_memory", {"query": ""})) == contents[::-1]
+    by_time = {"mode": "byTime", "sort_order": "asc"}
+    assert found(alice("remember_search_internal_memory_by", by_time)) == contents
+
+
 def test_broad_view_shows_head_middle_and_tail(alice: Callable[..., Answer]) -> None:
     create(alice, "begin " + "x " * 500 + "middle " + "y " * 500 + "end")
 

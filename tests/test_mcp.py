@@ -28,7 +28,7 @@ from mdmem.server.internal.context import HEADERS, VARIABLES
 from tests import readme
 from tests.server_calls import Server
 
-SOAK = bool(os.environ.get("MDMEM_SOAK"))
+jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
 
 
 @pytest.fixture
@@ -385,6 +385,30 @@ def test_no_stored_text_closes_the_fence(parts: list[str]) -> None:
     assert all(c.isprintable() or c == "\t" for c in "".join(inner))
     # What was shown is never stored again.
     assert privacy.clean(f"before {text} after", origin="tool").value.split() == ["before", "after"]
+
+
+def test_answers_have_the_shape_that_their_schemas_promise(server: Server, day: dict[str, str]) -> None:
+    given: dict[str, dict[str, Any]] = {
+        "timeline": {"note": day["edit"]}, "get_notes": {"ids": [day["ask"], "none"]},
+        "file_history": {"path": "dates.py"}, "related": {"note": day["ask"]},
+        "add_note": {"text": "x"}, "append_note": {"note": day["decision"], "text": "x"},
+        "pin": {"note": day["ask"]}, "supersede": {"note": day["decision"], "by": day["other"]},
+        "remember_create_internal_memory": {"content": "leap", "weight": 0.5, "feel_joy": 1},
+        "remember_search_internal_memory": {"query": "leap"}, "remember_query_internal_memory": {"query": "leap"},
+        "remember_search_internal_memory_by": {"mode": "byRandom"},
+    }  # fmt: skip
+    listed = {tool.name: tool for tool in server.loop.run(server.server.list_tools())}
+
+    kept = ""
+    for row in tools.TOOLS:
+        arguments = given.get(row.name, {})
+        if row.name == "remember_update_internal_memory":
+            arguments = {"memory_id": kept, "title": "y"}
+        jsonschema.validate(arguments, listed[row.name].input_schema)
+        answer = server.call(row.name, arguments, X_Internal_Type="agent")
+        assert not answer.error, (row.name, answer.said)
+        jsonschema.validate(answer.value, listed[row.name].output_schema)
+        kept = answer.value.get("memory_id", "")
 
 
 def test_hostile_notes_come_out_tame_from_every_tool(server: Server, vault: Path) -> None:

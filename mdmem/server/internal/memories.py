@@ -28,7 +28,10 @@ _CACHE_ENTRIES = 20_000
 
 
 class Memory(NamedTuple):
-    """One memory, as its file says now. counts: its terms. version: 1 and one more for each change."""
+    """One memory, as its file says now. counts: its terms. version: 1 and one more for each change.
+
+    mtime_ns: when its file was written; it tells apart what was made within one second.
+    """
 
     id: str
     path: str
@@ -42,6 +45,12 @@ class Memory(NamedTuple):
     deleted: bool
     meta: Mapping[str, Any]
     counts: Mapping[str, int]
+    mtime_ns: int = 0
+
+    @property
+    def age(self) -> tuple[str, int, str]:
+        """What the newest has most of."""
+        return self.created, self.mtime_ns, self.id
 
 
 def create(
@@ -172,7 +181,7 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
         memory = _read(config, scope, path, stat)
         if memory and wanted <= set(memory.tags) and deleted in ("include", "only" if memory.deleted else "exclude"):
             found.append(memory)
-    return sorted(found, key=lambda memory: (memory.created, memory.id), reverse=True)
+    return sorted(found, key=lambda memory: memory.age, reverse=True)
 
 
 def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
@@ -201,7 +210,8 @@ def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memo
         if len(_cache) >= _CACHE_ENTRIES:
             _cache.clear()
         known = _cache[key] = (state, parsed, counts)
-    return _from_parsed(scope, path, known[1], known[2])
+    memory = _from_parsed(scope, path, known[1], known[2])
+    return memory and memory._replace(mtime_ns=stat.st_mtime_ns)
 
 
 def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:

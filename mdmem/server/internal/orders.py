@@ -82,10 +82,8 @@ def outline(content: str) -> str:
 
 
 def _by(key: Callable[[Ask, Memory], Any]) -> Callable[[Ask], list[Memory]]:
-    """Order by a key; equals by time and id, so that pages hold still."""
-    return lambda ask: sorted(
-        ask.memories, key=lambda memory: (key(ask, memory), memory.created, memory.id), reverse=ask.descending
-    )
+    """Order by a key; equals by their age, so that pages hold still."""
+    return lambda ask: sorted(ask.memories, key=lambda memory: (key(ask, memory), memory.age), reverse=ask.descending)
 
 
 def _by_rating(ask: Ask) -> list[Memory]:
