@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-EDGE_CHARS = 64 * 1024
+EDGE_CHARS = 32 * 1024
 """What is kept at each end: more than a note holds, so that no secret is cut in two where anything is stored."""
 
 MAX_DEPTH = 8

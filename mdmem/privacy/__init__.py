@@ -153,6 +153,8 @@ def clean(
 
 def may_hold_tag(value: str) -> bool:
     """Say whether a text may hold a tag of any kind; False is sure, True only a reason to look closer."""
+    if not any(sign in value for sign in ("<", "[", "＜", "［", "\\u003c", "\\u003C")):
+        return False  # nothing opens one, and looking for a character is ten times quicker than for a word
     low = text.lower(value)
     return "private" in low or any(word in low for word in ("-context", "system-", "system_", "persisted-output"))
 
