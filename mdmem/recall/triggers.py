@@ -100,8 +100,13 @@ def _prose_lines(prompt: str) -> Iterator[str]:
             fence = bare[:3]
         elif bare.startswith("<") and bare[1:].startswith(_PASTES):
             fence = "</" + bare[1:].partition(" ")[0].rstrip(">")
-        elif not line.startswith(_CODE_STARTS) and not bare.endswith(_CODE_ENDS):
+        elif not line.startswith(_CODE_STARTS) and (not bare.endswith(_CODE_ENDS) or _is_greek(bare)):
             yield line
+
+
+def _is_greek(line: str) -> bool:
+    """Say whether a line ends in a Greek question mark, which looks like the end of a statement."""
+    return line[-1] == ";" and "\u0370" <= line[:-1].rstrip()[-1:] <= "\u1fff"
 
 
 _QUOTES = {"`": "`", '"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
@@ -134,7 +139,7 @@ def _words(text: str) -> list[str]:
         from unicodedata import normalize
 
         text = normalize("NFC", text)
-    return "".join([c if c.isalnum() or c in "'’" else " " for c in text]).split()
+    return "".join([c if c.isalnum() or c in "'’_" else " " for c in text]).split()  # `last_time` is a name
 
 
 def _starts(table: dict[str, tuple[str, ...]]) -> dict[str, list[tuple[str, str]]]:
