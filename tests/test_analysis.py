@@ -24,6 +24,10 @@ from mdmem.recall.stopwords import STOPWORDS
         ("Caroline's", ["carolin"]),
         ("don’t", ["don't"]),
         ("Café naïve", ["cafe", "naiv"]),
+        ("Prüfe_DateiName", ["prufe_dateinam", "prufe", "datei", "name"]),
+        ("Straße, STRASSE", ["strass", "strass"]),
+        ("d’Orsay, l'eau", ["d", "orsay", "l", "eau"]),
+        ("İstanbul'da", ["istanbul", "da"]),
         ("ＡＢＣ１２", ["abc12", "abc", "12"]),
     ],
 )
@@ -45,13 +49,44 @@ def test_scripts_without_spaces_give_pairs_and_single_characters(text: str, term
 
 
 def test_words_of_scripts_with_vowel_signs_stay_whole() -> None:
-    assert analysis.terms("हिन्दी में") == ["हिन्दी", "में"]
+    assert analysis.words("हिन्दी में") == ["हिन्दी", "में"]
     assert analysis.words("สวัสดี hello") == ["สวัสดี", "hello"]
 
 
 def test_a_question_is_searched_without_function_words_unless_it_has_no_others() -> None:
     assert analysis.query_terms("What did we decide about the date parser?") == ["decid", "date", "parser"]
     assert analysis.query_terms("to be or not to be") == ["to", "be", "or", "not"]
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "программа программу программами Программы", "θάλασσα θάλασσας ΘΑΛΑΣΣΏΝ", "книга книги Книгу", "база базы",
+        "الكتاب كتاب والكتاب بالكتاب كتابها", "مدرسة المدرسه المدرسة", "ספרים הספרים", "लड़का लड़के लड़कों",
+    ],
+)  # fmt: skip
+def test_forms_of_a_word_in_other_alphabets_are_one_word(forms: str) -> None:
+    assert len(set(analysis.terms(forms))) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "foreign"),
+    [
+        ("Wie heißt die Hauptstadt von Frankreich?", True),
+        ("¿Cuál es la capital de Francia?", True),
+        ("Türkiye'nin başkenti neresidir", True),
+        ("Why does the café's de facto parser fail?", False),
+        ("os path join", False),
+        ("什么是 parser", False),
+        ("Почему падает парсер дат?", False),
+    ],
+)
+def test_a_question_in_another_language_is_known_by_its_function_words(question: str, foreign: bool) -> None:
+    assert analysis.is_foreign(question) == foreign
+
+
+def test_a_question_in_another_language_is_searched_without_its_function_words() -> None:
+    assert analysis.query_terms("Wie ist die Hauptstadt von Frankreich?") == ["die", "hauptstadt", "frankreich"]
 
 
 def test_a_question_in_ideographs_is_searched_by_pairs_alone() -> None:

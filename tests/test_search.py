@@ -455,3 +455,10 @@ def test_an_empty_vault_is_asked_in_vain(vault: Path) -> None:
 def test_any_query_is_answered(settings: Config, words: str) -> None:
     for sort in search.SORTS:
         assert ask(settings, words, sort=sort).total >= 0
+
+
+def test_a_question_in_another_language_finds_other_forms_of_its_words(tmp_path: Path) -> None:
+    for number, text in enumerate(["Los parsers de fechas fallan en años bisiestos.", "La red va despacio.", "Nada."]):
+        (tmp_path / f"nota {number}.md").write_text(text, encoding="utf-8")
+    for asked in ("¿Por qué falla el parser con la fecha del año bisiesto?", "el fallo de una fecha"):
+        assert search.search(config.load(str(tmp_path)), asked).hits[0].path == "nota 0.md"

@@ -1,6 +1,7 @@
 """Text -> index terms, the same way for notes and for queries.
 
-A word gives its stem, and if it is an identifier (`getUserID2`, `user_id`) its parts as well. Scripts
+A word gives its stem, and if it is an identifier (`getUserID2`, `user_id`) its parts as well. What is written
+together by an apostrophe are words of their own (`l'eau`, `Ankara'da`), but for English endings. Scripts
 written without spaces (Chinese, Japanese, Thai ...) and Hangul give pairs of characters and single ones.
 Function words are kept in the index, so that phrases and titles can be matched, and left out of queries.
 """
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
 from mdmem.recall.stem import stem
-from mdmem.recall.stopwords import STOPWORDS
+from mdmem.recall.stopwords import FOREIGN, STOPWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
 
 MAX_WORD_CHARS = 64
@@ -44,7 +45,8 @@ def _set(ranges: tuple[str, ...]) -> str:
     return "".join(f"{pair[0]}-{pair[1]}" for pair in ranges)
 
 
-_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+(?:'[A-Za-z]+)*")
+_ENDING = r"(?:['’](?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL]{2})(?!\w))?"
+_ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 
@@ -52,13 +54,20 @@ _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 # These are compiled when they are first needed: a large set of characters takes milliseconds.
 @cache
 def _any_word() -> re.Pattern[str]:
-    return re.compile(rf"\w[\w{_set(_MARKS)}]*(?:['’][^\W\d_]+)*")
+    return re.compile(rf"\w[\w{_set(_MARKS)}]*{_ENDING}")
 
 
 @cache
 def _run() -> re.Pattern[str]:
     return re.compile(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
 
+
+# Letters that are no plain one with a mark, but are written, or typed, as one.
+_SPELLINGS = str.maketrans({
+    "’": "'", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "þ": "th",
+    "Æ": "Ae", "Œ": "Oe", "Ø": "O", "Đ": "D", "Ð": "D", "Ł": "L", "Þ": "Th",
+    "ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": "",
+})  # fmt: skip
 
 _memo: dict[str, tuple[str, ...]] = {}
 _MEMO_WORDS = 100_000
@@ -140,8 +149,19 @@ def query_terms(text: str) -> list[str]:
     A question of nothing but function words keeps them.
     """
     raw = words(text)
-    kept = [word for word in raw if _fold(word) not in STOPWORDS]
+    empty = STOPWORDS | FOREIGN if is_foreign(text) else STOPWORDS
+    kept = [word for word in raw if _fold(word) not in empty]
     return list(dict.fromkeys(term for word in kept or raw for term in _query_word_terms(word)))
+
+
+def is_foreign(text: str) -> bool:
+    """Say whether a question is in a language that is written in Latin letters, and is not English."""
+    foreign = english = 0
+    for word in words(text):
+        folded = _fold(word)
+        english += folded in STOPWORDS
+        foreign += folded in FOREIGN or (folded.isascii() and not word.isascii())
+    return foreign > english
 
 
 def is_unspaced(text: str) -> bool:
@@ -169,7 +189,7 @@ def _analyse(word: str) -> Iterable[str]:
     whole = _stemmed(_fold(word))
     if len(word) > MAX_WORD_CHARS or not _IDENTIFIER.search(word):
         return [whole]
-    return [whole, *(_stemmed(_fold(part)) for part in parts(word))]
+    return [whole, *(_stemmed(_fold(part)) for part in parts(_plain(word)))]
 
 
 def _query_word_terms(word: str) -> Iterable[str]:
@@ -190,14 +210,21 @@ def _pairs(run: str) -> list[str]:
 
 
 def _stemmed(word: str) -> str:
-    return stem(word) if word.isascii() and not word.isdigit() else word
+    if word.isascii():
+        return word if word.isdigit() else stem(word)
+    from mdmem.recall import endings
+
+    return endings.shared(word)
 
 
 def _fold(word: str) -> str:
     """Make spellings of one word equal: lower case, straight apostrophe, no accents, no `'s`."""
-    word = word[:MAX_WORD_CHARS].lower()
-    if not word.isascii():
-        word = normalize("NFKD", word.replace("’", "'"))
-        word = "".join(c for c in word if category(c) != "Mn" or c >= "\u0900")
-        word = normalize("NFC", word)
-    return word.removesuffix("'s")
+    return _plain(word[:MAX_WORD_CHARS]).lower().removesuffix("'s")
+
+
+def _plain(word: str) -> str:
+    """Write a word without accents."""
+    if word.isascii():
+        return word
+    word = normalize("NFKD", word.translate(_SPELLINGS))
+    return normalize("NFC", "".join(c for c in word if category(c) != "Mn" or c >= "\u0900"))

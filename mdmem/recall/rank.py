@@ -38,6 +38,12 @@ MIN_UNITS = 8
 MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
 
+FORM = 0.6
+"""What a word counts that only begins as one that was asked for, in a language whose endings are not known."""
+FORM_START, FORM_SHARE, FORM_ENDING = 4, 0.6, 4
+"""Forms of a word share so many letters at least, and so much of it; they differ in length by no more than that."""
+MAX_FORMS = 200
+
 _Number = TypeVar("_Number", int, float)
 
 
@@ -47,14 +53,28 @@ class Unit(NamedTuple):
     terms: tuple[tuple[str, float], ...]
 
 
-def units(text: str) -> list[Unit]:
+def units(view: View, text: str) -> list[Unit]:
     """Take a question apart."""
-    return [unit(term) for term in analysis.query_terms(text)]
+    terms = analysis.query_terms(text)
+    return [_with_forms(view, term) for term in terms] if analysis.is_foreign(text) else [unit(term) for term in terms]
 
 
 def unit(term: str) -> Unit:
     """Make a unit of a term: itself, and what programmers write for it."""
     return Unit(((term, 1.0), *((other, abbreviations.WEIGHT) for other in abbreviations.others(term))))
+
+
+def _with_forms(view: View, term: str) -> Unit:
+    """Make a unit of a term that was stemmed as if it were English: itself, and what may be other forms of it."""
+    if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
+        return unit(term)
+    start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
+    forms = (
+        form
+        for form in view.starting_with("body", start, MAX_FORMS)
+        if form != term and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
+    )
+    return Unit(((term, 1.0), *((form, FORM) for form in forms)))
 
 
 def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:

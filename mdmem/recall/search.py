@@ -199,7 +199,7 @@ def for_prompt(
 
     def answer(view: View) -> tuple[Hit, ...]:
         among = _for_agent(view, project, without_session, here)
-        words = rank.affordable(view, rank.units(text)) + _guessed(view, config, guess)
+        words = rank.affordable(view, rank.units(view, text)) + _guessed(view, config, guess)
         found = rank.scores(view, words, among=among, prior=_prior_by_kind(view, now)) if words else {}
         chosen = _part(view, _in_order(view, found), 0, limit, collapse=True)
         return tuple(_hits(view, config.vault, words, chosen, found, snippet_chars))
@@ -325,13 +325,15 @@ def _units(view: View, asked: Query) -> list[rank.Unit]:
     from mdmem.recall import select
 
     beginnings = [select.prefix_terms(view, prefix) for prefix in asked.prefixes]
-    return rank.units(asked.text) + [rank.Unit(tuple((term, 1.0) for term in terms)) for terms in beginnings if terms]
+    return rank.units(view, asked.text) + [
+        rank.Unit(tuple((term, 1.0) for term in terms)) for terms in beginnings if terms
+    ]
 
 
 def _guessed(view: View, config: Config, guess: str) -> list[rank.Unit]:
     """Take the words of a guess at what is looked for: each counts less than one that was asked for."""
     weight = float(config.settings["expand.weight"])
-    units = rank.affordable(view, rank.units(guess), rank.MAX_POSTINGS // 2) if guess and weight else []
+    units = rank.affordable(view, rank.units(view, guess), rank.MAX_POSTINGS // 2) if guess and weight else []
     return [rank.Unit(tuple((term, share * weight) for term, share in unit.terms)) for unit in units]
 
 

@@ -31,3 +31,28 @@ _QUESTIONS = "what which who whom whose why when where how kind kinds please tel
 
 STOPWORDS = frozenset(" ".join([_PRONOUNS_AND_ARTICLES, _VERBS, _NEGATED_AND_SHORTENED, _JOINING, _QUESTIONS]).split())
 """English function words and the words that questions begin with, folded as `analysis` folds them."""
+
+# No word that means something in English or in code (`mit`, `os`, `jest`, `come`, `hat`) is among them.
+_OTHER_LANGUAGES = """
+der das und ist von sind ein eine einen einem einer eines dem wie wann warum welche welcher welches welchen wurde wurden
+waren auf nicht sich zum zur nach wir ich sie haben hatte kann wird werden auch oder uber durch aus gibt
+el la los las del de en un una por para su sus lo que como cual cuales cuando donde quien quienes cuanto cuantos fue
+eran al este esta estos estas fueron tiene
+le les du et une qui quel quelle quels quelles dans avec ce cette ces aux pourquoi quand ete combien pas il elle
+nous vous leur etait ont l d j qu
+gli della dello dei degli delle di da nel nella che chi perche quanto quanti quale quali sono stato stata alla abbiamo
+dell nell sull dall un
+dos das um uma nas qual quais quem onde quando quantos foram nao seu sua ao pelo pela
+het een van hoe waarom wanneer welke waar werd zijn voor niet aan naar bij hebben
+och att det som ett med inte vad vem hur varfor vilken vilket vilka blev hade fran vi jeg
+og af ikke hvad hvem hvordan hvorfor hvornar hvor hvilken hvilket hvilke hva
+ei etta mika kuka miten miksi milloin missa ovat oli kuin mutta
+nie jak dlaczego kiedy gdzie jaki jaka jakie ktory ktora ktore byl byla bylo byly czy przez
+jsou kdy jaky ktery ktera ktere byli podle aby ako preco kedy
+unde cand cati cate este sunt fost din pentru nu lui
+az egy nem hogy mikor hol miert melyik hany voltak milyen
+ve bir bu nasil neden nicin hangi nerede icin ile olarak olan gibi nin nun
+"""
+
+FOREIGN = frozenset(_OTHER_LANGUAGES.split()) - STOPWORDS
+"""Function words of other languages in Latin letters, folded: a question that has them is not in English."""

@@ -191,7 +191,7 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
         return [hit.snippet for hit in search.search(settings, text, update=False).hits]
 
     def find_by_all(text: str) -> object:
-        return rank.scores(view, rank.affordable(view, rank.units(text), 10**9))
+        return rank.scores(view, rank.affordable(view, rank.units(view, text), 10**9))
 
     runs = {"for_prompt": remind, "search, 10 snippets": find, "every word, whatever it costs": find_by_all}
     for name, run in runs.items():
