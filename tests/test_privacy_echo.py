@@ -63,6 +63,15 @@ def test_values_with_signs_in_them_are_known_again(path: str, secret: str) -> No
         assert secret not in clean(line.format(secret), origin="tool", echo=memory).value
 
 
+@pytest.mark.parametrize(
+    "text", ["ssh bob@heron-box-42 ls", "heron-box-42.txt", "https://heron-box-42.lan/x", "bob@heron.acme.io:/srv"]
+)
+def test_the_name_of_a_machine_is_known_again_wherever_it_stands(path: str, text: str) -> None:
+    memory = remembered(path, "<private>log in to heron-box-42 and to heron.acme.io</private> please")
+
+    assert "heron" not in clean(text, origin="tool", echo=memory).value
+
+
 def test_keys_lists_and_nested_values_are_masked_too(path: str) -> None:
     memory = remembered(path, "<private>customer Falconridge-9</private>")
     value: Any = {"Falconridge-9": ["see Falconridge-9", {"file_path": "/srv/Falconridge-9/a.txt"}]}

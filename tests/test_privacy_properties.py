@@ -41,7 +41,8 @@ _PARTS = (
     "[PRIVATE]", "[/PRIVATE]", "[REDACTED]", "password: ", '"password":"', "hunter2", "S3cr3tV4lue", "token=", "is ",
     "Zx81kQ0pLm", "://u:", "@h", "--password ", "Authorization: Bearer ", "abc.DEF123.ghi456", "mysql -p", "curl -u a:",
     "-----BEGIN PRIVATE KEY-----", "\n-----END PRIVATE KEY-----", "MIIEabcdef", "ghp_", "aB3x" * 9, "Cookie: ",
-    "a=b1; ", "비밀번호", "：", "&", "?", "{", "}", "(", ")", ",", ";", "|", "-", "_", ".", "$2b$12$",
+    "a=b1; ", "| ", " | ", "**", "-> ", "define('", "', '", "')", " BY '", "auth=(", "echo ", "|sudo -S",
+    "htpasswd -b ", "비밀번호", "：", "&", "?", "{", "}", "(", ")", ",", ";", "|", "-", "_", ".", "$2b$12$",
 )  # fmt: skip
 NOISE = st.sampled_from(_NOISE)
 PARTS = NOISE | st.sampled_from([*_PARTS, *(tag for pair in PAIRS for tag in pair)])
@@ -155,7 +156,8 @@ HOSTILE = (
     "[", "<!--", "＜private＞", r"\u003cprivate\u003e", "\\", "<mdmem-context>", "password=", "password: ", 'token: "',
     "key=", "--password ", "://a:b@c ", "://a:", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "eyJ", "ghp_", "sk-",
     "AKIA ", "aB3", "aB3dE5fG7hJ9kL2m ", "a1b2c3d4e5f6g7h8/", "Authorization: Bearer ", "Cookie: a=b;", "curl -u ",
-    "mysql -p", "`", "```\n", "\n", "İ", "\ud800", "$2b$12$",
+    "mysql -p", "vault login ", "echo a|sudo -S ", "a:5432:b:c:d\n", "| password | ", 'password("', "-us", "`",
+    "```\n", "\n", "İ", "\ud800", "$2b$12$",
 )  # fmt: skip
 """Units that make a careless scanner quadratic when they are repeated."""
 

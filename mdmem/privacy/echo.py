@@ -5,8 +5,9 @@ can read, never the tokens; what has such a hash in a later text is masked. The 
 from any vault, and goes with it when the session ends.
 
 A token is what stands between white space, and each of its parts between quotes, between brackets and signs,
-and between all signs, so that `hunter2!pass` is known again in `PGPASSWORD="hunter2!pass"`. Shorter tokens than
-`SHORTEST`, and common words, are not remembered: masking them would hide more of the work than of the secret.
+and between all signs, so that `hunter2!pass` is known again in `PGPASSWORD="hunter2!pass"`, and `heron-box-42` in
+`root@heron-box-42`. Shorter tokens than `SHORTEST`, and common words, are not remembered: masking them would hide
+more of the work than of the secret.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ _LONGEST_FILE = 8 * 1024 * 1024
 
 _QUOTES = str.maketrans(dict.fromkeys("\"'`\\", " "))
 _SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/", " "))
+_USER_AT = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/@", " "))
 _ALNUM = bytes(code if chr(code).isalnum() and code < 128 else 0x20 for code in range(256))
+_DASHED = bytes(code if chr(code) in "-_" else _ALNUM[code] for code in range(256))
 _EDGES = "\"'`.,;:!?()[]{}<>*_-=#/\\"
 
 
@@ -129,7 +132,11 @@ def _levels(text: str) -> Iterator[str]:
     yield text
     yield text.translate(_QUOTES)
     yield text.translate(_SIGNS)
-    yield text.encode("ascii", "replace").translate(_ALNUM).decode("ascii")
+    if "@" in text:
+        yield text.translate(_USER_AT)
+    plain = text.encode("ascii", "replace")
+    yield plain.translate(_DASHED).decode("ascii")
+    yield plain.translate(_ALNUM).decode("ascii")
 
 
 def _tokens(word: str) -> set[str]:

@@ -238,10 +238,10 @@ def _piped_words(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     for command, holds in PIPED:
         at = low.find(command)
         while at >= 0:
-            line = low[max(0, at - _LONGEST_COMMAND) : at].rpartition("\n")[2].rpartition("|")[0]
+            line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
             head, echo, _ = line.rpartition("echo ")
             if echo:
-                begin = low.rfind(line, 0, at) + len(head) + len(echo)
+                begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
                 found = _command_word(text, begin + 3 * text.startswith(("-n ", "-e "), begin), at, holds, blank=False)
                 if found and not text.startswith(marks, found[0]) and _is_given(text[found[0] : found[1]], "|"):
                     yield found[0], found[1], "command-password"

@@ -67,7 +67,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _long_words(words: str) -> list[str]:
-    """List the words that are long enough for a token, part by part: millions of words at once would leave the cache."""
+    """List the words long enough for a token, part by part: millions of words at once would leave the cache."""
     found: list[str] = []
     at = 0
     while at < len(words):
