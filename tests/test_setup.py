@@ -145,6 +145,10 @@ def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> No
         "SessionStart",
         "2026-09-14T08:00:00Z",
     )
+    hook({"hook_event_name": "PreCompress", "session_id": "s"}, "gemini", env={"MDMEM_NOW": "1789372801"})
+    said = ask("status", check=True).stdout
+    assert "last heard of 2026-09-14T08:00:00Z (SessionStart)\n" in said
+    assert "last heard of 2026-09-14T08:00:01Z\n" in said
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])

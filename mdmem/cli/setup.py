@@ -286,7 +286,8 @@ def status(vault: str | None, as_json: bool) -> None:
         return
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     for row in rows:
-        seen = f"last heard of {row['last_seen']} ({row['last_event']})" if row["last_seen"] else "nothing heard of yet"
+        event = f" ({row['last_event']})" if row["last_event"] else ""
+        seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "nothing heard of yet"
         state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
         click.echo(f"{row['title']:<20} {state:<22} {seen}")
         if row["problem"]:
@@ -300,6 +301,6 @@ def status(vault: str | None, as_json: bool) -> None:
 def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
     try:
         when, _, event = (Path(settings.state_dir) / "seen" / agent).read_text(encoding="utf-8").partition(" ")
-        return {"last_seen": iso_time(float(when)), "last_event": event}
+        return {"last_seen": iso_time(float(when)), "last_event": event or None}
     except (OSError, ValueError):
         return {"last_seen": None, "last_event": None}
