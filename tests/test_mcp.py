@@ -257,6 +257,10 @@ def test_a_project_is_shown_at_a_glance(server: Server, day: dict[str, str]) -> 
     assert [entry["id"] for entry in made["pinned"]] == [day["decision"]]
     assert [entry["id"] for entry in made["decisions"]] == [day["decision"]]
     assert made["sessions"][0]["asks"][0].startswith("Why does the date parser")
+    assert (
+        "There are no notes of tea-shop; there are of acme-notes"
+        in server.call("project_context", {"project": "tea-shop"}).said
+    )
     stats = server.call("stats").value
     assert (stats["notes"], stats["by_kind"]["prompt"], stats["by_project"]["acme-notes"]) == (8, 2, 7)
     assert stats["sessions"] == 1

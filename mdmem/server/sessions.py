@@ -157,13 +157,18 @@ def project_context(
     decisions = index.parsed(at, "", project=name or None, tag="decision")
     pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
     decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
-    return {
+    made: ProjectContext = {
         "project": shown.line(at.gate, name, 80),
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
         "hints": sorted({*pinned["hints"], *decided["hints"]}),
     }
+    if name and not (made["pinned"] or made["sessions"] or made["decisions"]):
+        known = stats(at)["by_project"]
+        if name.lower() not in known:
+            made["hints"].append(f"There are no notes of {made['project']}; there are of {', '.join(known) or 'none'}.")
+    return made
 
 
 def summaries(at: Reach, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
