@@ -23,6 +23,7 @@ from mdmem.cli import bring as command
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, forget
 from mdmem.transcripts.done import Done
+from mdmem.transcripts.markdown import memories
 from tests.conftest import notes
 from tests.history_vault import start
 from tests.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
@@ -549,6 +550,17 @@ def test_what_is_no_transcript_is_refused(vault: Path, tmp_path: Path, ask: Run)
 
     assert done.returncode == 5
     assert "no transcript" in done.stderr
+
+
+def test_what_is_no_file_is_passed_over(vault: Path, agents: Path) -> None:
+    """A pipe named as a transcript would keep its reader waiting for ever."""
+    folder = agents / ".claude" / "projects" / "-home-dev-work-notes-app"
+    os.mkfifo(folder / "0-pipe.jsonl")
+    (folder / "0-folder.jsonl").mkdir()
+    (folder / "0-nowhere.jsonl").symlink_to("/nowhere")
+
+    assert bring(agents / ".claude" / "projects").added["prompt"] == 8
+    assert [found.name for found in memories(agents / ".claude" / "projects")] == ["notes-app-memory"]
 
 
 def test_the_vault_is_not_imported_into_itself(vault: Path, ask: Run) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import Reader
-from mdmem.transcripts.lines import Lines, decode
+from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
 from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
 
-_HEAD_BYTES, _LOOK_BYTES = 1 << 16, 1 << 20
+_LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
 
 
@@ -86,14 +86,10 @@ def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
 
 def first_id(path: Path) -> str:
     """Give the id of the first line that has one; "" for a file without, or that cannot be read."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-            if b'"uuid"' not in head:
-                head += file.read(_LOOK_BYTES)
-    except OSError:
-        return ""
-    return next(_ids(head.splitlines()), "")
+    first = head(path)
+    if b'"uuid"' not in first and len(first) == HEAD_BYTES:
+        first = head(path, _LOOK_BYTES)
+    return next(_ids(first.splitlines()), "")
 
 
 def _ids(lines: Iterable[bytes]) -> Iterator[str]:

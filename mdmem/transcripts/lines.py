@@ -18,6 +18,21 @@ MAX_HELD_BYTES = 16 * 1024 * 1024
 _DECODER = json.JSONDecoder(strict=False)  # a control character that somebody forgot to escape costs no line
 
 
+HEAD_BYTES = 1 << 16
+"""A file is known by what stands in its first lines."""
+
+
+def head(path: Path, size: int = HEAD_BYTES) -> bytes:
+    """Give the beginning of a file; b"" for what cannot be read, or is none: a pipe keeps its reader waiting."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
 class Lines:
     """The lines of a file that are JSON objects, up to the last line end that it had when this was made.
 

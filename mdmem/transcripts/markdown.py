@@ -14,7 +14,7 @@ from mdmem import choice, note, privacy, project, vault
 from mdmem.agents import text
 from mdmem.config import Config
 from mdmem.slug import slug
-from mdmem.transcripts.lines import decode
+from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped, moment
 
 SUFFIXES = (".md", ".markdown")
@@ -22,7 +22,6 @@ HOME = ("notes", "imported")
 _OURS = frozenset(["id", "kind", "created", "private", "redacted"])
 _MAX_PATH_BYTES = 240
 _NO_NAME = frozenset('\\/:*?"<>|')
-_HEAD_BYTES = 1 << 16
 
 
 class Folder(NamedTuple):
@@ -57,11 +56,10 @@ def memories(root: Path) -> list[Folder]:
 def _cwd(folder: Path) -> str:
     """Take the project's folder from a transcript beside it: the folder's own name does not tell."""
     for path in sorted(folder.glob("*.jsonl"))[:5]:
-        with path.open("rb") as file:
-            for line in file.read(_HEAD_BYTES).splitlines():
-                cwd = text((decode(line, Skipped()) or {}).get("cwd"))
-                if cwd:
-                    return cwd
+        for line in head(path).splitlines():
+            cwd = text((decode(line, Skipped()) or {}).get("cwd"))
+            if cwd:
+                return cwd
     return ""
 
 

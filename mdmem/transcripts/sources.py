@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +13,10 @@ from mdmem.agents import codex as codex_agent
 from mdmem.agents import gemini as gemini_agent
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import claude_files, codex, gemini, markdown
+from mdmem.transcripts.lines import HEAD_BYTES, head
 from mdmem.transcripts.saved import Saved
 
-_HEAD_BYTES, _MAX_FIRST_BYTES = 1 << 16, 1 << 24
+_MAX_FIRST_BYTES = 1 << 24
 
 
 class Source(NamedTuple):
@@ -123,6 +125,8 @@ def _transcript(source: Source, path: Path) -> Transcript | None:
         facts = path.stat()
     except OSError:
         return None
+    if not stat.S_ISREG(facts.st_mode):  # a pipe would keep its reader waiting for ever
+        return None
     return Transcript(source, path, facts.st_size, facts.st_mtime_ns)
 
 
@@ -145,16 +149,12 @@ def recognise(path: Path) -> Source | None:
     """Say whose transcript a file is, by its first lines; None when it is nobody's."""
     if path.suffix not in (".jsonl", ".json"):
         return None
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-            if b"\n" not in head:
-                head += file.readline(_MAX_FIRST_BYTES)
-    except OSError:
-        return None
-    lines = [line for line in map(_object, head.splitlines()) if line is not None]
+    first = head(path)
+    if b"\n" not in first and len(first) == HEAD_BYTES:
+        first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
+    lines = [line for line in map(_object, first.splitlines()) if line is not None]
     if path.suffix == ".json":
-        is_chat = b'"sessionId"' in head and b'"projectHash"' in head
+        is_chat = b'"sessionId"' in first and b'"projectHash"' in first
         return next(source for source in SOURCES if source.agent == gemini_agent.NAME) if is_chat else None
     return next((source for source in SOURCES if source.is_one(lines)), None)
 
