@@ -523,9 +523,11 @@ def test_an_import_ends_with_what_came_of_it(vault: Path, agents: Path, mdmem: R
     [(["--limit", "1"], 2), (["--project", "un*"], 1), (["--since", "2026-09-15"], 6), (["--project", "none"], 0)],
 )
 def test_a_part_can_be_chosen(vault: Path, agents: Path, ask: Run, words: list[str], prompts: int) -> None:
-    ask("import", "--yes", *words, check=True)
+    done = ask("import", "--yes", *words, check=True)
 
     assert len(titles(vault, "prompt")) == prompts
+    assert "markdown are left out" in done.stderr
+    assert not (vault / "notes").exists()
 
 
 @pytest.mark.parametrize(

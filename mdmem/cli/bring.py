@@ -174,7 +174,10 @@ def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool, follow
     files = {
         folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in found.folders
     }
-    folders = [] if any(wish) else [folder for folder, count in files.items() if count]
+    folders = [folder for folder, count in files.items() if count]
+    if any(wish) and folders:
+        click.echo("mdmem: --project, --since and --limit choose sessions; folders of markdown are left out.", err=True)
+        folders = []
     return Plan(todo, surveys, folders, sum(files[folder] for folder in folders), known, paths, found.transcripts, at)
 
 
