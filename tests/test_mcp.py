@@ -140,6 +140,21 @@ def test_lists_hold_every_note_and_rankings_one_of_those_that_say_the_same(serve
     assert "(5 more say the same)" in ranked.said
 
 
+def test_of_one_seconds_notes_the_last_is_the_newest(server: Server, vault: Path) -> None:
+    for number in (2, 1, 3):
+        put(
+            vault,
+            f"journal/p/s/001-00{number}-bash.md",
+            f"zebra {number}",
+            created="2026-09-14T08:00:01Z",
+            kind="prompt",
+        )
+
+    for tool, more in (("recent", {}), ("search", {"query": "zebra", "sort": "newest"}), ("search_user_prompts", {})):
+        titles = [entry["title"] for entry in server.call(tool, more).value["entries"]]
+        assert titles == ["zebra 3", "zebra 2", "zebra 1"], tool
+
+
 def test_a_note_without_front_matter_is_cited_as_it_was_found(server: Server, vault: Path) -> None:
     (vault / "notes").mkdir()
     (vault / "notes" / "plain.md").write_text("# Zebras\n\nThey have stripes.\n")

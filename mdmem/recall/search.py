@@ -358,16 +358,17 @@ def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
 
 
 def _in_order(view: View, found: dict[int, float], sort: str = "relevance") -> Iterator[int]:
-    """Give the notes best first (or newest, or oldest); equals by path, so that the order is always the same."""
+    """Give the notes best first (or newest, or oldest); equals by path, so that the order is always the same.
+
+    The paths of one second's notes are in the order of events: where the newest comes first, the last does.
+    """
     created = view.numbers("created")
-    if sort == "relevance" and any(found.values()):
-        key: Callable[[int], float] = found.__getitem__
-    else:
-        key = created.__getitem__
+    ranked = sort == "relevance" and any(found.values())
+    key: Callable[[int], float] = found.__getitem__ if ranked else created.__getitem__
     notes = sorted(found, key=key, reverse=sort != "oldest")
     for _, equals in groupby(notes, key=key):
         group = list(equals)
-        yield from group if len(group) == 1 else sorted(group, key=view.path)
+        yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
 
 
 def _part(view: View, order: Iterator[int], offset: int, limit: int, *, collapse: bool) -> dict[int, int]:
