@@ -432,6 +432,10 @@ def test_other_projects_are_given_only_when_a_setting_says_so(past: Talk, tmp_pa
 def test_a_superseded_note_is_not_given(talk: Talk) -> None:
     write(talk.vault, "notes/old.md", "The date parser uses regexes.", superseded_by="0123456789", pinned=True)
     write(talk.vault, "notes/new.md", "The date parser uses the calendar.", id="0123456789", superseded_by="")
+    for number, header in enumerate(("superseded_by:\n  - new", '"superseded_by": new', "{superseded_by: [new]}")):
+        (talk.vault / "notes" / f"{number}.md").write_text(
+            f"---\n{header}\n---\nThe date parser uses regexes, {number}."
+        )
 
     text = build(talk, prompt="What did we decide about the date parser?")
 
@@ -708,6 +712,16 @@ def test_explain_shows_what_would_be_given_and_the_scores_and_leaves_no_trace(ta
     assert "calendar module" in found["block"]
     assert list(given.read_log(config.load(str(talk.vault)))) == []
     assert not talk.flag("given").exists()
+
+
+def test_explain_shows_what_a_prompt_that_names_nothing_and_a_long_one_would_be_given(talk: Talk) -> None:
+    nothing = explained(talk, "What did we do last time?")
+    long = explained(talk, "The uploader. " * 60)
+
+    assert (nothing["query"], nothing["results"]) == ("", [])
+    assert "Recent sessions" in nothing["block"]
+    assert (long["trigger"], len(long["query"])) == ("chars", 500)
+    assert "Notes related to this session" in long["block"]
 
 
 def test_explain_in_words_says_why(talk: Talk) -> None:

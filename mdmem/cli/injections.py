@@ -79,6 +79,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
     ]
     return {
         "private": found.private,
+        "excluded": found.excluded,
         "asks": bool(found.phrase),
         "language": found.language or None,
         "phrase": found.phrase or None,
@@ -90,14 +91,15 @@ def _explained(found: Explanation) -> dict[str, Any]:
 
 
 def _print(found: Explanation, long: int) -> None:
-    if not found.query:
+    if found.private or found.excluded:
         click.echo(f"Nothing: {'all of the prompt is private' if found.private else 'the project is excluded'}.")
         return
     asks = f'yes, by "{found.phrase}" ({found.language})' if found.phrase else "no"
     once = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
     click.echo(f"Asks to recall: {asks}.")
     click.echo(f"Sets off the search that comes once a session: {once.get(found.trigger, 'no')}.")
-    click.echo(f"Searched by: {render.safe(' '.join(found.query.split()))}\n")
+    query = render.safe(" ".join(found.query.split()))
+    click.echo(f"Searched by: {query or 'nothing; it asks for what was done last'}\n")
     ids = found.block.ids if found.block else ()
     rows = [
         (

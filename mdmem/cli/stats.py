@@ -103,7 +103,8 @@ def _injected(found: dict[str, int]) -> str:
         return "nothing yet"
     memories = wording.number(found["memories"], "memory", "memories")
     times = wording.number(found["times"], "time")
-    return f"{memories} in {times} ({found['chars']:,} characters), of which {found['cited']} were cited in an answer"
+    cited = f"{found['cited']} {'was' if found['cited'] == 1 else 'were'} cited"
+    return f"{memories} in {times} ({found['chars']:,} characters), of which {cited} in an answer"
 
 
 def _storage(found: dict[str, int]) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 RECALLED = "Notes on what is asked"
+RELATED = "Notes related to this session"
 
 DISTRUST_SECONDS = 0.25
 """Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
@@ -112,15 +113,16 @@ def build(config: Config, event: Event, now: float, deadline: float, until: floa
 class Explanation:
     """What a prompt would be given, and why.
 
-    private: nothing, since all of it is private. language, phrase: how it asks to recall, or "". trigger: what
-    would set off the search that comes once a session, or "". query: what is searched by. found: what that finds,
-    best first. block: what would be given, or None.
+    private, excluded: nothing, since all of it is private, or the project is excluded. language, phrase: how it asks
+    to recall, or "". trigger: what would set off the search that comes once a session, or "". query: what is searched
+    by; "" when it asks for no more than what was done last. found: what that finds, best first. block: what would be
+    given, or None.
     """
 
-    __slots__ = ("block", "found", "language", "phrase", "private", "query", "trigger")
+    __slots__ = ("block", "excluded", "found", "language", "phrase", "private", "query", "trigger")
 
     def __init__(self) -> None:
-        self.private = False
+        self.private = self.excluded = False
         self.language = self.phrase = self.trigger = self.query = ""
         self.found: list[related.Found] = []
         self.block: block.Block | None = None
@@ -132,18 +134,24 @@ def explain(config: Config, event: Event, now: float, deadline: float) -> Explan
     explanation = Explanation()
     text = at.gate.prompt(prompts.typed(event.prompt))
     explanation.private = not text
-    if not text or not choice.takes_project(config, at.place, event.cwd):
+    explanation.excluded = not choice.takes_project(config, at.place, event.cwd)
+    if explanation.private or explanation.excluded:
         return explanation
     found = occasion.of_prompt(config, at.record, event, text, at.gate.prompt, now)
     explanation.trigger = found.trigger
-    explanation.query = text
+    explanation.query = _of_last_turns(at, text) if found.trigger else text
     if found.asked:
         explanation.language, explanation.phrase = found.asked.language, found.asked.words
         topic = triggers.topic(found.asked)
-        explanation.query = topic if related.has_topic(topic) else text
-    explanation.found = related.looked_up(at, explanation.query, without_session=bool(event.session))
+        explanation.query = topic if related.has_topic(topic) else ""
     offer = Offer()
-    offer.add("recall", related.shown(explanation.found, RECALLED))
+    if explanation.query:
+        explanation.found = related.looked_up(at, explanation.query, without_session=bool(event.session))
+        offer.add("recall", related.shown(explanation.found, RECALLED if found.asked or not found.trigger else RELATED))
+    else:
+        offer.add("recall", recent.last_done(_visits(at, recent.MAX_SESSIONS)))
+    if found.asked and found.trigger:
+        offer.add(found.trigger, related.to(at, _of_last_turns(at, text), RELATED, without_session=True))
     explanation.block = rendered(config, offer)
     return explanation
 
@@ -212,19 +220,23 @@ def _recall(at: At, offer: Offer, text: str, topic: str) -> None:
 
 
 def _once(at: At, offer: Offer, text: str, trigger: str) -> None:
-    settings = at.config.settings
-    said = turns.texts(
-        at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=settings["inject.query_turns"]
-    )
-    query = turns.query(said, settings["inject.query_turn_chars"])
+    query = _of_last_turns(at, text)
     when = vault.iso_time(at.now)
     if not given.claim(at.record, trigger, len(query), when):
         return
     count = 0
     if query.strip():
-        section = related.to(at, query, "Notes related to this session", without_session=True)
+        section = related.to(at, query, RELATED, without_session=True)
         count = offer.add(trigger, section, len(query))
     given.settle(at.record, trigger, len(query), count, when)
+
+
+def _of_last_turns(at: At, text: str) -> str:
+    """Make a query of the session's last turns; `text` is the current one, cleaned."""
+    settings = at.config.settings
+    limit = settings["inject.query_turns"]
+    said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=limit)
+    return turns.query(said, settings["inject.query_turn_chars"])
 
 
 def _visits(at: At, most: int) -> list[recent.Visit]:

@@ -254,10 +254,16 @@ def _show(at: At, hit: Hit, confidence: float, *, beginning: bool = False) -> Fo
 
 
 def _is_superseded(header: str) -> bool:
-    """Say whether front matter names a note that took this one's place; without YAML, which is slow to load."""
-    _, found, rest = f"\n{header}".partition("\nsuperseded_by:")
+    """Say whether front matter names a note that took this one's place."""
+    if "superseded_by" not in header:
+        return False
+    _, _, rest = f"\n{header}".partition("\nsuperseded_by:")
     value = rest.partition("\n")[0].partition(" #")[0].strip().strip("\"'")
-    return found != "" and value.lower() not in ("", "null", "~", "false", "[]")
+    if value:
+        return value.lower() not in ("null", "~", "false", "[]")
+    from mdmem import note  # YAML is slow to load, and is what reads a list of several lines, or a key in quotes
+
+    return bool(note.parse(f"---\n{header}\n---\n".encode()).meta.get("superseded_by"))
 
 
 def _marks(at: At, hit: Hit) -> Iterator[str]:
