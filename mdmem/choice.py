@@ -83,11 +83,25 @@ def takes_path(config: Config, path: str, project: Project) -> bool:
     return not _is_ignored(ignored, "" if relative == "." else relative)
 
 
+def excludes_paths(config: Config, project: Project) -> bool:
+    """Say whether any path is excluded at all."""
+    return bool(config.settings["capture.exclude_paths"] or ignore_patterns(project.worktree))
+
+
+def paths_in(command: str) -> list[str]:
+    """List the words of a shell command that can only be paths: with a slash or a dot in them."""
+    words = command.translate(_NO_PATH).split()
+    return [word for word in words if "/" in word.strip("/") or "." in word.strip(".") or word[-1] == "/"]
+
+
+_NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
+
+
 def without_excluded(config: Config, response: Any, project: Project) -> Any:
     """Take the excluded files out of a search's result: out of its list, and its lines that begin with a path."""
     if not isinstance(response, dict) or not ("filenames" in response or "content" in response):
         return response
-    if not config.settings["capture.exclude_paths"] and not ignore_patterns(project.worktree):
+    if not excludes_paths(config, project):
         return response
 
     def taken(path: Any) -> bool:

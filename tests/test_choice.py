@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import choice, config, project
+from tests.conftest import notes
+
+Hook = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @given(st.text(alphabet="ab*?", max_size=8), st.text(alphabet="ab", max_size=10))
@@ -95,3 +100,32 @@ def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
     }
     kept = choice.without_excluded(settings, found, project.identify(str(tmp_path)))
     assert kept == {"filenames": ["src/a.py"], "content": "src/a.py:1:x\nplain words\n", "numFiles": 3}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "stored"),
+    [
+        ("Bash", {"command": "cat ~/keys/box.txt"}, False),
+        ("Bash", {"command": "grep -r x ../keys/"}, False),
+        ("Bash", {"command": 'sed "s/a/b/" <"{home}/keys/box.txt"'}, False),
+        ("Read", {"file_path": "~/keys/box.txt"}, False),
+        ("Bash", {"command": "make keys && cat src/keys.py"}, True),
+    ],
+)
+def test_what_a_tool_run_names_is_not_stored_when_it_is_excluded(
+    vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool
+) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_paths = ["~/keys"]\n')
+    (home / "work").mkdir()
+    hook(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301",
+            "cwd": str(home / "work"),
+            "tool_name": tool,
+            "tool_use_id": "toolu_01",
+            "tool_input": {name: value.replace("{home}", str(home)) for name, value in given.items()},
+            "tool_response": {"stdout": "the content"},
+        }
+    )
+    assert bool(notes(vault)) is stored

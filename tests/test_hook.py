@@ -307,6 +307,12 @@ def test_the_report_says_what_happened(vault: Path, mdmem: Hook) -> None:
     assert report["feedback"] == "mdmem: 1 private section was kept out of memory."
 
 
+def test_what_becomes_of_a_tag_that_is_not_closed_is_told_as_it_is(vault: Path, hook: Hook) -> None:
+    assert "after it was kept out" in hook(prompt("a <private>b")).stdout
+    (vault / "mdmem.toml").write_text('[privacy]\nunclosed = "keep"\n')
+    assert "its text was stored" in hook(prompt("c <private>d", 2)).stdout
+
+
 def test_the_hook_loads_nothing_heavy(vault: Path) -> None:
     code = (
         "import os, sys; from mdmem.capture import hook\n"

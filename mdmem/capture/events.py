@@ -15,7 +15,7 @@ from mdmem.errors import VaultError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from mdmem.agents import Event
@@ -107,6 +107,9 @@ def _tool(at: Capture) -> Outcome:
 
     settings = at.config.settings
 
+    def takes(path: str) -> bool:
+        return choice.takes_path(at.config, path, at.project)
+
     def build(clean: Any) -> note.Draft | None:
         made = tools.describe(
             clean["tool"],
@@ -122,9 +125,7 @@ def _tool(at: Capture) -> Outcome:
                 fetch_chars=settings["capture.fetch_chars"],
             ),
         )
-        if any(
-            not choice.takes_path(at.config, _absolute(path, at), at.project) for path in made.meta.get("files", ())
-        ):
+        if choice.excludes_paths(at.config, at.project) and not all(map(takes, _named(made.meta, at))):
             return None
         values = {"title": made.title, "body": made.body}
         body = template.fill(template.load("notes/observation.md", at.config.vault), values)
@@ -313,8 +314,12 @@ def _first_line(text: str, marker: str) -> str:
     return note.one_line(text, 120)
 
 
-def _absolute(path: str, at: Capture) -> str:
-    return path if os.path.isabs(path) else os.path.join(at.project.worktree, path)
+def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
+    """Give the paths that a tool run is about, those in a shell command among them."""
+    for path in meta.get("files", ()):
+        yield os.path.join(at.project.worktree, os.path.expanduser(path))
+    for word in choice.paths_in(str(meta.get("command", ""))):
+        yield os.path.normpath(os.path.join(at.event.cwd, os.path.expanduser(word)))
 
 
 def _is_scheduled(at: Capture, text: str) -> bool:

@@ -155,7 +155,13 @@ def feedback(config: Config, event: Event, outcome: Outcome) -> str | None:
         said.append(f"mdmem could not write to its vault; what you do {kept}. `mdmem doctor` says why.")
     if event.name == "UserPromptSubmit" and config.settings["privacy.feedback"]:
         if outcome.unclosed:
-            said.append("mdmem: a private tag was not closed; everything after it was kept out of memory.")
+            kept = config.settings["privacy.unclosed"] == "keep"
+            what = (
+                "its text was stored, as privacy.unclosed says"
+                if kept
+                else "everything after it was kept out of memory"
+            )
+            said.append(f"mdmem: a private tag was not closed; {what}.")
         if outcome.ignored == "private":
             said.append("mdmem: this prompt is private; nothing of this turn is remembered.")
         elif outcome.private and not outcome.unclosed:

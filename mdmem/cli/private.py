@@ -56,7 +56,12 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     for item in found:
         click.secho(f"line {item.line}, column {item.column}: {item.rule}", err=True, dim=True)
     if cleaned.unclosed:
-        click.secho("A private tag is not closed: what follows it is kept out.", err=True, fg="yellow")
+        what = (
+            "its text is stored, as privacy.unclosed says"
+            if rules.unclosed == "keep"
+            else "what follows it is kept out"
+        )
+        click.secho(f"A private tag is not closed: {what}.", err=True, fg="yellow")
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
 
 
