@@ -171,8 +171,8 @@ def _plain_value(text: str) -> Any:
         return text
     if text.isascii() and text.isdigit() and (text[0] != "0" or text == "0") and len(text) < 16:
         return int(text)
-    whole, _, part = text.partition(".")  # the weight of a memory
-    if text.isascii() and whole.isdigit() and part.isdigit() and len(text) < 16:
+    units, _, part = text.partition(".")  # the weight of a memory
+    if text.isascii() and units.isdigit() and part.isdigit() and len(text) < 16:
         return float(text)
     return None
 
@@ -188,7 +188,16 @@ def _plain_list(text: str) -> list[Any] | None:
 
 
 def _is_time(text: str) -> bool:
-    """Say whether this is a time as `render` writes it: 2026-09-14T08:00:01Z."""
+    """Say whether this is a time as `write` writes it: 2026-09-14T08:00:01Z, on a day that there is."""
     digits = text[:4] + text[5:7] + text[8:10] + text[11:13] + text[14:16] + text[17:19]
     marks = text[4:5] + text[7:8] + text[10:11] + text[13:14] + text[16:17] + text[19:]
-    return len(text) == 20 and marks == "--T::Z" and digits.isascii() and digits.isdigit()
+    if len(text) != 20 or marks != "--T::Z" or not digits.isascii() or not digits.isdigit():
+        return False
+    year, month = int(text[:4]), int(text[5:7])
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = _DAYS[month] + (month == 2 and leap) if month <= 12 else 0
+    in_day = text[11:13] < "24" and text[14:16] < "60" and text[17:19] < "60"
+    return year > 0 and 1 <= int(text[8:10]) <= days and in_day
+
+
+_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

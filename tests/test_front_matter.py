@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import frontmatter
 import pytest
 import yaml
@@ -34,6 +36,7 @@ def whole(value: object) -> object:
 @example({"list": ["path:/home/josé/a b", "", "ü, b", '"', "é],", "ö #"]})
 @given(st.dictionaries(st.text(min_size=1, max_size=12).map(lambda key: str(whole(key))), VALUES, max_size=6))
 def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str, object]) -> None:
+    meta = {key: value for key, value in meta.items() if key not in front_matter.TIMES}
     written = front_matter.write(meta)
     expected = {key: whole(value) for key, value in meta.items()}
 
@@ -77,6 +80,21 @@ def test_a_time_is_written_as_a_time_and_only_under_its_own_keys() -> None:
     written = front_matter.write({"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"})
     assert written == '---\ncreated: 2026-09-14T08:00:01Z\ntitle: "2026-09-14T08:00:01Z"\n---\n'
     assert note.parse(written).meta == {"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0000-01-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-00-10T00:00:00Z", "2026-13-01T00:00:00Z",
+     "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "1900-02-29T00:00:00Z"],
+)  # fmt: skip
+def test_a_time_that_there_is_not_stays_a_text(text: str) -> None:
+    assert yaml.safe_load(front_matter.write({"updated": text})[4:-4]) == {"updated": text}
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001
+def test_every_time_that_there_is_is_written_as_one(moment: datetime) -> None:
+    text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    assert front_matter.write({"updated": text}) == f"---\nupdated: {text}\n---\n"
 
 
 @pytest.mark.parametrize(
