@@ -91,6 +91,13 @@ def test_a_missing_vault_is_named_with_what_to_do(day: Day, tmp_path: Path) -> N
         assert "mdmem init" in str(done.exception)
 
 
+def test_a_new_vault_says_where_notes_come_from(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    for words in (["list"], ["sessions"], ["stats"]):
+        assert "mdmem status" in mine.run(*words).output, words
+    assert "No note fits" in mine.run("list", "--kind", "prompt").stderr
+
+
 def test_titles_cannot_steer_the_terminal(tmp_path: Path) -> None:
     mine = cli_day.empty(tmp_path)
     (mine.vault / "notes" / "evil.md").write_text('---\ntitle: "a\\e[2Jb\\nc"\n---\nbody\x1b[31m\n')

@@ -54,7 +54,8 @@ def list_notes(
     print_rows(shown)
     more = total - len(shown)
     if not total:
-        click.echo("No note fits. `mdmem list --help` names the filters.", err=True)
+        asked_for = pinned or is_ or any(given.values())
+        click.echo("No note fits. `mdmem list --help` names the filters." if asked_for else wording.NONE_YET, err=True)
     elif more:
         click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
 
@@ -111,7 +112,7 @@ def sessions(
     columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
     table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
     if not kept:
-        click.echo("No session fits.", err=True)
+        click.echo("No session fits." if project or since or until or file else wording.NONE_YET, err=True)
     elif limit and len(kept) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
 

@@ -58,7 +58,7 @@ def stats(given_vault: str | None, /, model: bool, as_json: bool, **given: Any) 
 
 def _summary(found: dict[str, Any]) -> str:
     if not found["notes"]:
-        return "No notes yet. `mdmem status` says which agents are registered."
+        return wording.NONE_YET
     span = f"{wording.day(found['first'])} to {wording.day(found['last'])}"
     pinned = f", {found['pinned']} pinned" if found["pinned"] else ""
     return f"{wording.number(found['notes'], 'note')}{pinned}, {wording.number(found['sessions'], 'session')}, {span}"

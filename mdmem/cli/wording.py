@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
+
 
 def local(iso: str) -> datetime | None:
     """Read a note's time in the zone of this machine; None when it is no time."""
