@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -189,6 +190,11 @@ def test_the_commands_register_hooks_and_server(
     assert {"Claude Code", "Claude Code (MCP)", "Claude Desktop (MCP)"} <= set(titles)
     assert mdmem("install", "opencode", "--mcp").returncode == 2
     assert registration.status("opencode").state == "absent"
+    desktop = home / FILES["claude-desktop"]
+    desktop.write_text(desktop.read_text().replace(sys.executable, "/old/python"))
+    told = mdmem("status", check=True).stdout
+    assert re.search(r"^Claude Code \(MCP\) +registered$", told, re.MULTILINE)
+    assert "`mdmem install claude-desktop --mcp` brings it up to date." in told
     mdmem("uninstall", "claude-code", "--mcp", check=True)
     assert registration.status("claude-code").state == "registered"
     assert mcp_registration.status("claude-code").state == "absent"

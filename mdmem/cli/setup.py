@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -271,31 +271,39 @@ def _has_mcp(name: str, scope: str) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as an array.")
 @click.pass_obj
 def status(vault: str | None, as_json: bool) -> None:
-    """Show for each agent whether it is registered, and what was last heard of it.
+    """Show for each agent whether it is registered, and what was last heard of it; and who has the MCP server.
 
     \b
     Example:  mdmem status --json
     """
-    from mdmem.agents import registration
+    from mdmem.agents import mcp_registration, registration
     from mdmem.cli import branch
 
     settings = config.load(vault)
     rows = [{**row._asdict(), **_last_seen(settings, row.agent)} for row in registration.survey()]
+    servers = [mcp_registration.status(client)._asdict() for client in mcp_registration.CLIENTS]
+    servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
-        click.echo(json.dumps(rows))
+        click.echo(json.dumps([*rows, *servers]))
         return
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "nothing heard of yet"
-        state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
-        click.echo(f"{row['title']:<20} {state:<22} {seen}")
-        if row["problem"]:
-            click.echo(f"  {row['problem']}")
-        if row["state"] == "outdated":
-            click.echo(f"  `mdmem install {row['agent']} --scope {row['scope']}` brings it up to date.")
+        _tell(row, seen, f"--scope {row['scope']}")
+    for row in servers:
+        _tell(row, "", "--mcp")
     for hint in branch.hints(settings):
         click.echo(hint)
+
+
+def _tell(row: dict[str, Any], seen: str, options: str) -> None:
+    state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
+    click.echo(f"{row['title']:<20} {state:<22} {seen}".rstrip())
+    if row["problem"]:
+        click.echo(f"  {row['problem']}")
+    if row["state"] == "outdated":
+        click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
 
 
 def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
