@@ -386,6 +386,11 @@ def test_a_grep_for_lines_is_its_files_with_counts_and_line_numbers() -> None:
     assert made.body == fenced("src/cli.py: 2 matches (lines 14, 20)\nsrc/sync.py: 1 match (line 88)")
 
 
+def test_a_grep_of_which_the_middle_was_not_read_counts_what_the_agent_did() -> None:
+    found = {"mode": "content", "content": "a.py:1:x\n  \n\n\nb.py:9:x", "numLines": 900}
+    assert told("Grep", {"pattern": "x"}, found).title == 'Grep "x" (900 matches)'
+
+
 @pytest.mark.parametrize(
     ("given", "response", "body"),
     [

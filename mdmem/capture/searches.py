@@ -48,7 +48,7 @@ def grep(run: Run) -> Told:
     named = [name for name in items(run.got.get("filenames")) if isinstance(name, str)]
     found = list(dict.fromkeys([*named, *hits]))
     files = max(number(run.got, "totalFiles", "numFiles") or 0, len(found))
-    matches = number(run.got, "numMatches") or sum([hit.count for hit in hits.values()]) or number(run.got, "numLines")
+    matches = number(run.got, "numMatches") or _matches(run, content, hits)
     shown = [_shown(run, name, hits.get(name)) for name in found[: run.limits.max_files]]
     about = f'"{short(pattern, 60)}"' + (f" in {path(run, where)}" if where else "")
     count = _some(matches, "match", "es") if matches and not named else _some(files, "file")
@@ -59,6 +59,12 @@ def grep(run: Run) -> Told:
     }
     listed = Part(items=shown, total=files) if found else Part(text=content) if content else _nothing(run)
     return Told(f"Grep {about} ({count})", f"{short(pattern, 60)} {where}", meta, [listed])
+
+
+def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
+    """How many lines matched: those that were read, or all that came, where the middle of so many was not."""
+    read, told = sum([hit.count for hit in hits.values()]), number(run.got, "numLines")
+    return max(read, told or 0) if "\n\n" in content else read or told
 
 
 class _Hit:
