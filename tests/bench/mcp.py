@@ -142,7 +142,9 @@ def main() -> None:
             print(f"a warm {tool}: {middle:.1f} ms CPU median, {most:.1f} ms at the 95th percentile")
         nominal = statistics.median(times["search"]) / rows[0].milliseconds * NOMINAL_MS
         verdict = "met" if nominal <= CALL_BAR_MS else "MISSED"
-        print(f"a search is {nominal:.1f} where bare Python takes {NOMINAL_MS} ms; the bar is {CALL_BAR_MS}: {verdict}.")
+        print(
+            f"a search is {nominal:.1f} where bare Python takes {NOMINAL_MS} ms; the bar is {CALL_BAR_MS}: {verdict}."
+        )
 
 
 if __name__ == "__main__":
