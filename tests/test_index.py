@@ -320,6 +320,20 @@ def test_an_index_of_another_version_is_made_anew(
     assert result.changes.reason == "it was made by another version of mdmem"
 
 
+@pytest.mark.parametrize("stamp", [b"nonsense", None], ids=["damaged", "another version"])
+def test_a_note_is_found_by_its_id_though_the_index_must_be_made_anew(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, stamp: bytes | None
+) -> None:
+    write(vault, "a.md", "---\nid: 7gk2q9m4x1\n---\nalpha\n")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
+        index.update(settings)
+    if stamp is not None:
+        (Path(settings.index_dir) / contents.NAME).write_bytes(stamp)
+
+    assert index.resolve(settings, "mem:7gk2q9m4x1") == "a.md"
+
+
 def test_a_flip_that_nobody_noticed_is_found_by_verify_and_repaired(vault: Path, settings: Config) -> None:
     for number in range(20):
         write(vault, f"{number}.md", f"alpha n{number}")

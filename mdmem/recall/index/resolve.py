@@ -24,12 +24,19 @@ def resolve(config: Config, reference: str) -> str:
 
     Raises:
         NotFoundError: when no note, or more than one, answers to it.
+        BusyError: when another process is writing the index, and it must be made anew.
     """
     wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
     path = _as_path(config, wanted)
     if path is not None:
         return path
-    found = _by_id(config, wanted.lower())
+    try:
+        found = _by_id(config, wanted.lower())
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
+        catchup.rebuild(config)
+        found = _by_id(config, wanted.lower())
     if not found:
         catchup.update(config)
         found = _by_id(config, wanted.lower())
