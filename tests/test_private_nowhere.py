@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,13 +28,15 @@ SYNTAXES = (
     "<PRIVATE >\n{}\n</Private >",
     '<private why="x">{} <private>{}</private> {}</private>',
     "<mdmem-context id=1>{}</mdmem-context id=1>",
+    "＜private＞{}＜/private＞",
+    r"\u003cprivate\u003e{}\u003c\/private\u003e",
 )
 STRUCTURE = {"hook_event_name", "hookEventName", "session_id", "sessionId", "conversation_id", "sessionID", "type"}
 """Fields whose values say what a payload is: changed, there would be nothing to store."""
 
 
 class Planter:
-    """Puts a private text of its own behind every string and into every object as a key."""
+    """Puts two private texts of its own behind every string, in different tags, and one into every object as a key."""
 
     def __init__(self, first: int) -> None:
         self.count = first
@@ -45,7 +48,7 @@ class Planter:
 
     def plant(self, value: Any, key: str = "") -> Any:
         if isinstance(value, str):
-            return value if key in STRUCTURE else f"{value} {self.text()} and more"
+            return value if key in STRUCTURE else f"{value} {self.text()} and {self.text()} more"
         if isinstance(value, list):
             return [self.plant(item) for item in value]
         if isinstance(value, dict):
@@ -74,7 +77,39 @@ def places(data: bytes) -> Iterator[int]:
             at = data.find(form, at + 1)
 
 
-@pytest.mark.parametrize("turn", range(2 if "MDMEM_SOAK" not in os.environ else len(SYNTAXES)))
+def may_inject(payload: dict[str, Any]) -> bool:
+    """Whether an agent asks for memories at such an event: when a session starts, and at a prompt."""
+    name = str(payload.get("hook_event_name") or payload.get("hookEventName") or payload.get("type")).lower()
+    return any(word in name for word in ("prompt", "sessionstart", "beforeagent", "none"))
+
+
+def over_mcp(planter: Planter) -> bytes:
+    """Write and search over MCP; give all that the server said."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    told = {"text": f"Told {planter.text()}.", "title": f"Titled {planter.text()}"}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "add_note", "arguments": told}},
+        {"id": 3, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "date parser"}}},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "mdmem", "mcp"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stdout
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        process.stdin.flush()
+        answers = [process.stdout.readline() for _ in range(3)]
+        rest, said = process.communicate(timeout=60)
+    assert b"titled" in b"".join(answers)
+    return b"".join([*answers, rest, said])
+
+
+@pytest.mark.timeout(300)  # some two hundred processes, on a machine that may be busy
+@pytest.mark.parametrize("turn", range(len(SYNTAXES) if "MDMEM_SOAK" in os.environ else 1))
 def test_no_planted_text_is_in_any_file_or_output(
     vault: Path, mdmem: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int
 ) -> None:
@@ -86,13 +121,16 @@ def test_no_planted_text_is_in_any_file_or_output(
     planter = Planter(turn)
     said: list[bytes] = []
     jobs = []
+    questions = []
     for number, (agent, payload) in enumerate(recorded()):
         planted = planter.plant(payload)
         for key in ("session_id", "sessionId", "conversation_id", "sessionID"):
             if key in planted:
                 planted[key] = f"{number:08d}-0000-4000-8000-000000000000"
-        jobs += [(verb, agent, json.dumps(planted).encode()) for verb in ("hook", "inject")]
-    assert planter.count > 1_500
+        jobs.append(("hook", agent, json.dumps(planted).encode()))
+        if may_inject(payload):
+            questions.append(("inject", agent, jobs[-1][2]))
+    assert planter.count > 3_000
 
     def send(job: tuple[str, str, bytes]) -> bytes:
         verb, agent, data = job
@@ -101,10 +139,11 @@ def test_no_planted_text_is_in_any_file_or_output(
         return done.stdout + done.stderr
 
     with ThreadPoolExecutor(4) as pool:
-        said += pool.map(send, jobs)
+        said += pool.map(send, jobs + questions)
     assert len(notes(vault)) > 60
     assert b"[PRIVATE]" in b"".join(path.read_bytes() for path in notes(vault))
     for words in (
+        ["note", f"By hand {planter.text()}.", "--title", f"A title {planter.text()}", "--tag", planter.text()],
         ["index"],
         ["commit"],
         ["search", "date parser"],
@@ -114,6 +153,8 @@ def test_no_planted_text_is_in_any_file_or_output(
     ):
         done = mdmem(*words)
         said.append((done.stdout + done.stderr).replace(CANARY, "", 2 if CANARY in words else 0).encode())
+
+    said.append(over_mcp(planter))
 
     assert leaks(b"\n".join(said)) == []
     for root in (vault, home, scratch):
