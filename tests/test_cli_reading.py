@@ -308,7 +308,11 @@ def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_pa
     given.log(mine.config(), {"time": "2026-09-15T09:00:00Z", "session": SECOND, "ids": given_ids, "chars": 400})
     path = mine.path("Exports are cached")
     path.write_text(path.read_text() + f"\nAs in [mem:{given_ids[0]}].\n")
-    assert mine.json("stats")["injections"] == {"times": 1, "memories": 2, "chars": 400, "cited": 1}
+    found = mine.json("stats")["injections"]
+    used = {"id": given_ids[0], "title": found["used"][0]["title"], "given": 1, "cited": 1}
+    assert found == {"times": 1, "memories": 2, "chars": 400, "cited": 1, "used": [used]}
+    assert used["title"].startswith("The parser took")
+    assert "Cited most" in mine.run("stats").stdout
     assert mine.json("stats", "--since", "2026-09-16")["injections"]["times"] == 0
 
 

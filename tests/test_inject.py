@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from mdmem import agents, config
 from mdmem.agents import registration
 from mdmem.cli import injections as commands
+from mdmem.cli.stats import stats
 from mdmem.recall import citations, context, given, inject
 from tests.conftest import PAYLOADS
 from tests.talk import Talk, line
@@ -684,15 +685,15 @@ def test_every_injection_leaves_one_line_with_ids_and_sizes_and_no_content(talk:
 
 def test_what_answers_cite_is_counted(talk: Talk) -> None:
     text = ask(talk, "What did we decide about the date parser?")
-    first, second, *_ = MARK.findall(text)
+    first = MARK.findall(text)[0]
     talk.store("UserPromptSubmit", prompt="And now?")
     talk.answers(f"As noted in [mem:{first}], and again [mem:{first}], the calendar decides. See [mem:zzzzzzzzzz].")
 
-    uses = citations.count(config.load(str(talk.vault)))
-
-    assert (uses[first].given, uses[first].cited) == (1, 1)
-    assert (uses[second].given, uses[second].cited) == (1, 0)
-    assert (uses["zzzzzzzzzz"].given, uses["zzzzzzzzzz"].cited) == (0, 1)
+    assert citations.cited_by_session(config.load(str(talk.vault))) == {talk.session: {first, "zzzzzzzzzz"}}
+    done = CliRunner().invoke(stats, ["--json"], obj=str(talk.vault), catch_exceptions=False)
+    (used,) = json.loads(done.stdout)["injections"]["used"]
+    assert (used["id"], used["given"], used["cited"]) == (first, 1, 1)
+    assert used["title"].startswith("The parser took every February")
 
 
 def explained(talk: Talk, prompt: str) -> Any:

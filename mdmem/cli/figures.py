@@ -43,7 +43,7 @@ def count(config: Config, query: Query) -> dict[str, Any]:
         "files": dict(list(_ranked(_touched(notes)).items())[:MOST_FILES]),
         "kept_out": _kept_out(config.vault, cleaned),
         "storage": _storage(config, found),
-        "injections": injections(config, query),
+        "injections": injections(config, query, found),
         "model_calls": len(ledger.read(config)),
     }
 
@@ -108,8 +108,11 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
-def injections(config: Config, query: Query) -> dict[str, int]:
-    """Say how often memories were given, how many, and how many of them the agent then cited in an answer."""
+def injections(config: Config, query: Query, notes: list[Row]) -> dict[str, Any]:
+    """Say how often memories were given, how many, and which of them the agent then cited in an answer, most first.
+
+    A memory counts once a session. notes: where the titles of memories are looked up.
+    """
     from mdmem.recall import citations, given
 
     first = "" if query.since is None else vault.iso_time(query.since)
@@ -119,9 +122,20 @@ def injections(config: Config, query: Query) -> dict[str, int]:
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
     cited = citations.cited_by_session(config) if log else {}
+    times = _ranked(name for session, ids in offered.items() for name in ids & cited.get(session, set()))
+    titles = {row.id: row.title for row in notes if row.id in times}
     return {
         "times": len(log),
         "memories": sum(len(row.get("ids", ())) for row in log),
         "chars": sum(row["chars"] for row in log if isinstance(row.get("chars"), int)),
-        "cited": sum(len(ids & cited.get(session, set())) for session, ids in offered.items()),
+        "cited": sum(times.values()),
+        "used": [
+            {
+                "id": name,
+                "title": titles.get(name, ""),
+                "given": sum(name in ids for ids in offered.values()),
+                "cited": count,
+            }
+            for name, count in times.items()
+        ],
     }

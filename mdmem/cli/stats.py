@@ -49,6 +49,7 @@ def stats(given_vault: str | None, /, model: bool, as_json: bool, **given: Any) 
     click.echo("  " + _kept_out(found["kept_out"]))
     _heading("Injected")
     click.echo("  " + _injected(found["injections"]))
+    _bars("Cited most", ((f"{one['id']}  {one['title']}", one["cited"]) for one in found["injections"]["used"]))
     if found["model_calls"]:
         _heading("Model")
         click.echo(f"  {wording.number(found['model_calls'], 'call')}: mdmem stats --model")
@@ -98,7 +99,7 @@ def _kept_out(found: dict[str, int]) -> str:
     return f"{sections} and {wording.number(found['redacted'], 'secret')}, in {wording.number(found['notes'], 'note')}"
 
 
-def _injected(found: dict[str, int]) -> str:
+def _injected(found: dict[str, Any]) -> str:
     if not found["times"]:
         return "nothing yet"
     memories = wording.number(found["memories"], "memory", "memories")
