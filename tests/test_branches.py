@@ -16,6 +16,7 @@ from mdmem.history import branches, repository
 from mdmem.recall import search
 from mdmem.recall.staged import Place
 from tests.conftest import notes
+from tests.history_vault import run_here
 from tests.talk import Talk
 from tests.test_project import git
 from tests.test_project import repository as code_repository
@@ -24,6 +25,11 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 DECIDED = "We decided that the parser asks the zeppelin module about leap years."
 ASK = "What did we decide about the parser and leap years?"
+
+
+@pytest.fixture
+def mdmem() -> Run:
+    return run_here
 
 
 @pytest.fixture

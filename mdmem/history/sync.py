@@ -141,12 +141,12 @@ def _vault_branch(repo: Repository, remote: str, branch: str) -> str:
     git has it, so that it stays, and plain `git pull` knows it too.
     """
     prefix = _tracked(remote, "refs/heads/")
-    noted = repository.attempt(repo, "rev-parse", "--symbolic-full-name", f"{branch}@{{upstream}}")
-    upstream = os.fsdecode(noted.out).strip()
+    listed = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname) %(upstream)", branch, prefix))
+    noted = dict(line.split(" ", 1) for line in listed.splitlines())
+    upstream = noted.pop(branch, "")
     if upstream.startswith(prefix):
         return upstream.replace(prefix, "refs/heads/", 1)
-    listed = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname)", prefix)).split("\n")
-    there = [ref.replace(prefix, "refs/heads/", 1) for ref in listed if ref not in ("", f"{prefix}HEAD")]
+    there = [ref.replace(prefix, "refs/heads/", 1) for ref in noted if ref != f"{prefix}HEAD"]
     if not there or branch in there:
         return branch
     told = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
