@@ -476,7 +476,7 @@ from mdmem.recall import search
 settings = config.load(sys.argv[1])
 end = time.monotonic() + float(sys.argv[2])
 rounds = 0
-while time.monotonic() < end:
+while time.monotonic() < end or rounds < 4:  # four, however busy the machine is
     result = search.search(settings, "alpha", limit=1000, update=rounds % 7 == 0, collapse=False)
     paths = [hit.path for hit in result.hits]
     assert len(paths) == len(set(paths)), "doubled"
@@ -484,7 +484,6 @@ while time.monotonic() < end:
     versions = [hit.snippet for hit in result.hits if "extra" not in hit.path]
     assert all(text.startswith("alpha v") for text in versions), versions
     rounds += 1
-assert rounds > 3, rounds
 """
     readers = [
         subprocess.Popen([sys.executable, "-c", code, str(vault), str(seconds)], stderr=subprocess.PIPE, text=True)
