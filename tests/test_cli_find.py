@@ -52,6 +52,16 @@ def test_options_say_the_same_as_the_query_language(day: Day) -> None:
     assert len(day.json("search", "--on", "2026-09-15", "--kind", "prompt")) == 1
 
 
+def test_a_word_that_begins_with_a_dash_is_not_wanted_and_no_option(day: Day) -> None:
+    everything = {hit["id"]: hit["kind"] for hit in day.json("search", "parser", "-n0")}
+    without = {hit["id"] for hit in day.json("search", "parser", "-kind:prompt", "--limit", "0")}
+    assert without == {name for name, kind in everything.items() if kind != "prompt"} != set(everything)
+    assert day.json("search", "-kind:prompt parser", "-n0") == day.json("search", "parser -kind:prompt", "-n", "0")
+    assert not {hit["id"] for hit in day.json("search", "parser", "-february")} & {
+        hit["id"] for hit in day.json("search", "+february")
+    }
+
+
 def test_a_search_for_people_shows_rank_date_kind_title_citation_and_place(day: Day) -> None:
     done = day.run("search", "retried jitter", "--limit", "1")
     first, place, snippet = done.stdout.splitlines()

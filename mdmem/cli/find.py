@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,20 @@ EVERYTHING = 1_000_000
 """What `--limit 0` means to a search."""
 
 
-@click.command()
+class _Question(click.Command):
+    """A command whose words may begin with a dash: `-pytest` and `-kind:prompt` say what is not wanted."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        unwanted = [word for word in args[:end] if _UNWANTED.match(word)]
+        others = [word for word in args[:end] if not _UNWANTED.match(word)]
+        return super().parse_args(ctx, [*others, "--", *unwanted, *args[end + 1 :]])
+
+
+_UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
+
+
+@click.command(cls=_Question)
 @click.argument("words", nargs=-1)
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)

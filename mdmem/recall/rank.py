@@ -43,6 +43,8 @@ FORM = 0.6
 FORM_START, FORM_SHARE, FORM_ENDING = 4, 0.6, 4
 """Forms of a word share so many letters at least, and so much of it; they differ in length by no more than that."""
 MAX_FORMS = 200
+MAX_WIDENED = 16
+"""A question of more words than this says enough by itself: other forms would cost more than they find."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -56,7 +58,8 @@ class Unit(NamedTuple):
 def units(view: View, text: str) -> list[Unit]:
     """Take a question apart."""
     terms = analysis.query_terms(text)
-    return [_with_forms(view, term) for term in terms] if analysis.is_foreign(text) else [unit(term) for term in terms]
+    widened = len(terms) <= MAX_WIDENED and analysis.is_foreign(text)
+    return [_with_forms(view, term) if widened else unit(term) for term in terms]
 
 
 def unit(term: str) -> Unit:
