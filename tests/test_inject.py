@@ -494,6 +494,16 @@ def test_notes_of_people_come_before_what_machines_wrote(talk: Talk) -> None:
     assert paths(text)[0] == "notes/a.md"
 
 
+def test_what_a_person_edited_comes_before_what_nobody_did(talk: Talk) -> None:
+    question = "What did we decide about the date parser?"
+    prompt = next(talk.vault.rglob("001-000-*.md"))
+    assert paths(build(talk, prompt=question))[0] != prompt.relative_to(talk.vault).as_posix()
+
+    prompt.write_text(prompt.read_text() + "\nIt is the calendar.\n")
+
+    assert paths(build(new_session(talk, 5), prompt=question))[0] == prompt.relative_to(talk.vault).as_posix()
+
+
 def test_what_another_session_says_comes_before_what_one_says_for_the_fourth_time(vault: Path, tmp_path: Path) -> None:
     talk = Talk(vault, tmp_path / "notes-app")
     for about in ("leap years", "long weeks", "short months", "time zones"):

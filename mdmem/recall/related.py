@@ -26,7 +26,7 @@ MAX_OF_FILE = 5
 MAX_OBSERVATIONS = 3
 MAX_FILES_NAMED = 3
 USE = ("note", "response", "prompt", "summary", "session", "project", "observation")
-"""The kinds of memories in the order of their use to an agent; any other kind is a person's note."""
+"""The kinds of memories in the order of their use to an agent; other kinds, and what a person edited, are as a note."""
 ALIKE = 0.8
 """Memories that score at least this share of the best are as good as it: their use decides."""
 FLOOR = 0.2
@@ -185,7 +185,7 @@ def _by_use(found: list[Found]) -> list[Found]:
     best = [one for one in found if one.hit.score >= ALIKE * top]
     others = [one for one in found if one.hit.score < ALIKE * top]
     kinds = {kind: place for place, kind in enumerate(USE)}
-    best.sort(key=lambda one: kinds.get(one.hit.kind, 0))
+    best.sort(key=lambda one: 0 if one.hit.edited else kinds.get(one.hit.kind, 0))
     return best + others
 
 

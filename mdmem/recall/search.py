@@ -42,7 +42,7 @@ class Hit:
     path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
     snippet: the best part of its text as it is on disk; the text is read when this is first asked for.
     spans: where in the snippet the words stand that were looked for: (start, end) in characters.
-    similar: how many notes that say the same were left out in its favour.
+    similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
     facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
         files.
     """
@@ -64,6 +64,7 @@ class Hit:
         snippet: str | Callable[[str], Snippet],
         spans: tuple[tuple[int, int], ...] = (),
         similar: int = 0,
+        edited: bool = False,
         facts: dict[str, Any] | None = None,
     ) -> None:
         self.id = id
@@ -75,6 +76,7 @@ class Hit:
         self.session = session
         self.score = score
         self.similar = similar
+        self.edited = edited
         self.facts = facts or {}
         if isinstance(snippet, str):
             self.snippet, self.spans = snippet, spans
@@ -415,6 +417,7 @@ def _hits(
             score=found[note],
             snippet=cut,
             similar=similar,
+            edited=bool(view.number("flags", note) & FLAGS["edited"]),
             facts=facts,
         )
 
