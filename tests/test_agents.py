@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import agents
 from mdmem.agents import Event, claude_code
+from mdmem.agents import payload as payloads
 
 PAYLOADS = Path(__file__).parent / "payloads"
 NAMES = {module: name for name, module in agents.MODULES.items()}
@@ -317,3 +318,15 @@ def test_large_payloads_are_read_as_they_are() -> None:
 
     assert read("claude-code", payload | {"tool_response": {"stdout": output}}).tool_response["stdout"] == output
     assert read("claude-code", payload | {"tool_response": image}).tool_response == image
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@example({"a": '\ud800\0\u2028"\\/é😀', "b": [[], {}, True, None, 1e300]})
+@given(JSON)
+def test_a_reply_is_written_as_json_writes_it(value: Any) -> None:
+    assert payloads.encode(value) == json.dumps(value)

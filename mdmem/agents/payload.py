@@ -1,4 +1,4 @@
-"""Payload: what an agent writes to a hook's stdin, read and decoded without the module `json`."""
+"""Payload: what an agent writes to a hook's stdin, and what it is answered, without the module `json`."""
 
 from __future__ import annotations
 
@@ -73,6 +73,29 @@ def scan(text: str) -> Any:
 
         return json.loads(text, strict=False)
     return make_scanner(_Context)(text, 0)[0]  # type: ignore[arg-type]
+
+
+def encode(value: Any) -> str:
+    """Write an object, list, text, number, truth or nothing as `json.dumps` does."""
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{encode(str(key))}: {encode(item)}" for key, item in value.items()]) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join([encode(item) for item in value]) + "]"
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
+
+
+def _quoted(text: str) -> str:
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        import json
+
+        return json.dumps(text)
+    return encode_basestring_ascii(text)
 
 
 def _integer(digits: str) -> int:

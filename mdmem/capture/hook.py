@@ -202,9 +202,9 @@ def _report(config: Config, event: Event, outcome: Outcome) -> dict[str, Any]:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    import json  # only when there is something to say
+    from mdmem.agents import payload
 
-    return json.dumps(value).encode() + b"\n"
+    return payload.encode(value).encode() + b"\n"
 
 
 def _log(what: str, error: BaseException, vault: str | None) -> None:

@@ -171,9 +171,9 @@ def now(env: Mapping[str, str]) -> float:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    import json
+    from mdmem.agents import payload
 
-    return json.dumps(value).encode() + b"\n"
+    return payload.encode(value).encode() + b"\n"
 
 
 def _end_after(delay: float, config: Config | None = None) -> None:
