@@ -139,6 +139,22 @@ def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Pa
     assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
 
 
+def test_what_a_person_stashed_last_is_rewritten_and_stays(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "one\n")
+    commit.commit(config)
+    for text in ("two\n", f"three {TEXT}\n"):
+        put(vault, "notes/a.md", text)
+        git(vault, "stash")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert done.elsewhere[0].startswith("Older entries of `git stash` (1)")
+    git(vault, "stash", "pop")
+    assert (vault / "notes/a.md").read_text() == "three [REDACTED]\n"
+
+
 def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", f"{TEXT}\n")

@@ -87,7 +87,17 @@ def scrub(repo: Repository) -> None:
         (repo.git_dir / name).unlink(missing_ok=True)
     repository.attempt(repo, "write-tree")  # the index remembers folders that are gone, until it is asked for a tree
     repository.run(repo, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    _list_stash(repo)
     repository.run(repo, "-c", "gc.pruneExpire=now", "gc", "--quiet", "--prune=now")
+
+
+def _list_stash(repo: Repository) -> None:
+    """Let `git stash` show its last entry, which was rewritten; the older ones were in the reflog alone."""
+    oid = writer.tip(repo, "refs/stash")
+    if oid:
+        repository.run(repo, "update-ref", "-d", "refs/stash")
+        if repository.attempt(repo, "stash", "store", "--quiet", "--message", "Rewritten by a purge", oid).status:
+            repository.run(repo, "update-ref", "refs/stash", oid)
 
 
 def _drop_tracking_refs(copy: Path) -> None:

@@ -129,6 +129,7 @@ def apply(config: Config, planned: Plan) -> Purged:
     if not filtering.is_installed():
         raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
     repo = repository.open_vault(config.vault)
+    stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     with lock.held(config.state_dir) as held:
         index.heal(repo)
         index.catch_up(repo, held)
@@ -150,7 +151,8 @@ def apply(config: Config, planned: Plan) -> Purged:
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)
-    return Purged(changed, len(done.moved), searched, left, _elsewhere(repo))
+    lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
+    return Purged(changed, len(done.moved), searched, left, [*lost, *_elsewhere(repo)])
 
 
 def replacing(repo: Repository, remote: str) -> str:
