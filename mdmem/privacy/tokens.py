@@ -34,7 +34,11 @@ _LONGEST_HEAD = 96
 _PART = 64 * 1024
 _WORDS = _table(DOTTED)
 _BEFORE_RUN = BASE64.replace("=", "")
-_BEFORE_HASH = ("base64,", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=", "sha1=", "md5=")
+_BEFORE_HASH = (
+    "base64,", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "',
+    'tag: "',
+)  # fmt: skip
+"""What stands before a checksum."""
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
 
@@ -177,9 +181,11 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     known = _known(text, start, run) if start < at else None
     if known:
         return known
+    if _is_public(text, start, last, run):
+        return at, _run_end(text, last, BASE64), ""
     if _is_path(run):
         return at, end, "random-token"
-    if len(run) > LONGEST or after[:1] == "@" or _is_public(text, start, last, run):
+    if len(run) > LONGEST or after[:1] == "@":
         return at, _run_end(text, last, BASE64), ""
     return start, last, "random-token"
 
@@ -210,6 +216,8 @@ def _is_public(text: str, start: int, end: int, run: str) -> bool:
     """Whether a random run is known to be no secret: a hash, an id, a file in base64, a line of such."""
     if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(_BEFORE_HASH, 0, start):
         return True
+    if len(run) == 26 and run.startswith("01") and run.isupper():
+        return True  # a ULID, an id that begins with the time
     return end - start >= 60 and _is_wrapped(text, start, end)
 
 
