@@ -15,6 +15,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,13 @@ class Server:
                 self.send_response(server.status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(server.body)))
-                self.end_headers()
-                for at in range(len(server.body)) if server.drip else ():
-                    self.wfile.write(server.body[at : at + 1])
-                    self.wfile.flush()
-                    time.sleep(0.1)
-                self.wfile.write(b"" if server.drip else server.body)
+                with suppress(OSError):  # whoever asked waits no longer
+                    self.end_headers()
+                    for at in range(len(server.body)) if server.drip else ():
+                        self.wfile.write(server.body[at : at + 1])
+                        self.wfile.flush()
+                        time.sleep(0.1)
+                    self.wfile.write(b"" if server.drip else server.body)
 
             def log_message(self, *_: object) -> None:
                 pass
