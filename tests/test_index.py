@@ -241,12 +241,17 @@ def _damages(file: Path) -> dict[str, Callable[[], object]]:
     def flip(place: int) -> None:
         file.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
 
+    def become_folder() -> None:
+        file.unlink()
+        file.mkdir()
+
     damages: dict[str, Callable[[], object]] = {
         "removed": file.unlink,
         "emptied": lambda: file.write_bytes(b""),
         "cut": lambda: file.write_bytes(data[: len(data) // 2]),
         "longer": lambda: file.write_bytes(data + b"\0" * 100),
         "zeros": lambda: file.write_bytes(b"\0" * len(data)),
+        "a folder": become_folder,
     }
     places = {0, len(data) // 3, len(data) // 2, len(data) - 9, len(data) - 1} if data else set()
     return damages | {f"flipped at {place}": lambda place=place: flip(place) for place in places if place >= 0}
@@ -269,7 +274,7 @@ def test_whatever_happens_to_a_file_of_the_index_the_next_search_answers(vault: 
             damage()
             assert found(settings, "alpha zebra", limit=100) == wanted, f"{name} {what}"
             for file in folder.iterdir():
-                file.unlink()
+                file.rmdir() if file.is_dir() else file.unlink()
             for other, data in whole.items():
                 (folder / other).write_bytes(data)
 

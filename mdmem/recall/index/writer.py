@@ -275,8 +275,13 @@ def discard(folder: str, *, wait_seconds: float) -> None:
     """
     with _locked(folder, wait_seconds):
         for name in os.listdir(folder):
-            if name != contents.LOCK:
-                os.unlink(os.path.join(folder, name))
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                import shutil
+
+                shutil.rmtree(path)
+            elif name != contents.LOCK:
+                os.unlink(path)
 
 
 @contextmanager
