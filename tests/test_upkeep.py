@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem import config
 from mdmem import vault as vaults
 from mdmem.capture import upkeep
+from mdmem.recall import index
 from tests.claude import OTHER, capture, payload, places, prompt
 from tests.conftest import notes
 
@@ -99,3 +100,13 @@ def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Pa
     os.utime(folder / "session.md", (1, 1))
     upkeep.look_after(settings, time.time() + 3_000)
     assert (folder / "session.md").stat().st_mtime == 1
+
+
+def test_after_a_turn_a_vault_without_an_index_gets_one(vault: Path, mdmem: Run) -> None:
+    mdmem("init", str(vault), check=True)
+    capture(prompt("first"))
+    assert index.current(config.load()) is None
+
+    mdmem("commit", "--quiet", check=True)
+
+    assert index.current(config.load()) is not None

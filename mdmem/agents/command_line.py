@@ -16,10 +16,12 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MODULES = {"hook": "mdmem.capture.hook", "inject": "mdmem.recall.inject", "commit": "mdmem.cli"}
 """A verb of the registration -> the module whose `main` it runs; that name in a command makes it mdmem's."""
 
+_FRONT_MATTER = ("yaml", "frontmatter")
+_INDEX = ("whoosh", "cached_property")
 _NEEDS: dict[str, tuple[str, ...]] = {
-    "hook": ("yaml", "frontmatter"),
-    "inject": ("whoosh", "cached_property", "yaml", "frontmatter"),
-    "commit": ("git", "gitdb", "smmap", "click", "rich", "pygments", "markdown_it", "yaml", "frontmatter"),
+    "hook": _FRONT_MATTER,
+    "inject": (*_FRONT_MATTER, *_INDEX),
+    "commit": (*_FRONT_MATTER, *_INDEX, "git", "gitdb", "smmap", "click", "rich", "pygments", "markdown_it"),
 }
 """What each of them imports that is not in the standard library: without `site`, nobody else finds it.
 

@@ -32,14 +32,16 @@ EVERY_SECONDS = 3600.0
 _KEY_CHARS = 16
 
 
-def look_after(config: Config, now: float) -> None:
-    """Finish pages, remove old state and what killed writers have left; at most once an hour."""
+def look_after(config: Config, now: float) -> bool:
+    """Finish pages, remove old state and what killed writers have left, if an hour has gone by; say whether it had."""
     stamp = os.path.join(config.state_dir, "looked-after")
-    if not 0 <= now - _changed(stamp) < EVERY_SECONDS:
-        _touch(stamp, now)
-        finish_pages(config, now)
-        prune(config, now)
-        vault.reap(config.vault, now)
+    if 0 <= now - _changed(stamp) < EVERY_SECONDS:
+        return False
+    _touch(stamp, now)
+    finish_pages(config, now)
+    prune(config, now)
+    vault.reap(config.vault, now)
+    return True
 
 
 def prune(config: Config, now: float) -> int:

@@ -14,6 +14,7 @@ from mdmem import config, note
 from mdmem import vault as vault_files
 from mdmem.cli import wording
 from mdmem.cli.render import safe
+from mdmem.errors import MdmemError
 from mdmem.journal import PAGE
 
 if TYPE_CHECKING:
@@ -61,11 +62,12 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.history import tidy
 
     settings = config.load(vault)
-    if quiet:
-        upkeep.look_after(settings, time.time())
+    is_time = quiet and upkeep.look_after(settings, time.time())
     done = work.commit(settings, session=session, accept=accept)
     if quiet:
         tidy.tidy(settings)
+        if is_time:
+            _update_index(settings)
         return 1 if done.held_back else 0
     if as_json:
         print_json(
@@ -79,6 +81,16 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     if not (done.commits or done.held_back or done.staged):
         click.echo("Nothing to commit.")
     return print_result(done)
+
+
+def _update_index(settings: Config) -> None:
+    """Index what is new: a large vault, just imported or cloned, is more than injection has the time for."""
+    from mdmem.recall import index
+
+    try:
+        index.update(settings, wait_seconds=0)
+    except (MdmemError, OSError):
+        pass  # whoever searches next does it, or says why not
 
 
 @click.command()
