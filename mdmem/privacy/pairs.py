@@ -274,7 +274,7 @@ def _beside(text: str, start: int, end: int, closed: int, sign: int) -> _Name | 
 
 def _closes_call(text: str, at: int) -> bool:
     """Whether a string literal begins here, and the call is over behind it."""
-    if text[at : at + 1] not in _LITERALS:
+    if text[at : at + 1] not in _LITERALS or text.find(")", at, at + 256) < 0:
         return False
     literal = literals.read(text, at, whole_word=False)
     return literal is not None and ")" in text[literal.end + 1 : literal.end + 4].partition(",")[0]

@@ -224,7 +224,7 @@ def _command_words(
             found = _command_word(text, flag_at + len(flag), end, holds, blank)
             if found and not text.startswith(marks, found[0]) and _is_given(text[found[0] : found[1]], flag):
                 yield found[0], found[1], "command-password"
-            flag_at = text.find(flag, flag_at + len(flag), end)
+            flag_at = text.find(flag, flag_at + len(flag), end) if holds != LAST_WORD else -1
         at = low.find(command, end)
 
 
@@ -253,7 +253,8 @@ def _pgpass_lines(text: str) -> Iterator[Span]:
     for port in PGPASS_PORTS:
         at = text.find(port)
         while at >= 0:
-            fields = text[at + len(port) : line_end(text, at)].rstrip().split(":")
+            begin = at + len(port)
+            fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
             host = text[max(0, at - 64) : at].rpartition("\n")[2]
             if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
                 begin = at + len(port) + len(fields[0]) + len(fields[1]) + 2
@@ -271,7 +272,7 @@ def _command_word(text: str, at: int, end: int, holds: str, blank: bool) -> tupl
     if quote:
         word = sample[1:].partition(quote)[0]
     elif holds == LAST_WORD:
-        words = text[at:end]
+        words = text[at : min(end, at + _LONGEST_WORD)]
         for sign in "|;&>`":
             words = words.partition(sign)[0]
         word = (words.split() or [""])[-1].strip("\"'\\)")
