@@ -62,6 +62,15 @@ def test_private_arguments_of_a_command_are_stored_nowhere(vault: Path, home: Pa
     assert not any(b"canary-argument" in data for data in everything)
 
 
+def test_what_was_private_in_what_an_editor_put_before_a_prompt_is_known_again(vault: Path, home: Path) -> None:
+    selection = "<ide_selection>x = <private>canary-walrus-42</private></ide_selection>"
+    assert capture(prompt(f"{selection}\nWhat does the selection say?")).private == 1
+    assert only(vault).content == "What does the selection say?"
+    capture(stop("It says canary-walrus-42."))
+    everything = [path.read_bytes() for path in (*vault.rglob("*"), *home.rglob("*")) if path.is_file()]
+    assert not any(b"canary-walrus-42" in data for data in everything)
+
+
 # -- turns that fail, sub-agents -------------------------------------------------------------------
 
 

@@ -74,16 +74,22 @@ def _session_start(at: Capture) -> Outcome:
 def _prompt(at: Capture) -> Outcome:
     from mdmem.agents import prompts
 
-    text = at.event.prompt
-    if not prompts.is_typed(text) or _is_scheduled(at, text):
+    given = at.event.prompt
+    if not prompts.is_typed(given) or _is_scheduled(at, given):
         return Outcome("nobody typed this prompt")
-    text = prompts.typed(text)
+    text = prompts.typed(given)
+    before = given.strip().removesuffix(text)  # not stored; what was private in it is to be known again
     if not turn.OPENERS.isdisjoint(text):
         turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
     extra = at.event.extra
     draft = Draft(
         "prompt",
-        {"text": text, "command": extra.get("command_name", ""), "arguments": extra.get("command_args", "")},
+        {
+            "text": text,
+            "before": before,
+            "command": extra.get("command_name", ""),
+            "arguments": extra.get("command_args", ""),
+        },
         lambda clean: _prompt_draft(at.config, clean),
         identity=(at.event.prompt_id,) if at.event.prompt_id else (),
         origin="prompt",
