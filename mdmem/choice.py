@@ -91,7 +91,7 @@ def excludes_paths(config: Config, project: Project) -> bool:
 def paths_in(command: str) -> list[str]:
     """List the words of a shell command that can only be paths: with a slash or a dot in them."""
     words = command.translate(_NO_PATH).split()
-    return [word for word in words if "/" in word.strip("/") or "." in word.strip(".") or word[-1] == "/"]
+    return [word for word in words if "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"]
 
 
 _NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))

@@ -108,6 +108,7 @@ def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
         ("Bash", {"command": "cat ~/keys/box.txt"}, False),
         ("Bash", {"command": "grep -r x ../keys/"}, False),
         ("Bash", {"command": 'sed "s/a/b/" <"{home}/keys/box.txt"'}, False),
+        ("Bash", {"command": "cat .env"}, False),
         ("Read", {"file_path": "~/keys/box.txt"}, False),
         ("Bash", {"command": "make keys && cat src/keys.py"}, True),
     ],
@@ -115,7 +116,7 @@ def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
 def test_what_a_tool_run_names_is_not_stored_when_it_is_excluded(
     vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool
 ) -> None:
-    (vault / "mdmem.toml").write_text('[capture]\nexclude_paths = ["~/keys"]\n')
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_paths = ["~/keys", "**/.env"]\n')
     (home / "work").mkdir()
     hook(
         {
