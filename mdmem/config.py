@@ -409,7 +409,8 @@ def _from_env(env: Mapping[str, str], warnings: list[str]) -> dict[str, Any]:
         says_no = setting.env.endswith("_DISABLED")
         try:
             value = check(setting, _typed(text, type(setting.default)))
-            values[setting.key] = not value if says_no else value
+            if value or not says_no:  # one that is off says nothing: it switches nothing on that a file has off
+                values[setting.key] = False if says_no else value
         except (ConfigError, ValueError):
             default = not setting.default if says_no else setting.default
             warnings.append(f"{setting.env} is not {_WANTED[type(setting.default)]}; {default!r} is used.")

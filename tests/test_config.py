@@ -70,6 +70,8 @@ def test_one_variable_switches_injection_off(
     monkeypatch.setenv("MDMEM_INJECT_DISABLED", text)
     assert load(vault).settings["inject.enabled"] is enabled
     assert load(vault).warnings == ()
+    (vault / "mdmem.toml").write_text("[inject]\nenabled = false\n")
+    assert load(vault).settings["inject.enabled"] is False
 
 
 @pytest.mark.parametrize(
