@@ -62,6 +62,14 @@ def test_a_line_that_a_person_changed_is_theirs(vault: Path, home: Path) -> None
     assert [(step.author, step.session) for step in found.steps] == [("mdmem", SESSION), ("Ada", "")]
 
 
+def test_a_note_that_somebody_named_has_no_past_in_common_with_its_namesake(vault: Path) -> None:
+    config = start(vault)
+    for folder in ("one", "two"):
+        put(vault, f"notes/{folder}/team-discussion.md", folder)
+        commit.commit(config)
+    assert len(why.why(config, "notes/two/team-discussion.md").steps) == 1
+
+
 def test_a_line_or_note_that_is_not_there_is_told_so(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", "one\n")

@@ -58,6 +58,22 @@ def test_later_work_on_other_lines_is_kept_when_a_commit_is_undone(vault: Path) 
     assert (vault / "notes/a.md").read_text() == "one\ntwo\nthree\nfour\nFIVE\n"
 
 
+def test_undoing_a_change_of_a_project_page_leaves_the_pages_of_other_projects_alone(vault: Path) -> None:
+    config = start(vault)
+    before = "---\nkind: project\n---\n\none\n"
+    put(vault, "journal/a/project.md", before)
+    other = put(vault, "journal/z/project.md", before)
+    commit.commit(config)
+    page = put(vault, "journal/a/project.md", before.replace("one", "two"))
+    (wrong,) = commit.commit(config).commits
+
+    planned = undo.plan(config, wrong.oid)
+    undo.apply(config, planned)
+
+    assert planned.kept == []
+    assert (page.read_text(), other.read_text()) == (before, before)
+
+
 def test_a_note_that_was_changed_since_is_kept_and_named(vault: Path) -> None:
     config = start(vault)
     turn(vault)

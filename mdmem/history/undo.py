@@ -14,6 +14,9 @@ from mdmem.history.rewrite import Applied, Step, UpdatePage
 
 MISSING = "0"
 
+_IN_SESSION = 3
+"""A note of a session has more slashes in its path: `journal/<project>/<day>/<session>/`."""
+
 
 class Plan(NamedTuple):
     """What undoing would do.
@@ -39,11 +42,12 @@ def plan(config: Config, target: str) -> Plan:
     found = _commits(repo, target)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
-    here = {entry.path.split("/", 2)[-1]: entry.path for entry in vault.walk(config.vault, "journal")}
+    walked = {entry.path for entry in vault.walk(config.vault, "journal")}
+    here = {path.split("/", 2)[2]: path for path in walked if path.count("/") > _IN_SESSION}
     for oid, _ in found:
         for was, new, old in _changes(repo, oid):
-            # A project's folder may have another name by now.
-            path = here.get(was.split("/", 2)[-1], was) if was.startswith("journal/") else was
+            # A project's folder may have another name by now; a session's has not.
+            path = was if was in walked or not was.startswith("journal/") else here.get(was.split("/", 2)[-1], was)
             if path not in kept and changes.is_own(path):
                 current = now[path] if path in now else vault.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)

@@ -89,7 +89,7 @@ def steps(repo: Repository, path: str) -> list[Step]:
     """List the commits of a file, the first one first; of a captured note also under the names its folders had."""
     # By the id in its name: git's own way of following takes one note for a copy of another that says the same.
     name = path.rpartition("/")[2]
-    place = f":(glob)**/{name}" if find.id_in(name) else f":(literal){path}"
+    place = f":(glob)**/{name}" if path.startswith("journal/") and find.id_in(name) else f":(literal){path}"
     words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "--reverse", "HEAD", "--", place)
     done = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
     fields = os.fsdecode(done.out).split("\0")
