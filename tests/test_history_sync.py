@@ -312,6 +312,22 @@ def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, 
     assert git(root, "diff", "HEAD") == ""
 
 
+def test_a_page_does_not_name_what_stays_when_it_is_committed_without_it(first: Config, tmp_path: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("Public")
+    talk.says("CANARY")
+    talk.answers("Done.")
+    (path,) = root.glob("journal/app/*/*/002-000*")
+    path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+    page = path.with_name("session.md").relative_to(root).as_posix()
+
+    commit.commit_paths(first, [page], "As when another note is forgotten")
+
+    assert head_files(root).count(page) == 1
+    assert "canary" not in git(root, "log", "-p", "--format=%B").lower()
+
+
 def test_what_leaves_history_is_not_named_there_either(first: Config, tmp_path: Path, remote: Path) -> None:
     root = Path(first.vault)
     talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")

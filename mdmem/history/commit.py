@@ -148,15 +148,18 @@ def _read(
     staying: dict[str, set[str]] = {}
     room = MAX_BATCH_BYTES
     for change in state.changes:
-        if only is not None and change.path not in only:
+        folder, _, name = change.path.rpartition("/")
+        wanted = only is None or change.path in only
+        if only is not None and not wanted and f"{folder}/{PAGE}" not in only:
             continue
         if room < 0:
             return _Batch(files, held_back, more=True)
         file = _read_file(root, change)
-        folder, _, name = change.path.rpartition("/")
         if file and private.is_private(change.path, file.meta, projects):
             staying.setdefault(folder, set()).add(name)
             continue
+        if not wanted:
+            continue  # it was looked at only to see whether the page that is wanted may name it
         if file and name == PAGE and folder in staying:  # notes come before their page: their names are numbers
             file = _unnaming(root, file, staying[folder], rules.marker)
         if file is None:
