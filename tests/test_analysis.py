@@ -77,6 +77,10 @@ def test_forms_of_a_word_in_other_alphabets_are_one_word(forms: str) -> None:
         ("Türkiye'nin başkenti neresidir", True),
         ("Why does the café's de facto parser fail?", False),
         ("os path join", False),
+        ("du disk usage", False),
+        ("der pem certificate", False),
+        ("naïve bayes", False),
+        ("dự án này dùng cơ sở dữ liệu nào", False),
         ("什么是 parser", False),
         ("Почему падает парсер дат?", False),
     ],
@@ -87,6 +91,7 @@ def test_a_question_in_another_language_is_known_by_its_function_words(question:
 
 def test_a_question_in_another_language_is_searched_without_its_function_words() -> None:
     assert analysis.query_terms("Wie ist die Hauptstadt von Frankreich?") == ["die", "hauptstadt", "frankreich"]
+    assert analysis.query_terms("az login fails") == ["az", "login", "fail"]
 
 
 def test_a_question_in_ideographs_is_searched_by_pairs_alone() -> None:

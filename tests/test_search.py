@@ -462,3 +462,5 @@ def test_a_question_in_another_language_finds_other_forms_of_its_words(tmp_path:
         (tmp_path / f"nota {number}.md").write_text(text, encoding="utf-8")
     for asked in ("¿Por qué falla el parser con la fecha del año bisiesto?", "el fallo de una fecha"):
         assert search.search(config.load(str(tmp_path)), asked).hits[0].path == "nota 0.md"
+    (tmp_path / "auth.md").write_text("El auth caduca.", encoding="utf-8")
+    assert search.search(config.load(str(tmp_path)), "¿Cómo es la authentication?").hits[0].path == "auth.md"

@@ -155,13 +155,19 @@ def query_terms(text: str) -> list[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """Say whether a question is in a language that is written in Latin letters, and is not English."""
+    """Say whether a question is in a language that is written in Latin letters, and is not English.
+
+    One sign of it is none: `az`, `du`, `der` and `nas` are names, too. Vietnamese does not count: its words have one
+    form only, and many are a function word of another language once their accents are gone.
+    """
+    if not text.isascii() and any("\u1ea0" <= letter <= "\u1ef9" for letter in normalize("NFC", text)):
+        return False
     foreign = english = 0
     for word in words(text):
         folded = _fold(word)
         english += folded in STOPWORDS
         foreign += folded in FOREIGN or (folded.isascii() and not word.isascii())
-    return foreign > english
+    return foreign > max(english, 1)
 
 
 def is_unspaced(text: str) -> bool:

@@ -72,12 +72,14 @@ def _with_forms(view: View, term: str) -> Unit:
     if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
         return unit(term)
     start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
+    known = unit(term).terms
+    names = {name for name, _ in known}
     forms = (
         form
         for form in view.starting_with("body", start, MAX_FORMS)
-        if form != term and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
+        if form not in names and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
     )
-    return Unit(((term, 1.0), *((form, FORM) for form in forms)))
+    return Unit((*known, *((form, FORM) for form in forms)))
 
 
 def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
@@ -156,20 +158,16 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
 def _match(view: View, unit: Unit) -> _Match:
     first, *others = [_match_term(view, term, weight) for term, weight in unit.terms]
     for other in others:
-        first = _Match(
-            _larger(first.notes, other.notes),
-            _larger(first.folders, other.folders),
-            _larger(first.body, other.body),
-            max(first.rarity, other.rarity),
-        )
-    return first
+        _take_larger(first.notes, other.notes)
+        _take_larger(first.folders, other.folders)
+        _take_larger(first.body, other.body)
+    return first._replace(rarity=max([first.rarity, *(other.rarity for other in others)]))
 
 
-def _larger(a: dict[int, _Number], b: dict[int, _Number]) -> dict[int, _Number]:
-    larger = a | b
-    for key in a.keys() & b.keys():
-        larger[key] = max(a[key], b[key])
-    return larger
+def _take_larger(into: dict[int, _Number], more: Mapping[int, _Number]) -> None:
+    for key, value in more.items():
+        if value > into.get(key, 0):
+            into[key] = value
 
 
 def _match_term(view: View, term: str, weight: float) -> _Match:

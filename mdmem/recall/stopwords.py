@@ -32,7 +32,8 @@ _QUESTIONS = "what which who whom whose why when where how kind kinds please tel
 STOPWORDS = frozenset(" ".join([_PRONOUNS_AND_ARTICLES, _VERBS, _NEGATED_AND_SHORTENED, _JOINING, _QUESTIONS]).split())
 """English function words and the words that questions begin with, folded as `analysis` folds them."""
 
-# No word that means something in English or in code (`mit`, `os`, `jest`, `come`, `hat`) is among them.
+# No common word of English or of code (`mit`, `os`, `jest`, `come`, `hat`) is among them; of names (`du`, `der`, `az`)
+# some are, so that a question must have two of them.
 _OTHER_LANGUAGES = """
 der das und ist von sind ein eine einen einem einer eines dem wie wann warum welche welcher welches welchen wurde wurden
 waren auf nicht sich zum zur nach wir ich sie haben hatte kann wird werden auch oder uber durch aus gibt
@@ -55,4 +56,4 @@ ve bir bu nasil neden nicin hangi nerede icin ile olarak olan gibi nin nun
 """
 
 FOREIGN = frozenset(_OTHER_LANGUAGES.split()) - STOPWORDS
-"""Function words of other languages in Latin letters, folded: a question that has them is not in English."""
+"""Function words of other languages in Latin letters, folded."""
