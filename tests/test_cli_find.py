@@ -61,6 +61,9 @@ def test_a_word_that_begins_with_a_dash_is_not_wanted_and_no_option(day: Day) ->
     assert not {hit["id"] for hit in day.json("search", "parser", "-february")} & {
         hit["id"] for hit in day.json("search", "+february")
     }
+    slip = day.attempt("search", "-json", "parser")
+    assert "--json" in str(slip.exception)
+    assert day.run("search", "parser", "--", "-json").output == day.run("search", "parser").output
 
 
 def test_a_search_for_people_shows_rank_date_kind_title_citation_and_place(day: Day) -> None:

@@ -38,6 +38,10 @@ class _Question(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         unwanted = [word for word in args[:end] if _UNWANTED.match(word)]
+        names = {name for option in self.params for name in option.opts}
+        for word in unwanted:
+            if f"-{word}" in names and not ctx.resilient_parsing:
+                raise UsageError(f"No such option: {word}. Say -{word}; after `--`, {word} is a word not to be found.")
         others = [word for word in args[:end] if not _UNWANTED.match(word)]
         return super().parse_args(ctx, [*others, "--", *unwanted, *args[end + 1 :]])
 
