@@ -146,6 +146,10 @@ def test_an_answer_that_comes_too_late_is_not_remembered(past: Talk) -> None:
         assert inject.answer(settings, ["claude-code", str(started), str(until_when)], {}, body) is None
     assert not list(given.read_log(settings))
     assert not talk.flag("given").exists()
+    long = json.dumps(talk.payload("UserPromptSubmit", prompt="Make the date parser take leap days. " * 20)).encode()
+    now = time.monotonic()
+    assert inject.answer(settings, ["claude-code", str(now), str(now + 0.005)], {}, long) is None
+    assert not talk.flag("recalled").exists(), "the next prompt may look up what nobody was given"
 
 
 def test_many_ask_at_once_and_each_gets_its_own_answer(past: Talk, watcher: subprocess.Popen[bytes]) -> None:

@@ -72,14 +72,18 @@ class At:
 
 
 class Offer:
-    """What could be given: sections of memories, and for the log why, and how long the queries were."""
+    """What could be given: sections of memories, and for the log why, and how long the queries were.
 
-    __slots__ = ("query_chars", "sections", "why")
+    claimed: whether the once-a-session search was taken for it.
+    """
+
+    __slots__ = ("claimed", "query_chars", "sections", "why")
 
     def __init__(self) -> None:
         self.sections: list[Section] = []
         self.why: list[str] = []
         self.query_chars = 0
+        self.claimed = False
 
     def add(self, why: str, section: Section, query_chars: int = 0) -> int:
         """Add a section without what is in another already; give how many memories that leaves."""
@@ -103,7 +107,11 @@ def build(config: Config, event: Event, now: float, deadline: float, until: floa
         return None
     offer = rule(at)
     made = rendered(config, offer)
-    if made is None or (until is not None and time.monotonic() >= until):
+    if until is not None and time.monotonic() >= until:
+        if offer.claimed:
+            given.release(at.record)
+        return None
+    if made is None:
         return None
     given.remember(at.record, made.ids)
     given.log(config, _log_row(at, offer, made))
@@ -222,7 +230,8 @@ def _recall(at: At, offer: Offer, text: str, topic: str) -> None:
 def _once(at: At, offer: Offer, text: str, trigger: str) -> None:
     query = _of_last_turns(at, text)
     when = vault.iso_time(at.now)
-    if not given.claim(at.record, trigger, len(query), when):
+    offer.claimed = given.claim(at.record, trigger, len(query), when)
+    if not offer.claimed:
         return
     count = 0
     if query.strip():

@@ -63,6 +63,14 @@ def claim(record: Record, trigger: str, query_chars: int, now: str) -> bool:
     return True
 
 
+def release(record: Record) -> None:
+    """Give the once-a-session search back: nobody waited for what came of it."""
+    try:
+        os.unlink(record.flag("recalled"))
+    except OSError:
+        return
+
+
 def settle(record: Record, trigger: str, query_chars: int, results: int, now: str) -> None:
     """Note what came of it."""
     try:
