@@ -168,6 +168,22 @@ def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_pat
     assert done.left == []
     assert f"git -C {vault} push --force --all origin" in done.elsewhere[0]
     assert "transcripts" in done.elsewhere[-1]
+
+
+def test_a_remote_that_never_had_it_need_not_be_replaced(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/b.md", "fine\n")
+    commit.commit(config)
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(vault, "push", "-q", "origin", "main")
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert (done.commits, done.left) == (1, [])
+    assert not any("remote" in line or "Clones" in line for line in done.elsewhere)
     assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
     assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Purged,valueonly)").strip()
 

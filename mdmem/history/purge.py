@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +140,7 @@ def apply(config: Config, planned: Plan) -> Purged:
             drop=planned.drop,
             rename=planned.rename,
         ) as done:
+            elsewhere = _elsewhere(repo, done.moved)  # as long as it is known what remotes have
             # The files first: a purge that is killed in between is finished by the next one, and no commit
             # in the meantime can bring back what history no longer has.
             changed = _clean_files(config, planned)
@@ -152,7 +153,7 @@ def apply(config: Config, planned: Plan) -> Purged:
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
-    return Purged(changed, len(done.moved), searched, left, [*lost, *_elsewhere(repo)])
+    return Purged(changed, len(done.moved), searched, left, [*lost, *elsewhere])
 
 
 def replacing(repo: Repository, remote: str) -> str:
@@ -333,19 +334,29 @@ def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], 
     return left, len(found)
 
 
-def _elsewhere(repo: Repository) -> list[str]:
-    """Name what cannot be reached from here."""
+def _elsewhere(repo: Repository, moved: dict[str, str]) -> list[str]:
+    """Name what cannot be reached from here, and may have the commits that were rewritten."""
     listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
-    remotes = [line.removeprefix("remote.").partition(" ") for line in listed if " " in line]
-    told = [
-        f"The remote {key.removesuffix('.url')} ({url}) still has the old history. "
-        f"Replace it with: {replacing(repo, key.removesuffix('.url'))}"
-        for key, _, url in remotes
-    ]
-    if remotes:
+    told = []
+    for key, _, url in (line.removeprefix("remote.").partition(" ") for line in listed if " " in line):
+        remote = key.removesuffix(".url")
+        has = _has_any(repo, remote, moved)
+        if has is not False:
+            says = f"The remote {remote} ({url}) {'still has' if has else 'may still have'} the old history."
+            told.append(f"{says} Replace it with: {replacing(repo, remote)}")
+    if told:
         told.append("Clones on other machines still have it: delete them there and run `mdmem clone` again.")
     told.append(
         "The agents' own transcripts are not mdmem's to change. Look for it with: "
         "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
     )
     return told
+
+
+def _has_any(repo: Repository, remote: str, commits: Collection[str]) -> bool | None:
+    """Say whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
+    there = repository.attempt(repo, "rev-list", f"--remotes={remote}").out.decode("ascii").split()
+    if not set(there).isdisjoint(commits):
+        return True
+    apart = repository.attempt(repo, "rev-list", "-1", f"--remotes={remote}", "--not", "--branches").out
+    return False if there and not apart else None
