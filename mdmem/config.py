@@ -148,7 +148,12 @@ SETTINGS: tuple[Setting, ...] = (
         user_only=True,
     ),
     Setting("expand.weight", 0.3, "What a word of the guess counts, beside 1 for a word of the query.", user_only=True),
-    Setting("expand.deadline_seconds", 4.0, "How long a provider is waited for.", user_only=True),
+    Setting(
+        "expand.deadline_seconds",
+        4.0,
+        "How long a provider is waited for; in an injection, all of them together.",
+        user_only=True,
+    ),
     Setting(
         "expand.without_claude_cli",
         False,
