@@ -21,7 +21,7 @@ from mdmem.agents import Event
 from mdmem.capture import replay
 from mdmem.cli import bring as command
 from mdmem.errors import NotFoundError
-from mdmem.history import commit, forget
+from mdmem.history import commit, find, forget, purge
 from mdmem.transcripts.done import Done
 from mdmem.transcripts.markdown import memories
 from tests.conftest import notes
@@ -120,6 +120,18 @@ def test_what_its_owner_deleted_stays_away_when_nothing_but_history_recalls_it(v
 
     assert not +tally.added
     assert contents(vault, pages=False) == before
+
+
+def test_a_purged_note_stays_away_though_nothing_names_it_any_more(vault: Path) -> None:
+    settings = start(vault)
+    bring(TOOLS)
+    commit.commit(settings)
+    gone = next(path for path in notes(vault) if "-bash-" in path.name)
+    purge.apply(settings, purge.plan(settings, find.id_in(gone.name), kind="id"))
+    shutil.rmtree(settings.state_dir)
+
+    assert not +bring(TOOLS, again=True, purged=purge.known(settings)).added
+    assert not list(vault.rglob("*-bash-*"))
 
 
 def test_hand_edits_stay(vault: Path) -> None:

@@ -18,7 +18,7 @@ from mdmem.journal import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mdmem.agents import Event
 
@@ -39,6 +39,7 @@ class Replay:
         absent: bool = False,
         again: bool = False,
         deleted: Mapping[str, str] | None = None,
+        purged: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Begin with the session called `session`, an agent's own id as `events.session_id` gives it.
 
@@ -48,6 +49,7 @@ class Replay:
         absent: the vault is known to hold no folder of this session, so that none is looked for.
         again: a session whose folder is gone is stored anew; else what its owner deleted stays away.
         deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
+        purged: says of a note's id whether that note is never to come back.
 
         Raises:
             OSError, VaultError: when the session's folder cannot be opened.
@@ -62,6 +64,7 @@ class Replay:
             self.session.forget()
         self.rules = privacy.Rules.of(config.settings)
         self.added = 0
+        self.purged = purged
         self._pauses = choice.pauses(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
         self._homes: dict[str, str] = {}
@@ -166,7 +169,9 @@ class _Replayed(Capture):
         return self.replay.home(self, created)
 
     def is_deleted(self, made: note.Note) -> bool:
-        """Say whether the note is known to have been deleted, with its whole session: no folder is made for it."""
+        """Say whether the note was purged, or deleted with its whole session: no folder is made for it."""
+        if self.replay.purged(made.id):
+            return True
         return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None
 
     def known(self, draft: Draft, made: note.Note) -> str | None:

@@ -126,7 +126,7 @@ class Capture:
         return note.make_id(self.session.id, self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
     def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
-        """Say whether the note is known to have been deleted, with its whole session."""
+        """Say whether the note is known to have been deleted for good."""
         return False
 
     def known(self, draft: Draft, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft

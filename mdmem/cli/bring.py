@@ -20,7 +20,7 @@ from mdmem.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.transcripts.bring import Tally
+    from mdmem.transcripts.bring import Import, Tally
     from mdmem.transcripts.done import Done
     from mdmem.transcripts.markdown import Folder
     from mdmem.transcripts.sources import Transcript
@@ -199,30 +199,29 @@ def _chosen(todo: list[Transcript], wish: Wish) -> list[Survey]:
 
 
 def _import(settings: Config, done: Done, plan: Plan, stopped: Callable[[], bool]) -> Tally:
-    from mdmem.transcripts.bring import Import
-
     with bring_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
-        run = Import(settings, done, os.environ, stopped=stopped, deleted=_deleted(settings, done))
+        run = _run(settings, done, stopped)
         run.told = lambda behind: told(behind, bring_view.many(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     run.folders(plan.folders)
     return run.tally
 
 
-def _deleted(settings: Config, done: Done) -> dict[str, str]:
-    from mdmem.history import forget
+def _run(settings: Config, done: Done, stopped: Callable[[], bool]) -> Import:
+    """Begin a run, to which history says what must not come back."""
+    from mdmem.history import forget, purge
+    from mdmem.transcripts.bring import Import
 
-    return {} if done.again else forget.deleted(settings)
+    deleted = {} if done.again else forget.deleted(settings)
+    return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge.known(settings))
 
 
 def _follow(settings: Config, done: Done, plan: Plan, wish: Wish, stopped: Callable[[], bool]) -> None:
     """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
     from mdmem.transcripts import survey
-    from mdmem.transcripts.bring import Import
     from mdmem.transcripts.follow import Watched
 
     watched = Watched(plan.found, plan.at)
-    deleted = _deleted(settings, done)
     click.echo("Following. Ctrl-C ends it.", err=True)
     while not stopped():
         _wait(stopped)
@@ -231,7 +230,9 @@ def _follow(settings: Config, done: Done, plan: Plan, wish: Wish, stopped: Calla
         if wish.project:
             seen = [one for one in (survey.survey(item, now) for item in changed) if one]
             changed = [one.transcript for one in survey.choose(seen, wish.project)]
-        run = Import(settings, done, os.environ, stopped=stopped, deleted=deleted)
+        if not changed:
+            continue
+        run = _run(settings, done, stopped)
         run.transcripts(changed, now)
         if run.tally.added:
             click.echo(f"{datetime.now().astimezone():%H:%M:%S}  {bring_view.added(run.tally)}")

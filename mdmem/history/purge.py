@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import note, vault
 from mdmem.config import Config
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, UsageError, VaultError
 from mdmem.history import filtering, find, index, lock, pages, past, repository, rewrite, writer
 from mdmem.history.repository import Repository
 from mdmem.history.rewrite import Step
@@ -23,6 +23,8 @@ from mdmem.slug import slug
 TRAILER = "Mdmem-Purged"
 """Names, in the commit that follows a purge, commits that were rewritten; `mdmem sync` never brings them back."""
 
+NOTE_TRAILER = "Mdmem-Purged-Note"
+"""Names there a note that was purged by its id, which is nowhere any more, by a hash of that: see `known`."""
 
 NOTHING = re.compile(rb"(?!)")
 
@@ -36,6 +38,7 @@ class Plan(NamedTuple):
     pattern: over bytes, in any text. messages: more that goes from messages of commits alone.
     drop: paths that a note to be purged had, in any commit. keep: their files stay as they are.
     rename: paths whose names hold the text, and their new names. names: the text as such names have it, in any text.
+    marks: hashes of the ids of notes that go.
     files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
     """
 
@@ -49,6 +52,7 @@ class Plan(NamedTuple):
     caches: list[str]
     keep: bool = False
     names: re.Pattern[bytes] = NOTHING
+    marks: frozenset[str] = frozenset()
 
     def finds(self, data: bytes) -> bool:
         """Say whether there is anything to take out of a text."""
@@ -91,17 +95,19 @@ def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
     names = NOTHING
+    marks: frozenset[str] = frozenset()
     if kind == "id":
         drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
         pattern = re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(target.encode()),) * 2))
         messages = _titled(repo, drop, pattern.pattern)
+        marks = frozenset(_mark(find.id_in(path) or target) for path in drop)
     else:
         pattern = messages = _literal(target) if kind == "text" else _expression(target)
         names = _in_names(target) if kind == "text" else NOTHING
         paths = {path: _renamed(path, names, pattern) for path in ever}
         rename = {old: new for old, new in paths.items() if old != new}
     instead = str(config.settings["privacy.redacted"]).encode()
-    planned = Plan(pattern, messages, instead, drop, rename, {}, 0, [], names=names)
+    planned = Plan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
     return _counted(config, repo, planned)
 
 
@@ -147,13 +153,30 @@ def apply(config: Config, planned: Plan) -> Purged:
             if done.moved:
                 filtering.bring_home(repo, done.folder, held)
                 _unstage(repo, planned)
-                _record(repo, done.moved, held)
+            if done.moved or planned.marks:
+                _record(repo, done.moved, planned.marks, held)
         filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
     return Purged(changed, len(done.moved), searched, left, [*lost, *elsewhere])
+
+
+def known(config: Config) -> Callable[[str], bool]:
+    """Give what says of a note's id whether that note was purged: what is imported again must not bring it back."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return lambda _: False
+    form = f"--format=%(trailers:key={NOTE_TRAILER},valueonly)"
+    told = repository.attempt(repo, "log", "--grep", f"^{NOTE_TRAILER}: ", form, "HEAD").out
+    marks = frozenset(told.decode("ascii", "replace").split())
+    return lambda name: bool(marks) and _mark(name) in marks
+
+
+def _mark(name: str) -> str:
+    return note.make_id("purged", name)
 
 
 def replacing(repo: Repository, remote: str) -> str:
@@ -293,17 +316,22 @@ def _unstage(repo: Repository, planned: Plan) -> None:
             repository.run(repo, "reset", "--quiet", "--", path)
 
 
-def _record(repo: Repository, moved: dict[str, str], held: int) -> None:
-    """Say in a commit that history was rewritten, so that another machine does not merge the old one back."""
+def _record(repo: Repository, moved: dict[str, str], marks: Collection[str], held: int) -> None:
+    """Say in a commit that history was rewritten, so that another machine does not merge the old one back.
+
+    marks: the notes that no import is to bring back.
+    """
     words = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
     walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
     rows = [line.split() for line in walked.splitlines()]
     first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
     branch = repository.branch(repo)
     head = writer.tip(repo, branch)
-    trailers = "".join(f"{TRAILER}: {oid}\n" for oid in first)
+    named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
+    trailers = "".join(f"{key}: {value}\n" for key, value in named)
+    subject = "Purge: history was rewritten" if moved else "Purge: what went was in no commit"
     writer.mark(repo, head)
-    writer.write(repo, branch, head, [Draft(f"Purge: history was rewritten\n\n{trailers}", {})], held)
+    writer.write(repo, branch, head, [Draft(f"{subject}\n\n{trailers}", {})], held)
     index.catch_up(repo, held)
 
 

@@ -45,7 +45,7 @@ class Import:
     """A run: the vault, what it knows of earlier runs, and what came of it so far.
 
     told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
-    deleted: notes that their owner has deleted, id -> file name: they stay away.
+    deleted: notes that their owner has deleted, id -> file name; purged: says so of an id. They stay away.
     """
 
     def __init__(
@@ -57,8 +57,10 @@ class Import:
         told: Callable[[int], None] = lambda _: None,
         stopped: Callable[[], bool] = lambda: False,
         deleted: Mapping[str, str] | None = None,
+        purged: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.deleted = deleted
+        self.purged = purged
         self.config = config
         self.done = done
         self.env = env
@@ -117,8 +119,16 @@ class Import:
         # A session that is going on may get its folder from a hook at any moment: then it is looked for.
         absent = self._tags.isdisjoint(tags) and now - transcript.changed_ns / 1e9 > QUIET_SECONDS
         self._tags.update(tags)
-        more = {"absent": absent, "again": self.done.again}
-        return Replay(self.config, session, scratch, loose=transcript.source.loose, deleted=self.deleted, **more)
+        return Replay(
+            self.config,
+            session,
+            scratch,
+            loose=transcript.source.loose,
+            absent=absent,
+            again=self.done.again,
+            deleted=self.deleted,
+            purged=self.purged,
+        )
 
     def _count(self, outcome: store.Outcome) -> None:
         self._failures = self._failures + 1 if outcome.error else 0
