@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -12,6 +13,8 @@ from typing import Any
 
 import hypothesis
 import pytest
+
+from mdmem.agents import command_line
 
 # A busy machine is no failure: the examples are bounded in number, not in time. They are the same in every run,
 # so that a change is judged by what it changed; MDMEM_SOAK=N looks at new ones, N times as many.
@@ -32,10 +35,18 @@ REPO = Path(__file__).resolve().parent.parent
 PAYLOADS = Path(__file__).parent / "payloads"
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give names for homes: `mktemp` would list all folders there are to find each next one."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give every test a home of its own: no test reads or writes the real one."""
-    folder = tmp_path_factory.mktemp("home")
+    folder = next(homes)
+    folder.mkdir(mode=0o700)
     outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
     for name in [name for name in os.environ if name.startswith(outside)]:
         monkeypatch.delenv(name)
@@ -43,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     monkeypatch.setenv("TZ", "UTC")
     (folder / "run").mkdir(mode=0o700)
-    yield folder
+    return folder
 
 
 @pytest.fixture
@@ -126,14 +137,22 @@ def ask(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
-def hook(mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Send a payload (a dict, or text as it is) to `mdmem hook AGENT`; it must end well and silently."""
+def hook(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Send a payload (a dict, or text as it is) to an agent's hook as registered; it must end well and silently."""
 
-    def send(payload: Any, agent: str = "claude-code", **more: Any) -> subprocess.CompletedProcess[str]:
-        text = payload if isinstance(payload, (str, bytes)) else json.dumps(payload)
-        done = mdmem("hook", agent, input=text, **more)
-        assert (done.returncode, done.stderr) == (0, "")
-        return done
+    def send(
+        payload: Any, agent: str = "claude-code", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        data = payload if isinstance(payload, (str, bytes)) else json.dumps(payload)
+        done = subprocess.run(
+            ["/bin/sh", "-c", command_line.command("hook", agent, None)],
+            input=data.encode() if isinstance(data, str) else data,
+            capture_output=True,
+            env={**os.environ, **(env or {})},
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        return subprocess.CompletedProcess(done.args, 0, done.stdout.decode(), "")
 
     return send
 

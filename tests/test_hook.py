@@ -23,15 +23,48 @@ Hook = Callable[..., subprocess.CompletedProcess[str]]
 RECORDED = sorted((PAYLOADS / "claude_code").glob("*.json"))
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_every_recorded_payload_ends_well_and_in_silence(path: Path, vault: Path, hook: Hook, mdmem: Hook) -> None:
-    for done in (hook(path.read_bytes()), mdmem("inject", "claude-code", input=path.read_bytes())):
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == "" or isinstance(json.loads(done.stdout), dict)
-    for found in vault.rglob("*.md"):
-        parsed = frontmatter.loads(found.read_text("utf-8"))
-        assert parsed["id"]
-        assert parsed["kind"] in ("session", "project", "prompt", "observation", "response", "summary")
+# An interpreter as the registered commands start it, which forks a process for each run: to start and to load what is
+# needed costs most of a hook.
+FORKS = """
+import os, sys
+sys.path += sys.argv[1].split(os.pathsep)
+from mdmem.agents import claude_code
+from mdmem.capture import events, hook, page, projects, tools
+from mdmem.privacy import values
+from mdmem.recall import context, inject, triggers, turns
+for place in sys.argv[2:]:
+    for verb, main in (("hook", hook.main), ("inject", inject.main)):
+        child = os.fork()
+        if not child:
+            for number, name in enumerate(("payload", verb + ".out", verb + ".err")):
+                os.dup2(os.open(os.path.join(place, name), os.O_RDWR | os.O_CREAT), number)
+            main(["claude-code"], os.path.join(place, "vault"))
+        print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_every_recorded_payload_ends_well_and_in_silence(tmp_path: Path) -> None:
+    for path in RECORDED:
+        (tmp_path / path.stem / "vault").mkdir(parents=True)
+        (tmp_path / path.stem / "vault" / "mdmem.toml").touch()
+        shutil.copyfile(path, tmp_path / path.stem / "payload")
+    package = Path(registration.__file__).parent.parent.parent
+    found = f"{package}{os.pathsep}{Path(frontmatter.__file__).parent.parent}"
+
+    words = ["-I", "-S", "-c", FORKS, found, *(str(tmp_path / path.stem) for path in RECORDED)]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout.split(), done.stderr) == (["0"] * 2 * len(RECORDED), "")
+    for path in RECORDED:
+        for verb in ("hook", "inject"):
+            out, err = ((tmp_path / path.stem / f"{verb}.{name}").read_bytes() for name in ("out", "err"))
+            assert err == b"", path
+            assert out == b"" or isinstance(json.loads(out), dict), path
+        for note in (tmp_path / path.stem / "vault").rglob("*.md"):
+            parsed = frontmatter.loads(note.read_text("utf-8"))
+            assert parsed["id"]
+            assert parsed["kind"] in ("session", "project", "prompt", "observation", "response", "summary")
+    assert len(list(tmp_path.glob("UserPromptSubmit-*/vault/journal"))) > 5
 
 
 def test_there_are_recorded_payloads() -> None:
