@@ -13,10 +13,17 @@ if TYPE_CHECKING:
 
 KINDS = ("session", "prompt", "observation", "response", "summary", "note", "project", "ghost", "agent")
 CAPTURED = ("prompt", "observation", "response", "summary")
+INTERNAL = ("ghost", "agent")
+"""What ghosts and agents remember for themselves: shown to nobody else, and listed only when asked for."""
 MAX_TITLE_CHARS = 200
 MAX_NOTE_BYTES = 64 * 1024
 MAX_META_BYTES = 8 * 1024
 _META_ROOM = MAX_META_BYTES - 512  # what numbering and the digest add, and the lines around
+
+
+def is_internal(path: str, kind: object = "") -> bool:
+    """Say whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
+    return path.split("/")[0].casefold() == "internal" or str(kind).lower() in INTERNAL
 
 
 class Draft:

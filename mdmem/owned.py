@@ -54,7 +54,7 @@ def add(
         UsageError: when there is nothing to store, since it is empty or private, or it is too long for one note.
         VaultError, OSError: when the vault cannot take it.
     """
-    if is_internal(folder) != (kind in _INTERNAL):
+    if note.is_internal(folder) != (kind in note.INTERNAL):
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
     rules = privacy.Rules.of(config.settings)
     source = {"title": title, "body": body, "tags": list(tags), "meta": dict(extra_meta or {})}
@@ -202,16 +202,10 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 def is_owned(path: str, data: bytes) -> bool:
     """Say whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
     kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
-    return kind not in _CAPTURED and not is_internal(path)
+    return kind not in _CAPTURED and not note.is_internal(path, kind)
 
 
 _CAPTURED = frozenset([*note.KINDS, ""]) - {"note"}
-_INTERNAL = frozenset(["ghost", "agent"])
-
-
-def is_internal(path: str, kind: object = "") -> bool:
-    """Say whether a note is a ghost's or an agent's memory: it lies where they keep them, or is of their kind."""
-    return path.split("/")[0].casefold() == "internal" or str(kind).lower() in _INTERNAL
 
 
 def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, internal: bool = False) -> bool:
@@ -225,7 +219,7 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
         VaultError, BusyError, OSError: when it cannot be written.
     """
     *folders, name = path.split("/")
-    if not vault.is_note_path(path) or (is_internal(path) and not internal):
+    if not vault.is_note_path(path) or (note.is_internal(path) and not internal):
         raise NotFoundError(f"There is no note at {path!r:.200}.")
     durable = config.settings["capture.durability"] == "power"
     try:

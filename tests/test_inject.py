@@ -407,6 +407,8 @@ def test_the_private_part_of_a_prompt_is_not_searched_by(talk: Talk) -> None:
 def test_internal_memories_are_never_given(talk: Talk) -> None:
     write(talk.vault, "internal/ghost/user/alice/a.md", "The date parser ghost.", kind="ghost", pinned=True)
     write(talk.vault, "internal/agent/b.md", "The date parser agent memory.", kind="agent", pinned=True)
+    write(talk.vault, "Internal/c.md", "The date parser ghost, where letters have no case.", pinned=True)
+    write(talk.vault, "notes/d.md", "The date parser ghost, by its kind.", kind="Ghost", pinned=True)
 
     assert "ghost" not in build(talk, "SessionStart", source="startup")
     text = build(talk, prompt="What did we decide about the date parser?")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from mdmem import vault
+from mdmem import note, vault
 from mdmem.errors import BusyError
 from mdmem.recall import search, staged
 from mdmem.recall import select as allowing
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mdmem.recall.index.view import View
     from mdmem.recall.query import Query
 
-INTERNAL = frozenset(["ghost", "agent"])
-"""Kinds that are listed only when they are asked for."""
 PAGES = ("session", "project")
 """Kinds that machines keep up to date, and that stand for other notes."""
 _Answer = TypeVar("_Answer")
@@ -65,7 +63,7 @@ def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[
     pages: also those of sessions and projects, which are otherwise left out unless their kind is asked for.
     """
     kinds = {value for condition in query.filters if condition.key == "kind" for value in condition.values}
-    internal = bool(kinds) and kinds <= INTERNAL
+    internal = bool(kinds) and kinds <= set(note.INTERNAL)
     chosen = allowing.allowed(view, root, query, internal=internal, here=staged.ANYWHERE)
     kept = set(view.all) if chosen is None else chosen
     if not kinds and not pages:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mdmem import note, owned, vault
+from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit, join, repository, writer
@@ -62,7 +62,7 @@ def select(config: Config, *, project: str = "", since: str = "") -> Iterator[Ex
         if data is None:
             continue
         parsed = note.parse(data)
-        if owned.is_internal(path, parsed.meta.get("kind")):
+        if note.is_internal(path, parsed.meta.get("kind")):
             continue
         if project and str(parsed.meta.get("project", "")) != project:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from mdmem import header, note, owned, vault
+from mdmem import header, note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, lock, past, repository, rewrite, writer
@@ -121,7 +121,7 @@ def delete(item: Item) -> Step:
 
 
 def _is_unshown(item: Item) -> bool:
-    return item.kind in UNSHOWN or owned.is_internal(item.path, item.kind)
+    return item.kind in UNSHOWN or note.is_internal(item.path, item.kind)
 
 
 def _items(repo: Repository, base: str, head: str) -> list[Item]:

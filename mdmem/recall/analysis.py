@@ -20,7 +20,7 @@ from mdmem.recall.stopwords import FOREIGN, STOPWORDS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
 
 MAX_WORD_CHARS = 64

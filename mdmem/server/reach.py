@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem import config, journal, owned, project
+from mdmem import config, journal, note, project
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import private
@@ -48,7 +48,7 @@ class Reach(NamedTuple):
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
         """Say whether a note may be shown: nobody's internal memory, and no other project's private note."""
-        if owned.is_internal(path, meta.get("kind")):
+        if note.is_internal(path, meta.get("kind")):
             return False
         owner = path.split("/")[1] if path.startswith("journal/") else str(meta.get("project", ""))
         if self.project and owner == self.project:

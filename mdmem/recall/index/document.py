@@ -239,7 +239,7 @@ def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any]) -> Iterato
         yield "redacted"
     if _says(parsed, "staged"):
         yield "staged"
-    if facts["kind"] in ("ghost", "agent") or path.startswith("internal/"):
+    if note.is_internal(path, facts["kind"]):
         yield "internal"
 
 
