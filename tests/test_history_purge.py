@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
-from mdmem.history import commit, filtering, purge
+from mdmem.history import commit, filtering, purge, repository
 from tests.history_vault import FOLDER, captured, git, head_files, put, start, turn
 
 TEXT = 'the "Falcon" project'
@@ -168,6 +168,13 @@ def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_pat
     assert done.left == []
     assert f"git -C {vault} push --force --all origin" in done.elsewhere[0]
     assert "transcripts" in done.elsewhere[-1]
+
+
+def test_what_is_to_be_run_is_quoted_for_the_shell(vault: Path) -> None:
+    start(vault)
+    git(vault, "config", "branch.main.merge", "refs/heads/a;b")
+    repo = repository.open_vault(str(vault))
+    assert purge.replacing(repo, "origin").endswith(" push --force origin 'main:a;b'")
 
 
 def test_a_remote_that_never_had_it_need_not_be_replaced(vault: Path, tmp_path: Path) -> None:

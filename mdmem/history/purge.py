@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -184,8 +185,8 @@ def replacing(repo: Repository, remote: str) -> str:
     branch = repository.branch(repo).removeprefix("refs/heads/")
     merges = os.fsdecode(repository.attempt(repo, "config", "--get", f"branch.{branch}.merge").out).strip()
     there = merges.removeprefix("refs/heads/")
-    what = f"{remote} {branch}:{there}" if there not in ("", branch) else f"--all {remote}"
-    return f"git -C {repo.root} push --force {what}"
+    what = (remote, f"{branch}:{there}") if there not in ("", branch) else ("--all", remote)
+    return shlex.join(["git", "-C", str(repo.root), "push", "--force", *what])
 
 
 def _literal(text: str) -> re.Pattern[bytes]:
