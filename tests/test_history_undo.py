@@ -151,6 +151,18 @@ def test_forgetting_is_narrowed_by_age_and_project(vault: Path) -> None:
     assert titles(matching="falcon wings") == []
 
 
+@pytest.mark.parametrize("folder", ["notes/standup", FOLDER])
+def test_forgetting_the_last_note_leaves_a_page_that_somebody_wrote_beside_it(vault: Path, folder: str) -> None:
+    config = start(vault)
+    page = put(vault, f"{folder}/session.md", "# My own page\n")
+    put(vault, f"{folder}/a.md", "words\n")
+    commit.commit(config)
+
+    forget.apply(config, forget.plan(config, [f"{folder}/a.md"]), lambda _: None)
+
+    assert page.read_text() == "# My own page\n"
+
+
 def test_an_ambiguous_session_is_not_guessed(vault: Path) -> None:
     config = start(vault)
     turn(vault)

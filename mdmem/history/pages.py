@@ -20,7 +20,7 @@ def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> byte
     """Give a page another title where it has one of these, which is that of a prompt that is not to be named."""
     meta = note.parse(data).meta
     old = str(meta.get("title") or "")
-    if old not in titles:
+    if not old or old not in titles:
         return data
     new = _first_title(root, path, titles) or f"Session of {str(meta.get('created', ''))[:10]}"
     try:
@@ -40,9 +40,9 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
 
 
 def is_worded(data: bytes) -> bool:
-    """Say whether a person has written below what is kept up to date."""
-    _, _, own = data.decode("utf-8", "replace").partition(PAGE_MARKS[1])
-    return any(line.strip() and not line.startswith("#") for line in own.split("\n"))
+    """Say whether a person has written below what is kept up to date, or made the page their own altogether."""
+    _, kept, own = data.decode("utf-8", "replace").partition(PAGE_MARKS[1])
+    return not kept or any(line.strip() and not line.startswith("#") for line in own.split("\n"))
 
 
 def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:

@@ -59,7 +59,7 @@ def _bring_pages(config: Config, done: list[Step], update_page: UpdatePage) -> l
     """Take deleted notes off the pages of their sessions; give the paths of the pages."""
     titles: dict[str, set[str]] = {}
     for step in done:
-        if step.after is None:
+        if step.after is None and step.path.startswith("journal/"):
             title = str(note.parse(step.before or b"").meta.get("title", ""))
             titles.setdefault(f"{step.path.rpartition('/')[0]}/{PAGE}", set()).add(title)
     found = {path: data for path in titles if (data := vault.read_path(config.vault, path)) is not None}
