@@ -242,7 +242,9 @@ def identities(config: Config, name: str) -> list[str]:
         return []  # not ours to read
     header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
     found: Any = front_matter.read(header)[0].get("identity", []) if header else []
-    return [str(item) for item in found] if isinstance(found, list) else [str(found)]
+    from mdmem.project import in_one_case
+
+    return [in_one_case(str(item)) for item in (found if isinstance(found, list) else [found])]
 
 
 def find_project(config: Config, who: str) -> str:

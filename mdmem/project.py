@@ -312,14 +312,17 @@ def _without_port(host: str) -> str:
     return name if not port or port.isdigit() else ""
 
 
+def in_one_case(remote: str) -> str:
+    """Write a remote in small letters where its host takes capitals for the same; a page may have it otherwise."""
+    return remote.lower() if remote.partition("/")[0] in _CASELESS_HOSTS else remote
+
+
 def _joined(host: str, parts: list[str]) -> str:
     host = _SAME_HOST.get(host, host)
     if host == "dev.azure.com":  # `org/project/_git/repo` by HTTPS, `v3/org/project/repo` by SSH
         parts = [part for part in parts if part not in ("_git", "v3")]
     elif len(parts) == 3 and parts[0] == "scm":  # Bitbucket's HTTPS paths
         parts = parts[1:]
-    remote = "/".join([host, *parts]).removesuffix(".git")
-    if host in _CASELESS_HOSTS:
-        remote = remote.lower()
+    remote = in_one_case("/".join([host, *parts]).removesuffix(".git"))
     plain = len(remote) <= _REMOTE_CHARS and remote.isprintable() and " " not in remote
     return remote if plain else ""

@@ -359,6 +359,16 @@ def test_a_project_folder_that_its_owner_renamed_is_found_by_its_page(vault: Pat
     assert len(folder_names(vault)) == 2
 
 
+def test_a_page_may_name_its_project_in_capitals_where_the_host_does_not_care(vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    (tmp_path / "app" / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:Acme/App.git\n')
+    capture(prompt("one", cwd=str(tmp_path / "app")))
+    (page,) = vault.glob("journal/acme-app/project.md")
+    page.write_text(page.read_text().replace("github.com/acme/app", "github.com/Acme/App"))
+    capture(prompt("two", session_id=OTHER, cwd=str(tmp_path / "app")))
+    assert len(list(vault.glob("journal/*"))) == 1
+
+
 def test_projects_are_joined_by_moving_an_identity(vault: Path) -> None:
     capture(prompt("one", cwd="/home/dev/work/old"))
     capture(prompt("two", cwd="/home/dev/work/new", session_id=OTHER))
