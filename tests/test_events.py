@@ -360,7 +360,7 @@ def test_a_project_folder_that_its_owner_renamed_is_found_by_its_page(vault: Pat
 
 
 def test_a_page_may_name_its_project_in_capitals_where_the_host_does_not_care(vault: Path, tmp_path: Path) -> None:
-    (tmp_path / "app" / ".git").mkdir(parents=True)
+    (tmp_path / "app" / ".git" / "objects").mkdir(parents=True)
     (tmp_path / "app" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "app" / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:Acme/App.git\n')
     capture(prompt("one", cwd=str(tmp_path / "app")))
