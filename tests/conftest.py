@@ -23,7 +23,7 @@ hypothesis.settings.register_profile(
     "mdmem",
     deadline=None,
     derandomize=not SOAK,
-    max_examples=100 * SOAK or 50,
+    max_examples=100 * SOAK or 35,
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 hypothesis.settings.load_profile("mdmem")
@@ -31,8 +31,28 @@ hypothesis.settings.load_profile("mdmem")
 # The suite starts thousands of Pythons: each would compile the package anew where the environment keeps no bytecode.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Files of few and slow tests, whose tests go to whichever worker has time; the others' tests stay together, so that
+# what a file sets up and imports (a server, a vendor's library) is paid for once.
+APART = {"test_faults", "test_history_commit", "test_history_sync", "test_import", "test_index", "test_watch"}
+
 REPO = Path(__file__).resolve().parent.parent
 PAYLOADS = Path(__file__).parent / "payloads"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out by file, where nothing else was asked for."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    def scope(nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if Path(file).stem in APART else file
+
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = scope
+    return scheduler
 
 
 @pytest.fixture(scope="session")

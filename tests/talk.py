@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mdmem import agents, config
+from mdmem.agents import command_line
 from mdmem.capture import events
 from mdmem.capture.store import Outcome
 
@@ -90,13 +90,13 @@ class Talk:
     def process(
         self, verb: str, payload: Any, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `mdmem VERB claude-code` with a payload (bytes as they are) on stdin."""
+        """Run `mdmem VERB claude-code` as it is registered, with a payload (bytes as they are) on stdin."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         patient = {"MDMEM_INJECT_DEADLINE_SECONDS": "50"}  # a busy machine is no failure
         named = {"MDMEM_VAULT": str(self.vault), "MDMEM_NOW": str(self.now + 60)}
         environment = {**os.environ, **patient, **named, **(env or {})}
         return subprocess.run(
-            [sys.executable, "-m", "mdmem", verb, "claude-code"],
+            ["/bin/sh", "-c", command_line.command(verb, "claude-code")],
             input=data,
             capture_output=True,
             env=environment,

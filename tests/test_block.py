@@ -126,14 +126,13 @@ def _holds(sections: list[Section], chars: int, bullet: int) -> None:
 
 
 @given(SECTIONS, st.integers(0, 12_000), st.integers(0, 2_000))
-@settings(max_examples=60)
 def test_whatever_the_notes_hold_the_block_holds(sections: list[Section], chars: int, bullet: int) -> None:
     _holds(sections, chars, bullet)
 
 
 @pytest.mark.soak
 @given(SECTIONS, st.integers(500, 12_000), st.integers(20, 2_000))
-@settings(max_examples=int(os.environ.get("MDMEM_SOAK", "30")))
+@settings(max_examples=int(os.environ.get("MDMEM_SOAK", "20")))
 def test_no_poisoned_block_breaks_however_many_are_made(sections: list[Section], chars: int, bullet: int) -> None:
     _holds(sections, chars, bullet)
 

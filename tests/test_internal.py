@@ -602,8 +602,8 @@ def test_nothing_reaches_across(server: Server, vault: Path, secrets: dict[str, 
     before = {path: path.read_bytes() for path in (vault / "internal").rglob("*.md")}
 
     asked = [one for at in others for one in calls(at, vault)]
-    # Half of the calls by default, and the other half for the next context, so that all of them are tried.
-    step = 1 if os.environ.get("MDMEM_SOAK") else 2
+    # A third of the calls by default, and another third for the next context, so that all of them are tried.
+    step = 1 if os.environ.get("MDMEM_SOAK") else 3
     asked = [*asked[[*CONTEXTS, "nobody"].index(name) % step :: step], *wide()]
     for (tool, arguments), answer in zip(asked, server.many(headers, asked), strict=True):
         sent = json.dumps(arguments)
@@ -623,7 +623,7 @@ def test_nothing_reaches_across(server: Server, vault: Path, secrets: dict[str, 
     for path, data in before.items():
         if path.relative_to(vault).as_posix() != mine:
             assert path.read_bytes() == data, path
-    assert len(asked) > 500
+    assert len(asked) > 400
     if name != "nobody":
         assert f"{own} says zebra" in found(call("remember_search_internal_memory", {"query": own}))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.agents import Event
@@ -405,7 +405,6 @@ def mutate(value: Any, chance: random.Random, odd: list[Any]) -> Any:
     return value
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(SAMPLES), st.integers(), st.lists(VALUES, min_size=1, max_size=4))
 def test_a_changed_transcript_is_read_without_an_error(path: Path, seed: int, odd: list[Any]) -> None:
     chance = random.Random(seed)
