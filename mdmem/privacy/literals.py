@@ -58,11 +58,13 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
         return word
     if not whole_word:
         for stop in _STOPS:
-            word = word.partition(stop)[0]
-    for sign in _NEXT_PAIR:
-        value, found, rest = word.partition(sign)
-        if found and "=" in rest:
-            word = value
+            if stop in word:
+                word = word.partition(stop)[0]
+    if "=" in word:
+        for sign in _NEXT_PAIR:
+            value, found, rest = word.partition(sign)
+            if found and "=" in rest:
+                word = value
     return word
 
 

@@ -16,10 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SCHEMES = (
+SCHEMES = frozenset((
     "bearer", "basic", "token", "apikey", "api-key", "ssws", "bot", "oauth", "key", "jwt", "negotiate", "ntlm",
     "digest", "aws4-hmac-sha256", "hawk", "signature", "geniekey",
-)  # fmt: skip
+))  # fmt: skip
 """What may stand before the secret in an Authorization header."""
 
 PAIR, VERB, FLAG, LINE, MARKUP, SCHEME, BESIDE, CALL = (
@@ -32,6 +32,7 @@ Span = tuple[int, int, str]
 """Where a secret begins and ends, and its kind."""
 
 _NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+_NAME_SIGNS = frozenset(_NAME)
 _LONGEST_NAME = 64
 _CLOSERS = "\\\"'`]*"
 _MAY_FOLLOW = frozenset(_CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是")
@@ -48,7 +49,7 @@ _LINE_HEADS = frozenset(("", "export", "set", "env", "arg", "-", "+", "declare",
 _AFTER_LINE_NUMBER = " \t→|$"
 _SETTERS = ("env ", "configure set ", "config set ")
 _BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→"))
-_SCHEME_STARTS = tuple(scheme + blank for scheme in SCHEMES for blank in (" ", "%20"))
+_LONGEST_SCHEME = 32
 _WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
 _COOKIE_SAMPLE = 128
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
@@ -75,12 +76,16 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     marks: how a value begins that was hidden before.
     """
     for keyword in KEYWORDS if text.isascii() else KEYWORDS + KEYWORDS_BEYOND_ASCII:
+        length = len(keyword.rstrip("="))
         at = low.find(keyword)
         while at >= 0:
-            end = at + len(keyword.rstrip("="))
-            ahead = low[end : end + _LONGEST_NAME]
-            end += len(ahead) - len(ahead.lstrip(_NAME))
-            if low[end : end + 1] in _MAY_FOLLOW:
+            end = at + length
+            sign = low[end : end + 1]
+            if sign in _NAME_SIGNS:
+                ahead = low[end : end + _LONGEST_NAME]
+                end += len(ahead) - len(ahead.lstrip(_NAME))
+                sign = low[end : end + 1]
+            if sign in _MAY_FOLLOW:
                 name = _read_name(text, low, at, end)
                 found = _read_value(text, low, name, marks) if name else None
                 if found:
@@ -94,8 +99,10 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
 
 def _read_name(text: str, low: str, at: int, end: int) -> _Name | None:
     """Read the name that holds the keyword at `at`, if a value follows that may be secret."""
-    before = low[max(0, at - _LONGEST_NAME) : at]
-    start = at - len(before) + len(before.rstrip(_NAME))
+    start = at
+    if low[at - 1 : at] in _NAME_SIGNS:
+        before = low[max(0, at - _LONGEST_NAME) : at]
+        start += len(before.rstrip(_NAME)) - len(before)
     weight, kind = _weigh(text[start:end])
     if not weight and low[start:end] == "key":  # "the API key is …"
         weight, kind = _weigh(" ".join(low[max(0, start - 12) : end].split()[-2:]))
@@ -179,9 +186,11 @@ def _closes_string(text: str, start: int, value: int) -> bool:
     """Whether the quotes at `value` close the string that the name stands in: getpass("Password: ")."""
     quote = text[value : value + 1]
     line = text[max(0, start - 200) : start].rpartition("\n")[2]
+    if quote != "'":
+        return line.count(quote) % 2 == 1
     inside = False
     for part in line.split(quote)[:-1]:
-        if inside or quote != "'" or not part[-1:].isalnum():  # else it is an apostrophe
+        if inside or not part[-1:].isalnum():  # else it is an apostrophe
             inside = not inside
     return inside
 
@@ -256,8 +265,9 @@ def _beside(text: str, start: int, end: int, closed: int, sign: int) -> _Name | 
     first = text[sign : sign + 1]
     if first == "|":
         row = text[max(0, start - 48) : start].rpartition("\n")[2]
-        in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL)
-        return _Name(start, end, BESIDE, skip_blank(text, sign + 1)) if in_table else None
+        value = skip_blank(text, sign + 1)
+        in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL) and text[value : value + 1] != "|"
+        return _Name(start, end, BESIDE, value) if in_table else None
     if first == "," and sign == closed != end and text[start - 1] == text[closed - 1]:
         before = text[max(0, start - 16) : start - 1].rstrip(" \\")
         value = skip_blank(text, sign + 1)
@@ -425,11 +435,9 @@ def _read_header(text: str, low: str, name: _Name, marks: tuple[str, ...]) -> Sp
     at = name.value
     opening = text[at : at + 8]
     at += len(opening) - len(opening.lstrip("\\\"'`"))
-    scheme = ""
-    if low.startswith(_SCHEME_STARTS, at):
-        scheme = next(start for start in _SCHEME_STARTS if low.startswith(start, at))
-    elif name.joint == PAIR:  # a service's own: `Authorization: Splunk …`
-        word, blank, _ = text[at : at + 32].partition(" ")
+    scheme = _scheme(low[at : at + _LONGEST_SCHEME])
+    if not scheme and name.joint == PAIR:  # a service's own: `Authorization: Splunk …`
+        word, blank, _ = text[at : at + _LONGEST_SCHEME].partition(" ")
         scheme = f"{word} " if blank and word.replace("-", "").isalpha() else ""
         if not values.looks_random(literals.bare_word(text, at + len(scheme), whole_word=False)):
             scheme = ""
@@ -447,6 +455,15 @@ def _read_header(text: str, low: str, name: _Name, marks: tuple[str, ...]) -> Sp
         return None
     end = literals.bare_end(text, at + len(word), whole_word=False)
     return at, at + len(text[at:end].rstrip(",;.)]}")), "authorization"
+
+
+def _scheme(head: str) -> str:
+    """Read the scheme at the beginning of a header's value, with the blank behind it; "" if there is none."""
+    for blank in (" ", "%20"):
+        word, found, _ = head.partition(blank)
+        if found and word in SCHEMES:
+            return word + blank
+    return ""
 
 
 def _read_cookie(text: str, at: int, marks: tuple[str, ...]) -> Span | None:
