@@ -23,6 +23,7 @@ ALPHABETS = {
     "up": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "b32": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     "a": "abcdefghijklmnopqrstuvwxyz",
+    "Aa": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "d": "0123456789",
 }
 """What `{36:an}` in a format draws from: 36 characters of "an". `{uuid}`, `{jwt}`, `{json64}` are more."""
@@ -71,7 +72,7 @@ FORMATS: tuple[tuple[str, str, str], ...] = (
     ("OpenRouter key", "sk-or-v1-{64:hex}", BARE),
     ("DeepSeek key", "sk-{32:hex}", BARE),
     ("Hugging Face token", "hf_{34:an}", BARE),
-    ("Hugging Face token of letters", "hf_{34:a}", BARE),
+    ("Hugging Face token of letters", "hf_{34:Aa}", BARE),
     ("Cursor key", "key_{64:hex}", BARE),
     ("Helicone key", "sk-helicone-{7:low}-{7:low}-{7:low}-{7:low}", BARE),
     ("Groq key", "gsk_{52:an}", BARE),
