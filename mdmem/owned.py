@@ -202,7 +202,7 @@ def clean_tags(tags: Iterable[Any]) -> list[str]:
 def is_owned(path: str, data: bytes) -> bool:
     """Say whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
     kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
-    return kind not in _CAPTURED and not note.is_internal(path, kind)
+    return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
 
 
 _CAPTURED = frozenset([*note.KINDS, ""]) - {"note"}
