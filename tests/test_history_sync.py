@@ -438,7 +438,7 @@ def test_machines_meet_on_a_remote_whose_own_branch_has_another_name(vault: Path
 def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_path: Path, remote: Path) -> None:
     second = start(tmp_path / "second")
     git(tmp_path / "second", "remote", "add", "origin", str(remote))
-    for one, root in ((first, "/home/a/app"), (second, "/work/app")):
+    for one, root in ((first, "/home/a/app"), (second, "/srv/app")):
         head = f"id: p{len(root)}\nkind: project\ntitle: app\nidentity: [path:{root}]\nroot: {root}\n"
         put(Path(one.vault), "journal/app/project.md", f"---\n{head}---\n\n# app\n")
     sync.sync(first)
@@ -448,7 +448,7 @@ def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_
     text = (tmp_path / "second/journal/app/project.md").read_text()
     assert "_other" not in text
     assert "path:/home/a/app" in text
-    assert "path:/work/app" in text
+    assert "path:/srv/app" in text
 
 
 def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
