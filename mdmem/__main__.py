@@ -16,9 +16,9 @@ def main() -> None:
 
         hook.main(words[1:], vault)
     elif words[:1] == ["inject"] and "--help" not in words and "--explain" not in words:
-        from mdmem.recall import inject
+        from mdmem.inject import process
 
-        inject.main(words[1:], vault)
+        process.main(words[1:], vault)
     else:
         try:
             from mdmem.cli import main as run

@@ -31,6 +31,12 @@ class NotFoundError(MdmemError):
     exit_code = 5
 
 
+class AmbiguousError(NotFoundError):
+    """More than one note or session answers to that name. Exit status 8."""
+
+    exit_code = 8
+
+
 class BusyError(MdmemError):
     """Another process holds what is needed, and waiting did not help. Exit status 6."""
 
@@ -41,3 +47,11 @@ class GitError(MdmemError):
     """Git refused or failed; the notes themselves are safe. Exit status 7."""
 
     exit_code = 7
+
+
+class PatternError(ConfigError):
+    """One of the user's own patterns takes too long: what it was to look at is not stored. Exit status 3."""
+
+
+class DeadlineError(BaseException):
+    """The time that a process has is over. No `Exception`, so that no handler on the way takes it for its own."""

@@ -10,27 +10,26 @@ import os
 import sys
 import time
 
+from mdmem import files
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.config import Config
+
+LOG = "log"
 
 MAX_BYTES = 256 * 1024
 """A log longer than this becomes `log.1`, in the place of an older one."""
 
 
 def write(config: Config, what: str, error: BaseException | None = None) -> bool:
-    """Add one line; False when it could not be written, which is nobody's fault to hear of."""
-    path = os.path.join(config.state_dir, "log")
+    """Add one line; return False when it could not be written."""
+    path = os.path.join(config.state_dir, LOG)
     line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_describe(error)}\n"
     try:
-        os.makedirs(config.state_dir, 0o700, exist_ok=True)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(fd, line.encode("utf-8", "replace"))
-            if os.fstat(fd).st_size > MAX_BYTES:
-                os.replace(path, f"{path}.1")
-        finally:
-            os.close(fd)
+        files.append(path, line.encode("utf-8", "replace"))
+        if os.stat(path).st_size > MAX_BYTES:
+            os.replace(path, f"{path}.1")
     except (OSError, ValueError):
         return False
     if os.environ.get("MDMEM_DEBUG"):
@@ -58,7 +57,6 @@ def _trace(path: str, error: BaseException | None) -> None:
         lines.append(f"    {os.path.relpath(code.co_filename, sys.prefix)}:{step.tb_lineno} {code.co_name}\n")
         step = step.tb_next
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.writelines(lines)
+        files.append(path, "".join(lines).encode("utf-8", "replace"))
     except OSError:
         return

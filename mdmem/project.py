@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.digest import short
+from mdmem.hashing import short
 from mdmem.slug import slug
 
 _CONFIG_BYTES = 64 * 1024
@@ -114,6 +114,28 @@ def has_branch(worktree: str, name: str) -> bool:
 
 
 _ORIGINS = "refs/remotes/origin"
+
+
+def last_commit(worktree: str) -> tuple[str, str, float]:
+    """Return the commit that was made last in a work tree: its hash, subject and time; "" when the last step was none.
+
+    Read from git's own journal of HEAD; no process is started.
+    """
+    git_dir = _git_dir(worktree)
+    path = os.path.join(git_dir, "logs", "HEAD") if git_dir else ""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            last = file.read(4096).decode("utf-8", "replace").rstrip("\n").rpartition("\n")[2]
+    except (OSError, ValueError):
+        return "", "", 0.0
+    facts, _, said = last.partition("\t")
+    action, _, subject = said.partition(": ")
+    words = facts.split()
+    seconds = words[-2] if len(words) > 4 else ""
+    if not action.startswith("commit") or not seconds.isdecimal() or not _short_hash(words[1]):
+        return "", "", 0.0
+    return _short_hash(words[1]), subject, float(seconds)
 
 
 def _commit_of(common: str, branch: str) -> str:

@@ -11,8 +11,8 @@ _RESERVED = frozenset(["con", "prn", "aux", "nul"] + [f"{port}{n}" for port in (
 _INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 
-def slug(text: str, limit: int = 48) -> str:
-    """Name `text` in lower-case letters and digits of any script, joined by single dashes.
+def slug(text: str, limit: int = 40) -> str:
+    """Return a name for `text` in lower-case letters and digits of any script, joined by single dashes.
 
     At most `limit` characters and twice as many UTF-8 bytes, cut between words where that
     loses less than half; NFC; never a separator, dot, space or reserved Windows name.

@@ -14,7 +14,9 @@ from typing import Any
 import hypothesis
 import pytest
 
-from mdmem.agents import command_line
+from mdmem import config
+from mdmem.agents.install import command_line
+from mdmem.vault import journal
 
 # A busy machine is no failure: the examples are bounded in number, not in time. They are the same in every run,
 # so that a change is judged by what it changed; MDMEM_SOAK=N looks at new ones, N times as many.
@@ -57,29 +59,37 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give names for homes: `mktemp` would list all folders there are to find each next one."""
+    """Return names for homes: `mktemp` would list all folders there are to find each next one."""
     folder = tmp_path_factory.mktemp("homes")
     return (folder / str(number) for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
 def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give every test a home of its own: no test reads or writes the real one."""
+    """Return every test a home of its own: no test reads or writes the real one."""
     folder = next(homes)
     folder.mkdir(mode=0o700)
     outside = ("MDMEM_", "GIT_", "XDG_", "CLAUDE", "VISUAL", "EDITOR", "PAGER")
     for name in [name for name in os.environ if name.startswith(outside)]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(folder))
+    for name in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(folder))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     monkeypatch.setenv("TZ", "UTC")
     (folder / "run").mkdir(mode=0o700)
     return folder
 
 
+def own_settings(text: str) -> None:
+    """Write the user's own settings file: a vault's can only make a setting stricter."""
+    file = Path(config.user_file(os.environ))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
 @pytest.fixture
 def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give an empty vault: a folder with an empty mdmem.toml, named by MDMEM_VAULT."""
+    """Return an empty vault: a folder with an empty mdmem.toml, named by MDMEM_VAULT."""
     folder = tmp_path / "vault"
     folder.mkdir()
     (folder / "mdmem.toml").write_text("", encoding="utf-8")
@@ -179,4 +189,12 @@ def hook(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 def notes(vault: Path) -> list[Path]:
     """List the notes of a vault, in the order an editor shows them, without session and project pages."""
-    return sorted(path for path in vault.rglob("*.md") if path.name not in ("session.md", "project.md", "README.md"))
+    others = {*session_pages(vault), *vault.rglob("project.md"), *vault.rglob("README.md")}
+    return sorted(set(vault.rglob("*.md")) - others)
+
+
+def session_pages(vault: Path) -> list[Path]:
+    """List the pages of a vault's sessions, also of those whose folder was renamed."""
+    found = {path.parent for path in vault.glob("journal/*/*/*/*.md")}
+    named = ((folder, journal.page_of([path.name for path in folder.iterdir()], folder.name)) for folder in found)
+    return sorted(folder / name for folder, name in named if name)

@@ -1,4 +1,4 @@
-"""README.md says what is true: its commands run, its tables are the code's, its links lead somewhere."""
+"""README.md and the help pages are true: commands run, tables are the code's, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from mdmem.cli import COMMANDS
-from tests import readme
 from tests.conftest import REPO
+from tests.helpers import readme
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 TEXT = readme.README.read_text(encoding="utf-8")
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in readme.documents()}
 
 
 def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +30,8 @@ def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     lines = [
         line.removeprefix("$ ")
-        for block in re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
+        for text in PAGES.values()
+        for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL)
         for line in block.splitlines()
         if line.startswith("$ ")
     ]
@@ -48,17 +50,28 @@ def test_every_command_is_named() -> None:
 
 
 def test_the_settings_table_is_the_codes() -> None:
-    assert readme.taken(TEXT, "settings") == readme.settings_table(), "run `python -m tests.readme`"
+    assert readme.taken(PAGES["settings.md"], "settings") == readme.settings_table(), (
+        "run `python -m tests.helpers.readme`"
+    )
 
 
 def test_the_note_at_its_beginning_is_one_of_the_sample_vault() -> None:
-    assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.readme`"
+    assert readme.taken(TEXT, "note") == readme.note(), "run `python -m tests.helpers.readme`"
 
 
-def test_links_lead_somewhere() -> None:
-    prose = re.sub(r"```.*?```", "", TEXT, flags=re.DOTALL)
+@pytest.mark.parametrize("path", readme.documents(), ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    prose = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", prose):
-        assert (REPO / target).exists(), target
+        assert (path.parent / target).exists(), target
+
+
+def test_it_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 250
+
+
+def test_its_table_of_help_pages_is_whole() -> None:
+    assert readme.taken(TEXT, "help") == readme.help_table(), "run `python -m tests.helpers.readme`"
 
 
 def test_the_two_lines_that_set_up_are_there() -> None:

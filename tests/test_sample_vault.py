@@ -11,7 +11,7 @@ from pathlib import Path
 import frontmatter
 import pytest
 
-from mdmem import note
+from mdmem.vault import note
 from tests.conftest import REPO
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -20,7 +20,7 @@ SAMPLE = REPO / "sample-vault"
 
 @pytest.fixture
 def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a copy of the sample vault, as the vault in use."""
+    """Return a copy of the sample vault, as the vault in use."""
     shutil.copytree(SAMPLE, tmp_path / "vault")
     monkeypatch.setenv("MDMEM_VAULT", str(tmp_path / "vault"))
     return tmp_path / "vault"
@@ -73,7 +73,7 @@ def test_a_pinned_note_is_given_when_a_session_begins(sample: Path, mdmem: Run) 
 
 
 def test_what_a_person_wrote_on_a_session_page_is_kept(sample: Path, mdmem: Run) -> None:
-    page = next(sample.glob("journal/*/*/0800*/session.md"))
+    page = next(sample.glob("journal/*/*/0800*/0800*.md"))
     stop = {
         "hook_event_name": "Stop",
         "session_id": "3f0c6d1e-8a52-4b7e-9c41-5d2e7f90a118",

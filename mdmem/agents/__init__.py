@@ -7,18 +7,74 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Protocol
 
-    class Agent(Protocol):
-        """What a module in this folder offers to the hook path."""
+    HookRow = tuple[str, str, str, int]
 
-        NAME: str
-        TITLE: str
+    class Agent(Protocol):
+        """The contract of a module in this folder, for hooks and installation; mypy checks it in `install.known`."""
+
+        @property
+        def NAME(self) -> str:  # noqa: N802 - constants of a module
+            """Return what it is called in commands and notes."""
+            ...
+
+        @property
+        def TITLE(self) -> str:  # noqa: N802
+            """Return what people call it."""
+            ...
+
+        @property
+        def PROGRAM(self) -> str:  # noqa: N802
+            """Return its executable."""
+            ...
+
+        @property
+        def NOTE(self) -> str:  # noqa: N802
+            """Return what the user should know or do after a registration, or ""."""
+            ...
+
+        @property
+        def HOOKS(self) -> tuple[HookRow, ...]:  # noqa: N802
+            """Return its rows of event, verb, matcher and timeout in seconds."""
+            ...
+
+        @property
+        def ON_REQUEST(self) -> Mapping[str, HookRow]:  # noqa: N802
+            """Return the rows that occasions of `inject.on` add."""
+            ...
+
+        @property
+        def GROUPED(self) -> bool:  # noqa: N802
+            """Whether the handlers of an event lie in groups with a matcher, not bare in its list."""
+            ...
+
+        @property
+        def SKELETON(self) -> dict[str, Any]:  # noqa: N802
+            """Return what its settings file needs beside the hooks."""
+            ...
+
+        @property
+        def PLUGIN(self) -> str:  # noqa: N802
+            """Return the file among the templates that is its plugin, "" where hooks lie in a JSON file."""
+            ...
 
         def read(self, payload: dict[str, Any], env: Mapping[str, str]) -> Event:
             """Understand a payload; a field of a wrong type counts as missing."""
             ...
 
         def reply(self, event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-            """Give the one JSON object that the agent accepts for this event, or None."""
+            """Return the one JSON object that the agent accepts for this event, or None."""
+            ...
+
+        def folder(self, env: Mapping[str, str]) -> str:
+            """Return the user's folder of settings."""
+            ...
+
+        def settings_file(self, scope: str, root: str, env: Mapping[str, str]) -> str:
+            """Return the file of a scope; "" when there is no such scope."""
+            ...
+
+        def entry(self, command: str, verb: str, timeout: int) -> dict[str, Any]:
+            """Make the handler of one hook."""
             ...
 
 
@@ -131,7 +187,7 @@ def number(value: Any) -> int | None:
 
 
 def first_text(payload: Mapping[str, Any], *keys: str) -> str:
-    """Give the first field among `keys` that is a text with something in it, or ""."""
+    """Return the first field among `keys` that is a text with something in it, or ""."""
     for key in keys:
         value = text(payload.get(key))
         if value:

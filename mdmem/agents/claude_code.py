@@ -17,11 +17,14 @@ PROGRAM = "claude"
 NOTE = ""
 GROUPED = True
 SKELETON: dict[str, Any] = {}
+PLUGIN = ""
 
 # Event, verb, matcher, timeout in seconds. SessionEnd's timeout is what its hooks get in place of 1.5 s for all.
+# PostCompact is not among them: its command lines are shown to the user. The summary comes as a SubagentStop.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "inject", "", 10),
+    ("SessionStart", "commit", "", 10),
     ("UserPromptSubmit", "hook", "", 10),
     ("UserPromptSubmit", "inject", "", 10),
     ("UserPromptExpansion", "hook", "", 10),
@@ -31,15 +34,18 @@ HOOKS = (
     ("Stop", "commit", "", 60),
     ("StopFailure", "hook", "", 10),
     ("SubagentStop", "hook", "", 10),
-    ("PostCompact", "hook", "", 10),
     ("SessionEnd", "hook", "", 10),
     ("SessionEnd", "commit", "", 10),
 )
 
-# A setting -> the row that it adds: these run so often that nobody pays for them unasked.
-ON_REQUEST = {"inject.on_read": ("PreToolUse", "inject", "Read", 10)}
+# An occasion of `inject.on` -> the row that it adds.
+ON_REQUEST = {
+    "edit": ("PreToolUse", "inject", "Edit|MultiEdit|Write|NotebookEdit", 10),
+    "read": ("PreToolUse", "inject", "Read", 10),
+    "failure": ("PostToolUseFailure", "inject", "*", 10),
+}
 
-_EVENTS = frozenset(row[0] for row in (*HOOKS, *ON_REQUEST.values()))
+_EVENTS = frozenset(["PostCompact", *(row[0] for row in (*HOOKS, *ON_REQUEST.values()))])
 _MAX_CRONS = 50
 _MAX_SETTINGS_BYTES = 1024 * 1024
 _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"])
@@ -69,6 +75,11 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 def event(payload: dict[str, Any], agent: str, name: str) -> Event:
     """Read the fields of Claude Code's own dialect; `name` is the event's."""
     transcript = text(payload.get("transcript_path"))
+    error = first_text(payload, "error", "tool_error")
+    if name == "PostToolUse" and text(payload.get("tool_error")):
+        name = "PostToolUseFailure"
+    elif name == "SubagentStop" and _is_compaction(payload):
+        name = "PostCompact"
     return Event(
         agent=agent,
         name=name if name in _EVENTS else "",
@@ -76,28 +87,39 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
         prompt_id=text(payload.get("prompt_id")),
         cwd=text(payload.get("cwd")),
         transcript=transcript,
-        subagent=name == "SubagentStop" or is_subagent(payload, transcript),
+        subagent=name == "SubagentStop" or (name != "PostCompact" and is_subagent(payload, transcript)),
         source=first_text(payload, "source", "trigger", "reason"),
         prompt=text(payload.get("prompt")),
         message=first_text(payload, "last_assistant_message", "compact_summary"),
         tool=text(payload.get("tool_name")),
         tool_input=payload.get("tool_input"),
-        tool_response=payload.get("tool_response"),
-        error=text(payload.get("error")) if name == "PostToolUseFailure" else None,
+        tool_response=payload.get("tool_response", payload.get("tool_output")),
+        error=error if name == "PostToolUseFailure" else None,
         tool_use_id=text(payload.get("tool_use_id")),
-        duration_ms=number(payload.get("duration_ms")),
+        duration_ms=_duration(payload),
         extra=_extra(payload),
     )
 
 
-def _scheduled(crons: Any) -> str:
-    """Join the prompts that the session's loops and cron jobs will send, with NUL between them."""
-    found = [text(cron.get("prompt")) for cron in crons if isinstance(cron, dict)] if isinstance(crons, list) else []
-    return "\0".join(prompt for prompt in found if prompt)
+def _is_compaction(payload: Mapping[str, Any]) -> bool:
+    """Whether the sub-agent that ended was Claude Code's own, which sums up the conversation: it has no type."""
+    said = text(payload.get("last_assistant_message"))
+    return payload.get("agent_type") == "" and "<summary>" in said and "</summary>" in said
+
+
+def _duration(payload: Mapping[str, Any]) -> int | None:
+    """Return how long a run took, in milliseconds: as the agent says, or between the times that it gives."""
+    told = number(payload.get("duration_ms"))
+    if told is not None or "ended_at" not in payload:
+        return told
+    from mdmem.agents.dialect import seconds  # few payloads need it
+
+    began, ended = seconds(payload.get("started_at")), seconds(payload["ended_at"])
+    return None if began is None or ended is None or ended < began else round((ended - began) * 1000)
 
 
 def is_subagent(payload: Mapping[str, Any], transcript: str) -> bool:
-    """Tell a sub-agent: by its id or by where its transcript lies, never by `agent_type`.
+    """Return whether this is a sub-agent, by its id or by where its transcript lies, never by `agent_type`.
 
     `claude --agent NAME` sets the type for the main agent as well.
     """
@@ -105,7 +127,7 @@ def is_subagent(payload: Mapping[str, Any], transcript: str) -> bool:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give the context to the model and the message to the user.
+    """Return the context to the model and the message to the user.
 
     Context on Stop would make the conversation go on: it is left out there.
     """
@@ -120,12 +142,12 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     return env.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the settings file of a scope; "" when there is no such scope."""
+    """Return the settings file of a scope; "" when there is no such scope."""
     return {
         "user": os.path.join(folder(env), "settings.json"),
         "project": os.path.join(root, ".claude", "settings.json"),
@@ -134,7 +156,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def is_registered(module: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Say whether some settings of the user's run `module` of mdmem, so that the plugin is one too many.
+    """Return whether some settings of the user's run `module` of mdmem, so that the plugin is one too many.
 
     By a look at the text of the settings files: this happens at every event that the plugin hears of.
     """
@@ -169,7 +191,7 @@ def _extra(payload: dict[str, Any]) -> dict[str, str]:
 
 
 def _sender(payload: dict[str, Any], env: Mapping[str, str]) -> str:
-    """Name the agent that wrote a payload.
+    """Return the agent that wrote a payload.
 
     Copilot and Cursor run what is registered in `.claude/`, Gemini CLI migrates it, Codex takes it from
     plugins. The sure signs come first; Claude Code's own go before those that it could take up one day.

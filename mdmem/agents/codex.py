@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 NAME = "codex"
 TITLE = "Codex CLI"
 PROGRAM = "codex"
-NOTE = "Codex runs new or changed hooks only once you have reviewed them: type /hooks in Codex."
+NOTE = "Codex runs new or changed hooks only after you review them: type /hooks in Codex."
 GROUPED = True
 SKELETON: dict[str, Any] = {}
+PLUGIN = ""
+ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # Older versions pass over an event that they do not know. Those of SessionEnd get three seconds at most.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "inject", "", 10),
+    ("SessionStart", "commit", "", 10),
     ("UserPromptSubmit", "hook", "", 10),
     ("UserPromptSubmit", "inject", "", 10),
     ("PostToolUse", "hook", "", 10),
@@ -44,12 +47,15 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     event.prompt_id = text(payload.get("turn_id"))
     if event.name == "PostToolUse":
-        _tell_failure(event)
+        if event.tool.startswith(_HOUSEKEEPING) and event.tool != SPAWN:
+            event.name = ""
+        else:
+            _tell_failure(event)
     return event
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give only what the schema of this event knows: an unknown field spoils the whole reply."""
+    """Return only what the schema of this event knows: an unknown field spoils the whole reply."""
     if event.name in _WITH_NOTHING:
         return None
     name = "PostToolUse" if event.name == "PostToolUseFailure" else event.name
@@ -62,12 +68,12 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     return env.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the hooks file of a scope; "" when there is no such scope."""
+    """Return the hooks file of a scope; "" when there is no such scope."""
     places = {"user": folder(env), "project": os.path.join(root, ".codex")}
     return os.path.join(places[scope], "hooks.json") if scope in places else ""
 
@@ -79,22 +85,62 @@ def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
 
 
 def _tell_failure(event: Event) -> None:
-    """Take output and exit code out of a command's response, in either of the two forms they come in.
+    """Return whether a run failed: from its response, or from what Codex has written down of it.
 
-    An object (or one in a string) with `output` and `metadata.exit_code`, or lines of facts before `Output:`.
+    A response is an object (or one in a string) with `output` and `metadata.exit_code`, or lines of facts before
+    `Output:`, or the output alone.
     """
     response = decoded(event.tool_response)
+    code: Any = None
     if isinstance(response, dict) and type(response.get("output")) is str:
         metadata = response.get("metadata")
         code = metadata.get("exit_code") if isinstance(metadata, dict) else response.get("exit_code")
         event.tool_response = response["output"]
-    elif type(response) is str and response.startswith("Exit code: "):
+    elif type(response) is str and response.startswith(_FACTS):
         facts, _, output = response.partition("\nOutput:\n")
-        first = facts.partition("\n")[0].removeprefix("Exit code: ").strip()
-        code = int(first) if first.isdecimal() and len(first) < 10 else None
-        event.tool_response = output
+        code, event.tool_response = _said_code(facts), output
+    elif event.tool == "Bash" and type(response) is str:
+        code = _written_code(event)
+    elif event.tool == SPAWN:
+        event.tool_response = {"status": "async_launched", **(response if isinstance(response, dict) else {})}
+        return
     else:
         return
-    event.error = failure(code, event.tool_response)
+    said = text(event.tool_response)
+    event.error = failure(code, said)
     if event.error is not None:
         event.name = "PostToolUseFailure"
+    elif type(code) is int:
+        event.tool_response = {"output": said, "exit_code": code}
+
+
+_FACTS = ("Exit code: ", "Chunk ID: ", "Wall time: ", "Process exited with code ")
+
+
+def _said_code(facts: str) -> int | None:
+    """Return the exit code among the lines of facts before an output; None when none of them says it."""
+    for line in facts.split("\n"):
+        for words in ("Exit code: ", "Process exited with code "):
+            digits = line.removeprefix(words).strip()
+            if line.startswith(words) and digits.removeprefix("-").isdecimal() and len(digits) < 10:
+                return int(digits)
+    return None
+
+
+def _written_code(event: Event) -> int | None:
+    """Return the exit code that the rollout has of a run; None when it is not there (yet)."""
+    if not event.tool_use_id:
+        return None
+    from mdmem.agents import tail
+
+    for line in tail.objects(event.transcript, f'"{event.tool_use_id}"'):
+        payload = line.get("payload")
+        item = payload.get("item") if isinstance(payload, dict) else None
+        if isinstance(item, dict) and item.get("id") == event.tool_use_id and type(item.get("exit_code")) is int:
+            return int(item["exit_code"])
+    return None
+
+
+SPAWN = "collaborationspawn_agent"
+_HOUSEKEEPING = ("collaboration", "update_plan")
+"""How the names of tools begin with which the agent only manages its own work."""

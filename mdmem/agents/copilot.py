@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import Event, first_text, text, texts
-from mdmem.agents.dialect import decoded, failure, made_id
+from mdmem.agents.dialect import decoded, failure, made_id, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ PROGRAM = "copilot"
 NOTE = ""
 GROUPED = False
 SKELETON: dict[str, Any] = {"version": 1}
+PLUGIN = ""
+ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # In Pascal case the payload says its event. What the model gets with a prompt can be changed only in
 # `userPromptTransformed`, which exists in camel case alone.
@@ -50,7 +52,9 @@ _BY_FIELD = (
     ("source", "SessionStart"),
     ("reason", "SessionEnd"),
 )
+_FAILED = frozenset(["failure", "error", "rejected", "denied", "timeout"])
 _WITH_CONTEXT = frozenset(["SessionStart", "PostToolUse", "PostToolUseFailure"])
+_USERS = frozenset(["UserPromptSubmit", "SessionStart", "SessionEnd", "Stop"])
 _EXTRA = {"agentId": "agent_id", "agent_id": "agent_id", "agentType": "agent_type", "agent_type": "agent_type"}
 
 
@@ -62,13 +66,16 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     transcript = first_text(payload, "transcriptPath", "transcript_path")
     if text(payload.get("transformedPrompt")):
         extra["transformed"] = payload["transformedPrompt"]
+    parent = first_text(payload, "parentAgentId", "parent_agent_id")
+    if parent and "agent_id" in extra and name in _USERS:
+        name = ""  # a sub-agent sends what looks like a session of its own
     event = Event(
         agent=NAME,
         name=name,
-        session=first_text(payload, "sessionId", "session_id"),
+        session=parent or first_text(payload, "sessionId", "session_id"),
         cwd=text(payload.get("cwd")),
         transcript=transcript,
-        subagent=name == "SubagentStop" or "/subagents/" in transcript.replace("\\", "/"),
+        subagent=name == "SubagentStop" or "agent_id" in extra or "/subagents/" in transcript.replace("\\", "/"),
         source=first_text(payload, "source", "reason"),
         prompt=text(payload.get("prompt")),
         message=first_text(payload, "response", "last_assistant_message"),
@@ -76,11 +83,34 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     )
     if name in ("PostToolUse", "PostToolUseFailure"):
         _add_tool(event, payload)
+    elif name == "UserPromptSubmit":
+        event.extra["asked_at"] = str(seconds(payload.get("timestamp")) or "")
+    elif name == "Stop" and not event.message:
+        event.message, event.extra["said_at"] = _last_words(transcript)
     return event
 
 
+def _last_words(transcript: str) -> tuple[str, str]:
+    """Return what the agent has written down last of its words, and when; payloads don't have it.
+
+    It may be the answer to an earlier prompt: Copilot writes a moment after its hooks have run.
+    """
+    from mdmem.agents import tail
+
+    for line in tail.objects(transcript):
+        data = line.get("data")
+        if text(line.get("agentId")) or not isinstance(data, dict):
+            continue  # a sub-agent's line
+        if line.get("type") == "user.message":
+            break
+        if line.get("type") == "assistant.message" and text(data.get("content")).strip():
+            said = "" if data.get("toolRequests") else text(data["content"])
+            return said, str(seconds(line.get("timestamp")) or "")
+    return "", ""
+
+
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give the context; a prompt takes it only where the model's text of it may be rewritten."""
+    """Return the context; a prompt takes it only where the model's text of it may be rewritten."""
     del message  # Copilot shows the user nothing that a hook says
     if not context:
         return None
@@ -90,12 +120,12 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     return env.get("COPILOT_HOME") or os.path.join(os.path.expanduser("~"), ".copilot")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the hooks file of a scope, a file of mdmem's own; "" when there is no such scope."""
+    """Return the hooks file of a scope, a file of mdmem's own; "" when there is no such scope."""
     places = {"user": folder(env), "project": os.path.join(root, ".github")}
     return os.path.join(places[scope], "hooks", "mdmem.json") if scope in places else ""
 
@@ -118,6 +148,7 @@ def _name(payload: dict[str, Any]) -> str:
 
 def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     result = payload.get("toolResult", payload.get("tool_result"))
+    kind = first_text(result, "resultType", "result_type") if isinstance(result, dict) else ""
     if isinstance(result, dict):
         result = result.get("textResultForLlm", result.get("text_result_for_llm"))
     event.tool = first_text(payload, "toolName", "tool_name")
@@ -126,14 +157,21 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     given = first_text(payload, "toolUseId", "tool_use_id")
     event.tool_use_id = given or made_id(payload.get("timestamp"), event.tool, event.tool_input)
     if event.name == "PostToolUseFailure":
-        event.error = text(payload.get("error"))
+        error = payload.get("error")
+        event.error = text(error.get("message") if isinstance(error, dict) else error)
     elif type(event.tool_response) is str:
-        event.error = failure(_exit_code(event.tool_response), event.tool_response)
+        code, output = _exit_code(event.tool_response)
+        event.error = failure(code, output)
+        if event.error is None and kind in _FAILED:
+            event.error = output
+        event.tool_response = output if code is None else {"output": output, "exit_code": code}
         event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
 
 
-def _exit_code(output: str) -> int | None:
-    """The exit code that Copilot writes behind a command's output: `<... exit code 3>`."""
-    last = output.rstrip()[-80:].rpartition("\n")[2]
+def _exit_code(output: str) -> tuple[int | None, str]:
+    """Return the exit code that stands behind a command's output, `<... exit code 3>`, and what stands before it."""
+    rest, _, last = output.rstrip().rpartition("\n")
     digits = last.rpartition("exit code ")[2].removesuffix(">")
-    return int(digits) if last.startswith("<") and digits.isdecimal() else None
+    if len(last) > 120 or not last.startswith("<") or not digits.isdecimal() or len(digits) > 9:
+        return None, output
+    return int(digits), rest

@@ -18,6 +18,8 @@ PROGRAM = "cursor-agent"
 NOTE = "Cursor takes context at the start of a session only; give it mdmem's MCP server to look things up later."
 GROUPED = False
 SKELETON: dict[str, Any] = {"version": 1}
+PLUGIN = ""
+ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("sessionStart", "hook", "", 10),
@@ -97,20 +99,20 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
 
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give context where Cursor takes it: at the start of a session and after a tool."""
+    """Return context where Cursor takes it: at the start of a session and after a tool."""
     if event.name == "UserPromptSubmit" and message:
         return {"continue": True, "user_message": message}
     return {"additional_context": context} if context and event.name in _WITH_CONTEXT else None
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     del env
     return os.path.join(os.path.expanduser("~"), ".cursor")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the hooks file of a scope; "" when there is no such scope."""
+    """Return the hooks file of a scope; "" when there is no such scope."""
     places = {"user": folder(env), "project": os.path.join(root, ".cursor")}
     return os.path.join(places[scope], "hooks.json") if scope in places else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.digest import short
+from mdmem.hashing import short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def decoded(value: Any) -> Any:
-    """Give a value that came as JSON inside a string; any other text stays one."""
+    """Return a value that came as JSON inside a string; any other text stays one."""
     if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
         return value
     import json
@@ -39,7 +39,21 @@ def mcp_name(tool: str, server: str, prefix: str) -> str:
 
 
 def failure(exit_code: Any, output: str) -> str | None:
-    """Give the error of a command that ended with `exit_code`, as Claude Code words it; None when it went well."""
+    """Return the error of a command that ended with `exit_code`, as Claude Code words it; None when it went well."""
     if type(exit_code) is not int or exit_code == 0:
         return None
     return f"Exit code {exit_code}\n{output}"
+
+
+def seconds(value: Any) -> float | None:
+    """Read a time, in seconds or milliseconds since the epoch, or in ISO 8601; None for anything else."""
+    if type(value) in (int, float) and 0 < value < 1 << 53:
+        return float(value) / (1000 if value > 100_000_000_000 else 1)
+    if type(value) is not str or not 10 <= len(value) <= 40:
+        return None
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import Event, first_text, text
-from mdmem.agents.dialect import made_id, mcp_name
+from mdmem.agents.dialect import failure, made_id, mcp_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,16 @@ PROGRAM = "gemini"
 NOTE = ""
 GROUPED = True
 SKELETON: dict[str, Any] = {}
+PLUGIN = ""
+ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("SessionStart", "hook", "", 10),
     ("SessionStart", "inject", "", 10),
+    ("SessionStart", "commit", "", 10),
     ("BeforeAgent", "hook", "", 10),
     ("BeforeAgent", "inject", "", 10),
+    ("BeforeTool", "hook", "invoke_agent", 10),
     ("AfterTool", "hook", "*", 10),
     ("AfterAgent", "hook", "", 10),
     ("AfterAgent", "commit", "", 10),
@@ -34,6 +38,7 @@ HOOKS = (
 _EVENTS = {
     "SessionStart": "SessionStart",
     "BeforeAgent": "UserPromptSubmit",
+    "BeforeTool": "SubagentStart",
     "AfterTool": "PostToolUse",
     "AfterAgent": "Stop",
     "SessionEnd": "SessionEnd",
@@ -42,10 +47,17 @@ _NATIVE = {"UserPromptSubmit": "BeforeAgent", "PostToolUse": "AfterTool", "PostT
 _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"])
 
 
+_AGENT_TOOL = "invoke_agent"
+_CONTEXT = ("<hook_context>", "</hook_context>")
+_WRAPPER = ("<untrusted_context>", "</untrusted_context>")
+
+
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload; AfterAgent brings the turn's prompt along, which is not a new one."""
+    """Return the event of a payload; AfterAgent repeats the turn's prompt, which is not a new one.
+
+    A sub-agent's runs look like the user's: they come between BeforeTool and AfterTool of the tool that starts it.
+    """
     name = _EVENTS.get(text(payload.get("hook_event_name")), "")
-    error, response = _result(payload.get("tool_response"))
     event = Event(
         agent=NAME,
         name=name,
@@ -53,19 +65,56 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         cwd=text(payload.get("cwd")) or env.get("GEMINI_CWD", ""),
         transcript=text(payload.get("transcript_path")),
         source=first_text(payload, "source", "reason"),
-        prompt=text(payload.get("prompt")) if name == "UserPromptSubmit" else "",
-        message=text(payload.get("prompt_response")),
+        prompt=typed(text(payload.get("prompt"))) if name == "UserPromptSubmit" else "",
     )
-    if name == "PostToolUse":
-        event.name = "PostToolUse" if error is None else "PostToolUseFailure"
+    if name in ("PostToolUse", "SubagentStart"):
         event.tool, event.tool_input = _tool(payload), payload.get("tool_input")
-        event.tool_response, event.error = response, error
+    if name == "Stop":
+        event.message = _last_words(text(payload.get("prompt_response")), event.transcript)
+    elif name == "PostToolUse":
+        event.error, event.tool_response = result(event.tool, payload.get("tool_response"))
+        event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
         event.tool_use_id = made_id(payload.get("timestamp"), event.tool, event.tool_input)
+        if event.tool == _AGENT_TOOL:
+            event.extra["ends_subagent"] = "true"
+    elif name == "SubagentStart" and event.tool != _AGENT_TOOL:
+        event.name = ""
     return event
 
 
+def typed(prompt: str) -> str:
+    """Return a prompt without the context of hooks, which Gemini CLI escapes and puts around it."""
+    begin, end = _CONTEXT
+    prompt = prompt.strip() if begin in prompt else prompt
+    while prompt.startswith(begin) and end in prompt:
+        prompt = prompt.partition(end)[2].lstrip()
+    while prompt.endswith(end) and begin in prompt:
+        prompt = prompt.rpartition(begin)[0].rstrip()
+    return prompt
+
+
+def _last_words(said: str, transcript: str) -> str:
+    """Return what the agent said last in a turn: `said` holds all its texts, joined by line breaks."""
+    if "\n" not in said:
+        return said
+    from mdmem.agents import tail
+
+    for line in tail.objects(transcript):
+        words = line.get("content")
+        if line.get("type") == "user" and not _is_answer(words):
+            break
+        if line.get("type") == "gemini" and type(words) is str and words.strip():
+            return words if said.rstrip().endswith(words.strip()) else said
+    return said
+
+
+def _is_answer(content: Any) -> bool:
+    """Whether a line of the user's role only hands the results of tools to the model."""
+    return isinstance(content, list) and all(isinstance(part, dict) and "functionResponse" in part for part in content)
+
+
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give the context to the model and the message to the user."""
+    """Return the context to the model and the message to the user."""
     answer: dict[str, Any] = {}
     if context and event.name in _WITH_CONTEXT:
         name = _NATIVE.get(event.name, event.name)
@@ -76,12 +125,12 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     return os.path.join(env.get("GEMINI_CLI_HOME") or os.path.expanduser("~"), ".gemini")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the settings file of a scope; "" when there is no such scope."""
+    """Return the settings file of a scope; "" when there is no such scope."""
     places = {"user": folder(env), "project": os.path.join(root, ".gemini")}
     return os.path.join(places[scope], "settings.json") if scope in places else ""
 
@@ -98,12 +147,59 @@ def _tool(payload: dict[str, Any]) -> str:
     return mcp_name(tool, server, "mcp_") if server or tool.startswith("mcp_") else tool
 
 
-def _result(response: Any) -> tuple[str | None, Any]:
-    """Take the error (or None) and what the model saw out of a response."""
+def result(tool: str, response: Any) -> tuple[str | None, Any]:
+    """Return the error of a run (or None) and what the model saw of it, without what the host put around that."""
     if not isinstance(response, dict):
-        return None, response
+        return _outcome(tool, bare(response))
     error = response.get("error")
-    shown = response.get("llmContent", response.get("returnDisplay"))
+    shown = bare(response.get("llmContent", response.get("returnDisplay")))
     if not error:
-        return None, shown
+        return _outcome(tool, shown)
     return text(error.get("message") if isinstance(error, dict) else error) or text(shown), shown
+
+
+def bare(shown: Any) -> Any:
+    """Return a text, or a list of parts with texts, without the element that marks it as untrusted."""
+    if isinstance(shown, list):
+        return [bare(part) for part in shown]
+    if isinstance(shown, dict):
+        return {**shown, "text": bare(shown["text"])} if type(shown.get("text")) is str else shown
+    begin, end = _WRAPPER
+    if type(shown) is str and shown.lstrip().startswith(begin) and shown.rstrip().endswith(end):
+        return shown.strip()[len(begin) : -len(end)].strip("\n")
+    return shown
+
+
+def _outcome(tool: str, shown: Any) -> tuple[str | None, Any]:
+    """Return a failure, told by the words in which a run's result says it."""
+    if tool == "run_shell_command" and type(shown) is str:
+        return _shell(shown)
+    first = shown[0].get("text") if isinstance(shown, list) and shown and isinstance(shown[0], dict) else shown
+    if tool == _AGENT_TOOL and type(first) is str and "\nTermination Reason: ERROR" in first[:400]:
+        return first, shown
+    return None, shown
+
+
+_FACTS = ("Exit Code: ", "Signal: ", "Process Group PGID: ", "Background PIDs: ", "Error: (none)")
+_NOTHING = ("", "0", "(none)")
+
+
+def _shell(said: str) -> tuple[str | None, str]:
+    """Return a command's error and output; the facts that Gemini CLI writes below the output are taken off."""
+    facts: dict[str, str] = {}
+    output = said
+    while output:
+        rest, _, last = output.rpartition("\n")
+        fact = next((fact for fact in _FACTS if last.startswith(fact.rstrip())), "")
+        if not fact:
+            break
+        facts[fact] = last[len(fact) :].strip()
+        output = rest
+    if output.startswith("Command: "):
+        output = output.partition("\nOutput: ")[2]
+    output = output.removeprefix("Output: ")
+    output = "" if output == "(empty)" else output
+    code, signal = facts.get("Exit Code: ", ""), facts.get("Signal: ", "")
+    if code.lstrip("-").isdecimal() and len(code) < 10 and int(code):
+        return failure(int(code), output), output
+    return (f"Ended by signal {signal}\n{output}" if signal not in _NOTHING else None), output

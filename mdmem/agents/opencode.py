@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 NAME = "opencode"
 TITLE = "OpenCode"
 PROGRAM = "opencode"
-NOTE = "OpenCode loads plugins when it starts: start it again."
+NOTE = "OpenCode loads plugins at startup: restart it."
 GROUPED = False
 SKELETON: dict[str, Any] = {}
 PLUGIN = "opencode/mdmem.js"  # among the templates
+ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (("plugin", "hook", "", 10), ("plugin", "inject", "", 10), ("plugin", "commit", "", 10))
 
@@ -30,19 +31,51 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     del env
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     event.subagent = event.subagent or bool(text(payload.get("parent_id")))
+    event.prompt = _unquoted(event.prompt)
     event.tool = _mcp(event.tool)
-    response = event.tool_response
-    if event.name == "PostToolUse" and isinstance(response, dict):
-        metadata = response.get("metadata")
-        event.tool_response = response.get("output")
-        code = metadata.get("exit") if isinstance(metadata, dict) else None
-        event.error = failure(code, text(event.tool_response))
-        event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
+    if event.tool in _SILENT:
+        event.name = ""
+    if event.name == "PostToolUse" and isinstance(event.tool_response, dict):
+        _read_response(event, event.tool_response)
     return event
 
 
+_SILENT = frozenset(["todowrite", "todoread"])
+"""Tools with which the agent only manages its own work."""
+
+
+def _read_response(event: Event, response: dict[str, Any]) -> None:
+    """Take output, exit code and diff out of a response, without the elements that OpenCode puts around an output."""
+    metadata = response.get("metadata")
+    facts = metadata if isinstance(metadata, dict) else {}
+    output = response.get("output")
+    shown = _bare(event.tool, output) if type(output) is str else output
+    code, diff = facts.get("exit"), text(facts.get("diff"))
+    event.error = failure(code, text(shown))
+    event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
+    event.tool_response = shown
+    if diff:
+        event.tool_response = {"output": shown, "metadata": {"diff": diff}}
+    elif type(code) is int and event.error is None:
+        event.tool_response = {"output": shown, "exit_code": code}
+
+
+def _bare(tool: str, output: str) -> str:
+    """Return a file's text without the numbers of its lines, or what a sub-agent answered, as the tool had it."""
+    if tool == "task" and "<task_result>" in output:
+        return output.partition("<task_result>")[2].rpartition("</task_result>")[0].strip("\n")
+    if tool != "read" or "\n<content>\n" not in output[:2000]:
+        return output
+    body = output.partition("<content>\n")[2].rpartition("\n</content>")[0]
+    lines = body.rpartition("\n\n(")[0].split("\n") if body.endswith(")") else body.split("\n")
+    numbered = [line.partition(": ") for line in lines]
+    if not all(number.strip().isdecimal() for number, _, _ in numbered):
+        return body
+    return "\n".join(rest for _, _, rest in numbered) + "\n"
+
+
 def reply(event: Event, context: str | None, message: str | None) -> dict[str, Any] | None:
-    """Give what the plugin passes on: context for the model, a message that it shows as a notice."""
+    """Return what the plugin passes on: context for the model, a message that it shows as a notice."""
     answer: dict[str, Any] = {}
     if context and event.name in _WITH_CONTEXT:
         answer["context"] = context
@@ -52,13 +85,13 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 
 
 def folder(env: Mapping[str, str]) -> str:
-    """Name the user's folder of settings."""
+    """Return the user's folder of settings."""
     base = env.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return env.get("OPENCODE_CONFIG_DIR") or os.path.join(base, "opencode")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Name the plugin file of a scope; "" when there is no such scope. Every version looks into `plugin`."""
+    """Return the plugin file of a scope; "" when there is no such scope. Every version looks into `plugin`."""
     places = {"user": folder(env), "project": os.path.join(root, ".opencode")}
     return os.path.join(places[scope], "plugin", "mdmem.js") if scope in places else ""
 
@@ -66,6 +99,15 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
     """Make one of the plugin's command lines."""
     return {"verb": verb, "command": command, "timeout": timeout}
+
+
+def _unquoted(prompt: str) -> str:
+    r"""Return a prompt as it was typed: `opencode run "a b"` sends it with the quotation marks, inner ones as `\"`."""
+    inner = prompt.strip()[1:-1].replace('\\"', "")
+    is_quoted = len(prompt) > 2 and prompt.strip()[:1] == prompt.strip()[-1:] == '"'
+    if not is_quoted or '"' in inner or " " not in inner or inner.endswith("\\"):
+        return prompt
+    return prompt.strip()[1:-1].replace('\\"', '"')
 
 
 def _mcp(tool: str) -> str:

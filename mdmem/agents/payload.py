@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from mdmem import system
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -16,13 +18,26 @@ class NoPayloadError(ValueError):
     """What came is no JSON object: cut off, binary, or not meant for a hook."""
 
 
-def read_stdin() -> bytes:
+def read_stdin(seconds: float | None = None) -> bytes:
     """Read all of stdin, but keep at most one byte more than `MAX_PAYLOAD_BYTES`; a closed one is empty.
 
-    What is longer is read to its end all the same: an agent that writes into a closed pipe may take that for a
-    failure. An agent that gives up in the middle, or takes too long (TimeoutError), has said all it will say.
+    seconds: an agent that never closes stdin is not waited for longer; what it has written by then is the payload.
+
+    What is longer is read to its end anyway: an agent that writes into a closed pipe may take that for a
+    failure. An agent that gives up in the middle has said all it will say.
     """
-    pieces = []
+    pieces: list[bytes] = []
+    try:
+        if seconds is None:
+            _read_into(pieces)
+        else:
+            system.within(seconds, lambda: _read_into(pieces))
+    except TimeoutError:
+        pass
+    return b"".join(pieces)
+
+
+def _read_into(pieces: list[bytes]) -> None:
     room = MAX_PAYLOAD_BYTES + 1
     while True:
         try:
@@ -30,13 +45,14 @@ def read_stdin() -> bytes:
         except BlockingIOError:
             os.set_blocking(0, True)
             continue
+        except TimeoutError:
+            raise
         except OSError:
-            break
+            return
         if not piece:
-            break
+            return
         pieces.append(piece[:room])
         room -= len(pieces[-1])
-    return b"".join(pieces)
 
 
 def decode(data: bytes) -> dict[str, Any]:

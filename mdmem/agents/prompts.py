@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _BEFORE = (
     "task-notification",
+    "hook_context",
     "local-command-stdout",
     "local-command-stderr",
     "bash-stdout",
@@ -34,42 +35,77 @@ _OPENINGS = (
 )
 """A prompt that begins with one of these was made by the host."""
 
-_MAX_ELEMENTS = 50
+_MAX_ELEMENTS = 200
 
 
 def typed(text: str) -> str:
-    """Give what a person typed, without what the host put before it; "" when nobody typed, as far as the form tells.
+    """Return what a person typed, without what the host put before it; "" when nobody typed, as far as the form tells.
 
     Loops and cron jobs look typed.
     """
     text = text.strip()
+    names: set[str] = set()
     for _ in range(_MAX_ELEMENTS):
-        rest = _after_element(text) if text[:1] == "<" else None
+        name = _name(text)
+        rest = _after_element(text, name)
         if rest is None:
             break
         text = rest
+        names.add(name)
+    else:
+        text = "" if text.endswith(f"</{_name(text)}>") else text  # more of them than anybody reads
+    for name in names:
+        text = _before_elements(text, name)
     return "" if text.startswith(_OPENINGS) else text
 
 
+def reported(text: str) -> tuple[str, str]:
+    """Return the id of a tool run and the answer that a host's notification brings for it; "" where it brings none."""
+    if not text.lstrip().startswith("<task-notification>"):
+        return "", ""
+    head, _, rest = text.partition("<result>")
+    return _between(head, "<tool-use-id>", "</tool-use-id>"), rest.rpartition("</result>")[0].strip()
+
+
 def is_typed(text: str) -> bool:
-    """Say whether a person typed this, or part of it."""
+    """Return whether a person typed this, or part of it."""
     return bool(typed(text)) or not text.strip()
 
 
-def _after_element(text: str) -> str | None:
-    """What follows the element of the host's that a text begins with; None where it begins with none."""
-    name = text[1:].partition(">")[0].split(None, 1)[0] if text[1:2].isalpha() else ""
+def _name(text: str) -> str:
+    """Return the name of the element that a text begins with, "" where it begins with none."""
+    return text[1:].partition(">")[0].split(None, 1)[0] if text[:1] == "<" and text[1:2].isalpha() else ""
+
+
+def _after_element(text: str, name: str) -> str | None:
+    """Return what follows the host's element that a text begins with; None where it begins with none."""
     if name in _TO_THE_END:
         return ""
     if name not in _BEFORE and name not in _ALONE:
         return None
-    if text.endswith(f"</{name}>"):
-        return ""
+    if text.endswith(f"</{name}>") and (name in _ALONE or not _is_followed(text, name)):
+        return ""  # what it holds may well have a closing tag in it
     _, closed, rest = text.partition(f"</{name}>")
     if not closed or name in _ALONE:
         return None
     line, _, below = rest.strip().partition("\n")
     return below.strip() if line.startswith(_FOOTERS) else rest.strip()
+
+
+def _is_followed(text: str, name: str) -> bool:
+    """Whether a further element of the same name begins behind the end of the first, on a line of its own."""
+    first, _, rest = text.partition(f"</{name}>")
+    return f"\n<{name}>" in rest and f"<{name}>" not in first[1:]
+
+
+def _before_elements(text: str, name: str) -> str:
+    """Return a text without the host's elements of that name at its end, each beginning a line."""
+    for _ in range(_MAX_ELEMENTS):
+        start = text.rfind(f"\n<{name}>")
+        if start < 0 or not text.endswith(f"</{name}>"):
+            break
+        text = text[:start].rstrip()
+    return text
 
 
 def command(text: str) -> tuple[str, str] | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mdmem import front_matter, journal, vault
-from mdmem.capture import aliases
+from mdmem.capture.tools import aliases
+from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from mdmem import note
     from mdmem.capture.session import Session
+    from mdmem.vault import note
 
 _MAX_FILES = 50
 _MAX_STRAYS = 500
@@ -20,7 +20,7 @@ _MAX_STRAYS = 500
 _TITLED = ("prompt", "summary")
 
 
-class Entry:
+class PageEntry:
     """One note as a line of the page.
 
     name: its file, as it is called now. numbers: prompt and sequence. kind: its own, or `subagent` for the answer
@@ -39,8 +39,8 @@ class Entry:
         self.files: list[str] = []
 
 
-def of_session(session: Session, folder: vault.Folder) -> list[Entry]:
-    """Give the notes of a session that are in its folder, in their order; a renamed one under its new name."""
+def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
+    """Return the notes of a session that are in its folder, in their order; a renamed one under its new name."""
     here = set(folder.names())
     known = session.published()
     listed = known or [[name] for name in sorted(filter(journal.numbers, here), key=journal.numbers)]
@@ -54,17 +54,17 @@ def of_session(session: Session, folder: vault.Folder) -> list[Entry]:
 
 
 def facts(made: note.Note) -> tuple[str, ...]:
-    """Give what the record keeps of a note, so that its page can be made without reading it again."""
+    """Return what the record keeps of a note, so that its page can be made without reading it again."""
     meta = made.meta
     success = "0" if meta.get("success") is False else "1"
     files = "\x1f".join(_changed_files(meta)[:_MAX_FILES])
-    return (_kind(meta), str(meta["created"]), success, str(meta.get("made_commit", "")), files)
+    return (_kind(meta), str(meta["created"]), success, _made(meta), files)
 
 
-def read(folder: vault.Folder, name: str) -> Entry:
+def read(folder: disk.Folder, name: str) -> PageEntry:
     """Read a note as an entry; one that cannot be read is an observation of which nothing is known."""
-    found = Entry(name, journal.numbers(name))
-    data = vault.read(folder, name) or b""
+    found = PageEntry(name, journal.numbers(name))
+    data = disk.read(folder, name) or b""
     header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
     meta = front_matter.read(header)[0] if header else {}
     found.kind = _kind(meta)
@@ -72,17 +72,17 @@ def read(folder: vault.Folder, name: str) -> Entry:
     found.created = str(meta.get("created", ""))
     found.branch, found.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
     found.success = meta.get("success") is not False
-    found.commit = str(meta.get("made_commit", ""))
+    found.commit = _made(meta)
     found.files = _changed_files(meta)
     return found
 
 
-def _entry(folder: vault.Folder, name: str, line: list[str]) -> Entry:
+def _entry(folder: disk.Folder, name: str, line: list[str]) -> PageEntry:
     if len(line) < 6 or line[1] in _TITLED:
         found = read(folder, name)
         found.numbers = journal.numbers(line[0])
         return found
-    found = Entry(name, journal.numbers(line[0]))
+    found = PageEntry(name, journal.numbers(line[0]))
     _, found.kind, found.created, success, found.commit, files, *_ = line
     found.success = success != "0"
     found.files = files.split("\x1f") if files else []
@@ -93,20 +93,27 @@ def _names(listed: Iterable[list[str]]) -> list[str]:
     return [line[0] for line in listed]
 
 
-def _renamed(folder: vault.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
+def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str, str]:
     """Find the notes that are gone among the files that are none: a note's id stays when its owner renames it."""
     wanted = {name[-13:-3]: name for name in gone}
     found = {}
-    pages = sorted(name for name in strays if name.endswith(".md") and name != journal.PAGE and name[0] != ".")
+    page = journal.page_in(folder)
+    pages = sorted(name for name in strays if name.endswith(".md") and name != page and name[0] != ".")
     for name in pages[:_MAX_STRAYS] if wanted else []:
         ids = name[-13:-3]
         if ids not in wanted:
-            data = vault.read(folder, name) or b""
+            data = disk.read(folder, name) or b""
             header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
             ids = str(front_matter.read(header)[0].get("id", "")) if header else ""
         if ids in wanted:
             found[wanted[ids]] = name
     return found
+
+
+def _made(meta: dict[str, Any]) -> str:
+    """Return the commits that a run made, and behind a colon what the last one says."""
+    commits, subject = str(meta.get("made_commit", "")), str(meta.get("commit_subject", ""))
+    return f"{commits}: {subject}" if commits and subject else commits
 
 
 def _kind(meta: dict[str, Any]) -> str:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 
-from mdmem import choice, note, privacy
-from mdmem.capture import template, turn
-from mdmem.capture.store import PRIVATE, Capture, Draft, Outcome, store
-from mdmem.digest import short
-from mdmem.errors import VaultError
+from mdmem import privacy
+from mdmem.capture import turn
+from mdmem.capture.store import PRIVATE, Capture, Outcome, PendingNote, store
+from mdmem.hashing import short
+from mdmem.vault import exclusions, note, template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from mdmem.agents import Event
@@ -29,44 +29,56 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
     Raises:
         OSError, VaultError: only for faults of mdmem's own folders; a note that could not be
-            stored in the vault waits in the spool, and the outcome's `error` says so.
+            stored in the vault is queued, and the outcome's `error` sets it.
     """
     ignored = ignores(config, event)
     return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)
 
 
 def ignores(config: Config, event: Event) -> str:
-    """Say why an event leaves nothing, as far as it tells by itself; "" when it may leave something."""
+    """Return why an event leaves nothing, as far as it tells by itself; "" when it may leave something."""
     if event.name not in EVENTS:
         return "unknown event"
-    return "sub-agent" if event.subagent and not config.settings["capture.subagents"] else ""
+    if event.name == "SubagentStop":
+        return ""  # it may end a run whose note waits for the answer
+    return "sub-agent" if event.subagent and not config.settings.capture.subagents else ""
 
 
 def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
     """Store what an event leaves, when it is none to be ignored; `capture` says the rest."""
-    if choice.is_off(at.config, at.session.key, os.environ if env is None else env):
-        return Outcome("switched off")
-    if not choice.takes_project(at.config, at.project, at.event.cwd):
-        return Outcome("excluded")
+    env = os.environ if env is None else env
+    if exclusions.is_off(at.config, at.session.key, env):
+        return Outcome("switched off") if exclusions.is_disabled(env) else pass_over(at, "switched off")
+    if not exclusions.takes_project(at.config, at.project, at.event.cwd):
+        return pass_over(at, "excluded")
     if os.path.exists(os.path.join(at.config.state_dir, "spool")):
-        _bring_home(at)
+        _write_queued(at)
     return EVENTS[at.event.name](at)
 
 
-def _bring_home(at: Capture) -> None:
+def pass_over(at: Capture, why: str) -> Outcome:
+    """Store nothing of an event, but know what is private in it, and the turn that it begins, when storing goes on."""
+    outcome = Outcome(why)
+    typed = at.event.name in _PROMPTS and _is_typed(at)
+    outcome.unmarked = not (turn.pass_over(at, typed=typed) and turn.can_mark(at))
+    return outcome
+
+
+def _write_queued(at: Capture) -> None:
     from mdmem import log
-    from mdmem.capture import spool
+    from mdmem.capture import queued
 
     try:
-        spool.bring_home(at.config, spool.MAX_AT_ONCE, at.session.key)
-    except (OSError, VaultError) as error:
-        log.write(at.config, "the spool could not be emptied", error)
+        queued.write_notes(at.config, queued.MAX_AT_ONCE, at.session.key)
+    except Exception as error:  # noqa: BLE001 - what waits goes on waiting; this event is not to be lost for it
+        log.write(at.config, "the queued notes could not be written", error)
 
 
 # -- the rules -------------------------------------------------------------------------------------
 
 
 def _session_start(at: Capture) -> Outcome:
+    turn.begin(at)
     at.session.append("start", f"{at.now:.0f}", _why(at) or "startup")
     return Outcome("the session's start waits in state")
 
@@ -75,79 +87,75 @@ def _prompt(at: Capture) -> Outcome:
     from mdmem.agents import prompts
 
     given = at.event.prompt
-    if not prompts.is_typed(given) or _is_scheduled(at, given):
+    use, answer = prompts.reported(given)
+    if use and answer and not turn.is_private(at):
+        _awaited().end(at, at.session.note_id(use, "observation"), answer)
+    if not _is_typed(at):
+        turn.mark_open(at)
         return Outcome("nobody typed this prompt")
-    text = prompts.typed(given)
-    before = given.strip().removesuffix(text)  # not stored; what was private in it is to be known again
+    typed = prompts.typed(given)
+    text = privacy.as_typed(typed)
+    before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again
+    if _is_subagent_at_work(at):
+        _subagents().forget(at.session)
     if not turn.OPENERS.isdisjoint(text):
         turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
-    extra = at.event.extra
-    draft = Draft(
-        "prompt",
-        {
-            "text": text,
-            "before": before,
-            "command": extra.get("command_name", ""),
-            "arguments": extra.get("command_args", ""),
-        },
-        lambda clean: _prompt_draft(at.config, clean),
-        identity=(at.event.prompt_id,) if at.event.prompt_id else (),
-        origin="prompt",
-        tags=("prompt",),
-    )
-    outcome = store(at, draft)
+    if at.event.extra.get("asked_at"):
+        at.session.append("asked", at.event.extra["asked_at"])
+    outcome = store(at, prompt_draft(at, text, before))
     if outcome.ignored == PRIVATE:
-        turn.mark_private(at)
+        outcome.unmarked |= not turn.mark_private(at)
+        at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     elif outcome.id:
         turn.mark_open(at)
+    if at.live and not turn.OPENERS.isdisjoint(text):
+        from mdmem.capture import told
+
+        told.of_prompt(at, outcome, text)
     return outcome
 
 
+def _subagent_start(at: Capture) -> Outcome:
+    _subagents().begin(at.session)
+    return Outcome("a sub-agent began")
+
+
 def _tool(at: Capture) -> Outcome:
-    event = at.event
+    if "ends_subagent" in at.event.extra:
+        _subagents().end(at.session)
+    elif _is_subagent_at_work(at) and not at.config.settings.capture.subagents:
+        return Outcome("sub-agent")
     if turn.is_private(at):
-        return Outcome(PRIVATE)
-    if not choice.takes_tool(at.config, event.tool):
+        return pass_over(at, PRIVATE)
+    if not exclusions.takes_tool(at.config, at.event.tool):
         return Outcome("excluded tool")
-    from mdmem.capture import limits, tools
+    from mdmem.capture import tool_run
 
-    settings = at.config.settings
+    return _counted(at, tool_run.keep(at))
 
-    def takes(path: str) -> bool:
-        return choice.takes_path(at.config, path, at.project)
 
-    def build(clean: Any) -> note.Draft | None:
-        made = tools.describe(
-            clean["tool"],
-            clean["input"],
-            choice.without_excluded(at.config, clean["response"], at.project),
-            error=clean["error"],
-            root=at.project.worktree,
-            cwd=event.cwd,
-            limits=limits.Limits(
-                max_chars=settings["capture.max_chars"],
-                max_lines=settings["capture.max_lines"],
-                max_files=settings["capture.max_files"],
-                fetch_chars=settings["capture.fetch_chars"],
-            ),
-        )
-        if choice.excludes_paths(at.config, at.project) and not all(map(takes, _named(made.meta, at))):
-            return None
-        values = {"title": made.title, "body": made.body}
-        body = template.fill(template.load("notes/observation.md", at.config.vault), values)
-        return note.Draft(made.title, made.slug, made.meta, body)
+def _counted(at: Capture, outcome: Outcome) -> Outcome:
+    """Note what a tool run or an answer lost to private sections, until the turn ends."""
+    found = outcome.hidden
+    if at.live and found.sections:
+        at.session.append("hidden", str(found.sections), str(found.chars), str(found.lines))
+    return outcome
 
-    source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
-    draft = Draft(
-        "observation",
-        source,
-        build,
-        identity=(event.tool_use_id,) if event.tool_use_id else (),
-        label="tool",
-        meta={"tool": event.tool, "success": event.error is None, "duration_ms": event.duration_ms},
-        tags=("observation",),
-    )
-    return store(at, draft)
+
+def _awaited() -> Any:
+    from mdmem.capture import awaited  # few runs go on in the background
+
+    return awaited
+
+
+def _subagents() -> Any:
+    from mdmem.capture import subagents  # most agents tell by themselves
+
+    return subagents
+
+
+def _is_subagent_at_work(at: Capture) -> bool:
+    return os.path.exists(at.session.flag("subagents")) and bool(_subagents().is_at_work(at.session))
 
 
 def _stop(at: Capture) -> Outcome:
@@ -155,9 +163,28 @@ def _stop(at: Capture) -> Outcome:
     for prompt in at.event.extra.get("crons", "").split("\0"):
         if prompt and [_cron(prompt)] not in known:
             at.session.append("cron", _cron(prompt))
-    outcome = _said(at, Said("response"))
+    if _is_stale(at):
+        at.event.message = ""
+    outcome = _said(at, Said("response", meta=_tokens(at.event)))
     at.update_page()
+    if at.live and at.session.lines("hidden"):
+        from mdmem.capture import told
+
+        told.end_turn(at, outcome)
+    if not at.event.message or (at.session.lines("open") and _awaited().names(at.session)):
+        at.expect_late()
     return outcome
+
+
+def _tokens(event: Event) -> dict[str, Any]:
+    """Return what a turn cost, where the agent's transcript tells: all of its requests, cached input included."""
+    return {key: int(event.extra[key]) for key in ("tokens_in", "tokens_out") if key in event.extra}
+
+
+def _is_stale(at: Capture) -> bool:
+    """Whether an answer was written down before the prompt came, by the agent's own clock."""
+    said, asked = at.event.extra.get("said_at", ""), at.session.lines("asked")
+    return bool(said and asked) and float(said) < float(asked[-1][0])
 
 
 def _stop_failure(at: Capture) -> Outcome:
@@ -171,7 +198,13 @@ def _stop_failure(at: Capture) -> Outcome:
 
 
 def _subagent_stop(at: Capture) -> Outcome:
-    """Store what a sub-agent answered. Two of one turn may say the same, so each is known by its own id."""
+    """Put what a sub-agent answered into the note of the run that sent it; store it by itself if that is wanted.
+
+    Two of one turn may say the same, so each is known by its own id.
+    """
+    answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
+    if answered or not at.config.settings.capture.subagents:
+        return Outcome("sub-agent")
     said = Said("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
     outcome = _said(at, said)
     at.update_page()
@@ -185,20 +218,23 @@ def _compact(at: Capture) -> Outcome:
 def _session_end(at: Capture) -> Outcome:
     at.session.append("end", f"{at.now:.0f}", _why(at))
     at.update_page()
-    turn.end(at)
+    at.expect_late()
     return Outcome("the session's end is on its page")
 
 
 def _why(at: Capture) -> str:
-    """Say why a session began or ended, in a few clean words: state holds nothing private either."""
+    """Return why a session began or ended, in a few clean words: state holds nothing private either."""
     why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool").value
     return note.one_line(why, 60)
 
+
+_PROMPTS = frozenset(["UserPromptSubmit", "UserPromptExpansion"])
 
 EVENTS: dict[str, Callable[[Capture], Outcome]] = {
     "SessionStart": _session_start,
     "UserPromptSubmit": _prompt,
     "UserPromptExpansion": _prompt,
+    "SubagentStart": _subagent_start,
     "PostToolUse": _tool,
     "PostToolUseFailure": _tool,
     "Stop": _stop,
@@ -213,7 +249,22 @@ EVENTS: dict[str, Callable[[Capture], Outcome]] = {
 # -- drafts ----------------------------------------------------------------------------------------
 
 
-def _prompt_draft(config: Config, clean: dict[str, str]) -> note.Draft | None:
+def prompt_draft(at: Capture, text: str, before: str = "") -> PendingNote:
+    """Return the draft of a prompt; `before` is what the host put before the typed text, cleaned but not stored."""
+    extra = at.event.extra
+    command, arguments = extra.get("command_name", ""), extra.get("command_args", "")
+    return PendingNote(
+        "prompt",
+        {"text": text, "before": before, "command": command, "arguments": arguments},
+        lambda clean: _prompt_draft(at, clean),
+        identity=(at.event.prompt_id,) if at.event.prompt_id else (),
+        origin="prompt",
+        tags=("prompt",),
+        chars=at.config.settings.capture.prompt_chars,
+    )
+
+
+def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
     """Make a note of what was typed; a slash command is its name and arguments, as the host read them if it said."""
     from mdmem.agents import prompts
 
@@ -226,9 +277,9 @@ def _prompt_draft(config: Config, clean: dict[str, str]) -> note.Draft | None:
         meta = {"command": note.one_line(slash[0], 80), "tags": ["prompt", "command"]}
     if not text:
         return None
-    body = _cut(config, text)
-    title = _first_line(text, config.settings["privacy.marker"])
-    filled = template.fill(template.load("notes/prompt.md", config.vault), {"title": title, "body": body})
+    body = _cut(at, text)
+    title = _first_line(text, at.config.settings.privacy.marker)
+    filled = template.fill(template.load("notes/prompt.md", at.config.vault), {"title": title, "body": body})
     return note.Draft(title, title, meta, filled)
 
 
@@ -260,20 +311,21 @@ class Said:
 def _said(at: Capture, said: Said) -> Outcome:
     """Store what the agent said or summed up."""
     if turn.is_private(at):
-        return Outcome(PRIVATE)
+        return pass_over(at, PRIVATE)
     kind = said.kind
 
     def build(clean: str) -> note.Draft | None:
         text = _without_analysis(clean).strip() if kind == "summary" else clean.strip()
         if not text:
             return None
-        body = _cut(at.config, text)
-        title = _first_line(text, at.config.settings["privacy.marker"])
+        body = _cut(at, text)
+        marker = at.config.settings.privacy.marker
+        title = _first_line(_without_headings(text) if kind == "summary" else text, marker)
         values = {"title": title, "body": body}
         return note.Draft(title, title, {}, template.fill(template.load(f"notes/{kind}.md", at.config.vault), values))
 
     where = at.event.prompt_id or f"prompt {at.prompt_number()}"
-    draft = Draft(
+    draft = PendingNote(
         kind,
         said.text or at.event.message,
         build,
@@ -282,32 +334,46 @@ def _said(at: Capture, said: Said) -> Outcome:
         origin=said.origin,
         meta=said.meta,
         tags=(kind, said.tag) if said.tag else (kind,),
+        chars=at.config.settings.capture.prompt_chars,
     )
     draft.by_text = True  # one prompt can have several answers, when a hook makes the agent go on
-    return store(at, draft)
+    return _counted(at, store(at, draft))
 
 
-def _cut(config: Config, text: str) -> str:
-    """Keep both ends of a text that is longer than the settings, or a note, allow."""
-    room = config.settings["capture.prompt_chars"]
+def _cut(at: Capture, text: str) -> str:
+    """Keep both ends of a text that is longer than the settings, or any note, allow; the user hears of it."""
+    room = at.config.settings.capture.prompt_chars
     if len(text) <= room and len(text) * 4 <= _MAX_BYTES:
         return text
-    from mdmem.capture import limits
+    from mdmem.capture.tools import limits
 
     cut = limits.cut(text, room, len(text))
     while (size := len(cut.encode("utf-8", "replace"))) > _MAX_BYTES:
         room = min(room, len(text)) * _MAX_BYTES // size - 64
         cut = limits.cut(text, room, len(text))
+    at.left_out = max(len(text) - room, 0)
     return cut
 
 
-_MAX_BYTES = note.MAX_NOTE_BYTES - note.MAX_META_BYTES - 1024  # what a template puts around a text has its room
+_MAX_BYTES = 1024 * 1024
+"""No note of a prompt or an answer has a longer body, whatever the settings say."""
 
 
 def _without_analysis(text: str) -> str:
     """Keep what a compaction summed up, not how it thought about it."""
     _, found, rest = text.partition("<summary>")
     return rest.partition("</summary>")[0] if found else text
+
+
+def _without_headings(text: str) -> str:
+    """Return a compaction's summary without the numbered headings that all of them have."""
+    lines = []
+    for line in text[:20_000].splitlines():
+        number, dot, rest = line.strip().strip("*# ").partition(".")
+        label, colon, said = rest.partition(":")
+        is_heading = bool(dot and colon) and number.isdecimal() and len(label) < 60
+        lines.append(said.strip(" *") if is_heading else "" if line.strip().strip("*").endswith(":") else line)
+    return "\n".join(lines) if any(map(str.strip, lines)) else text
 
 
 def _first_line(text: str, marker: str) -> str:
@@ -320,16 +386,15 @@ def _first_line(text: str, marker: str) -> str:
     return note.one_line(text, 120)
 
 
-def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
-    """Give the paths that a tool run is about, those in a shell command among them."""
-    for path in meta.get("files", ()):
-        yield os.path.join(at.project.worktree, os.path.expanduser(path))
-    for word in choice.paths_in(str(meta.get("command", ""))):
-        yield os.path.normpath(os.path.join(at.event.cwd, os.path.expanduser(word)))
+def _is_typed(at: Capture) -> bool:
+    """Whether a person typed this prompt, as far as anybody can tell."""
+    from mdmem.agents import prompts
+
+    return prompts.is_typed(at.event.prompt) and not _is_scheduled(at, at.event.prompt)
 
 
 def _is_scheduled(at: Capture, text: str) -> bool:
-    """Say whether a prompt is one that the session's own loop or cron job was set to send."""
+    """Return whether a prompt is one that the session's own loop or cron job was set to send."""
     known = at.session.lines("cron")
     return bool(known) and [_cron(text)] in known
 

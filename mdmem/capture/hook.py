@@ -1,7 +1,8 @@
 """The process that an agent starts: one payload on stdin, at most one note, exit 0, whatever happens.
 
 Losing a memory is bad; stopping the user's agent is worse. Nothing is ever written to stderr, and on
-stdout only the one JSON object that the agent's protocol wants, when there is something to say.
+stdout only the one JSON object that the agent's protocol wants, when there is something to say. What
+fails is tried once more, since a full disk or a damaged file may be no more; then the user is told.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
 
-    from mdmem.agents import Event
+    from mdmem.agents import Agent, Event
     from mdmem.capture.store import Outcome
     from mdmem.config import Config
 
+    T = TypeVar("T")
+
 
 READ_SECONDS = 4.0
-"""An agent that never closes stdin is not waited for longer: what it has written by then is the payload."""
+"""How long an agent may take to write its payload."""
+
+DEADLINE_SECONDS = 8.0
+"""A hook never takes longer, whatever it waits for: agents end it after 10 seconds or more."""
+
+GRACE_SECONDS = 1.0
+"""When its deadline has passed, it has this long to tidy up and say so."""
 
 
 def main(words: list[str], vault: str | None = None) -> None:
@@ -30,25 +39,39 @@ def main(words: list[str], vault: str | None = None) -> None:
     `--plugin` says that a plugin runs it, which leaves it to the user's own registration, if any, to speak.
     The process ends here, without the interpreter's own tidying up, which costs a tenth of the hook.
     """
-    import gc
-
-    gc.disable()  # looking for rubbish in so short a life costs a tenth of an interpreter start
     out = b""
+    delivery = Delivery(words, vault, os.environ)
     try:
-        _open_streams()
-        out = run(words, _read(), vault)
+        _attempt(_prepare)
+        out = delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
+        out = delivery.last_words()
         _log("hook failed", error, vault)
+    _write(out)
+    os._exit(0)
+
+
+def _write(out: bytes) -> None:
     try:
         while out:
             out = out[os.write(1, out) :]
     except OSError:
         pass  # the agent has closed its end
-    os._exit(0)
 
 
-def _open_streams() -> None:
-    """Put /dev/null where the agent gave no stream, so that no file of the vault is taken for one."""
+def _prepare() -> None:
+    """Put /dev/null where the agent gave no stream, so that no file of the vault is taken for one, and the like."""
+    import gc
+
+    gc.disable()  # looking for rubbish in so short a life costs a tenth of an interpreter start
+    from mdmem import quick_import
+
+    quick_import.install()
+    sys.dont_write_bytecode = True  # on a full disk it would be cut off, and stop every later hook
+    if not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
+        from mdmem import launch
+
+        launch.use_utf8()
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -56,62 +79,160 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _read() -> bytes:
-    """Read stdin, but for `READ_SECONDS` at most."""
-    import _signal  # type: ignore[import-not-found]  # `signal` itself loads enum
+class Delivery:
+    """One payload on its way into the vault, and what is known of it so far: a second attempt goes on from there."""
 
-    from mdmem.agents import payload
+    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words")
+
+    def __init__(self, words: list[str], vault: str | None, env: Mapping[str, str], data: bytes | None = None) -> None:
+        self.words = words
+        self.name = words[0] if words and words[0][:1] != "-" else "claude-code"
+        self.vault = vault
+        self.env = env
+        self.data = data
+        self.agent: Agent | None = None
+        self.settings: Config | None = None
+        self.event: Event | None = None
+        self.outcome: Outcome | None = None
+
+    def run(self) -> bytes:
+        """Read the payload, store what it leaves, and return what belongs on stdout, within the deadline."""
+        started = time.monotonic()
+        if self.data is None:
+            self.data = _attempt(_read)
+        from mdmem.errors import DeadlineError
+
+        _alarm(max(DEADLINE_SECONDS - (time.monotonic() - started), 0.1), DeadlineError, self.end)
+        out = self.deliver()
+        _alarm(0, DeadlineError)
+        return out
+
+    def deliver(self) -> bytes:
+        """Store what the payload leaves, and return what belongs on stdout."""
+        from mdmem.errors import DeadlineError, PatternError
+
+        try:
+            return _attempt(self._once, (PatternError,))
+        except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever it was, the user hears of it
+            if self.outcome is not None and not self.outcome.is_lost:
+                return b""  # it is safe, and only what was to be said of it failed
+            return self._give_up(error)
+
+    def _once(self) -> bytes:
+        from mdmem import agents, config
+        from mdmem.agents import payload
+
+        self.agent = agents.load(self.name)
+        self.settings = config.load(self.vault, self.env)
+        self.event = agents.Event(agent=self.agent.NAME, name="PostToolUse")  # until it is known which one it is
+        try:
+            self.event = self.agent.read(payload.decode(self.data or b""), self.env)
+        except payload.NoPayloadError as error:
+            self.outcome = _failed(self.settings, f"{len(self.data or b'')} bytes are no payload", error, "no payload")
+        if self.outcome is None or self.outcome.is_lost:
+            self.outcome = capture(self.settings, self.event, self.env)
+        return self._answer(self.settings, self.event, self.outcome)
+
+    def _answer(self, settings: Config, event: Event, outcome: Outcome) -> bytes:
+        if outcome.is_lost:
+            from mdmem.capture import losses
+
+            losses.record(settings, event.name, event.agent, outcome.error, _now(self.env))
+        said = _message(settings, event, outcome)
+        if "--report" in self.words:
+            return _line(_report(outcome, said))
+        if "--plugin" in self.words:
+            from mdmem.agents import claude_code
+
+            if claude_code.is_registered("mdmem.capture.hook", event.cwd, self.env):
+                return b""  # the user's own registration hears of the same event, and says what there is to say
+        reply = self.agent.reply(event, None, said) if said and self.agent else None
+        return _line(reply) if reply else b""
+
+    def _give_up(self, error: BaseException) -> bytes:
+        """Return the message that the event is lost, as well as that is still possible."""
+        if self.settings is None or self.event is None:
+            raise error
+        self.outcome = _failed(self.settings, "hook failed: the event is lost", error)
+        return self._answer(self.settings, self.event, self.outcome)
+
+    def last_words(self) -> bytes:
+        """Return what belongs on stdout when nothing else works."""
+        is_safe = self.outcome is not None and not self.outcome.is_lost
+        if is_safe or self.data == b"":
+            return b""
+        from mdmem import launch
+
+        return launch.last_words(self.name)
+
+    def end(self) -> None:
+        """End the process: the deadline has passed, and what was to tidy up hangs as well."""
+        _write(self.last_words())
+        os._exit(0)
+
+
+def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
+    """Return what the user should know of an event; None when there is nothing, as after most events."""
+    if not outcome.is_worth_telling:
+        return None
+    from mdmem.capture import feedback
+
+    return feedback.message(settings, event, outcome)
+
+
+def _attempt(work: Callable[[], T], hopeless: tuple[type[Exception], ...] = ()) -> T:
+    """Do `work`, and once more if it fails: a damaged file of mdmem's bytecode is repaired in between."""
+    try:
+        return work()
+    except hopeless:
+        raise
+    except Exception:  # noqa: BLE001 - whatever it was, it may be gone
+        from mdmem import launch
+
+        launch.repair()
+    return work()
+
+
+def _alarm(seconds: float, error: type[BaseException], end: Callable[[], None] | None = None) -> None:
+    """Raise `error` after `seconds` (0: do not), and again; or then call `end`, since something hangs."""
+    from mdmem import system
+
+    rung: list[bool] = []
 
     def ring(*_: object) -> None:
-        raise TimeoutError
+        if rung and end is not None:
+            end()
+        rung.append(True)
+        raise error
 
-    if not hasattr(_signal, "setitimer"):
-        return payload.read_stdin()
-    _signal.signal(_signal.SIGALRM, ring)
-    _signal.setitimer(_signal.ITIMER_REAL, READ_SECONDS)
-    try:
-        return payload.read_stdin()
-    finally:
-        _signal.setitimer(_signal.ITIMER_REAL, 0)
+    system.alarm(seconds, ring, GRACE_SECONDS)
+
+
+def _read() -> bytes:
+    from mdmem.agents import payload
+
+    return payload.read_stdin(READ_SECONDS)
 
 
 def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[str, str] | None = None) -> bytes:
-    """Handle one payload; give what belongs on stdout."""
-    from mdmem import agents, config
-    from mdmem.agents import claude_code, payload
-
-    env = os.environ if env is None else env
-    agent = agents.load(next((word for word in words if not word.startswith("-")), "claude-code"))
-    settings = config.load(vault, env)
-    event = agents.Event(agent=agent.NAME, name="PostToolUse")  # until it is known which one it is
-    try:
-        event = agent.read(payload.decode(data), env)
-        outcome = capture(settings, event, env)
-    except payload.NoPayloadError as error:
-        outcome = _failed(settings, f"{len(data)} bytes are no payload", error, ignored="no payload")
-    except Exception as error:  # noqa: BLE001 - a fault of mdmem's own is told like one of the vault's
-        outcome = _failed(settings, "hook failed", error)
-    if "--report" in words:
-        return _line(_report(settings, event, outcome))
-    if "--plugin" in words and claude_code.is_registered("mdmem.capture.hook", event.cwd, env):
-        return b""  # the user's own registration hears of the same event, and says what there is to say
-    message = feedback(settings, event, outcome)
-    reply = agent.reply(event, None, message) if message else None
-    return _line(reply) if reply else b""
+    """Handle one payload; return what belongs on stdout."""
+    return Delivery(words, vault, os.environ if env is None else env, data).deliver()
 
 
-def _failed(config: Config, what: str, error: Exception, ignored: str = "") -> Outcome:
+def _failed(config: Config, what: str, error: BaseException, ignored: str = "") -> Outcome:
     from mdmem import log
     from mdmem.capture.store import Outcome
+    from mdmem.errors import PatternError
 
     log.write(config, what, error)
     outcome = Outcome(ignored)
     outcome.error = type(error).__name__
+    outcome.why = str(error) if isinstance(error, PatternError) else ""
     return outcome
 
 
 def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
-    """Store what the event leaves, after what waits in the spool."""
+    """Store what the event leaves, after what waits in the retry queue."""
     from mdmem.capture import events
 
     now = _now(env)
@@ -120,7 +241,7 @@ def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:
 
 
 def _now(env: Mapping[str, str]) -> float:
-    """Tell the time, in seconds since the epoch; MDMEM_NOW sets it, if it is one that a note can be written at."""
+    """Return the time, in seconds since the epoch; MDMEM_NOW sets it, if it is one that a note can be written at."""
     try:
         now = float(env.get("MDMEM_NOW", ""))
     except ValueError:
@@ -130,64 +251,16 @@ def _now(env: Mapping[str, str]) -> float:
 
 def _seen(config: Config, event: Event, now: float) -> None:
     """Note which event of which agent was last heard of, for `mdmem status`."""
+    from mdmem import files
+
     path = os.path.join(config.state_dir, "seen", event.agent)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
-        try:
-            fd = os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-            fd = os.open(path, flags, 0o600)
-        os.write(fd, f"{now:.0f} {event.name}".encode())
-        os.close(fd)
+        files.write(path, f"{now:.0f} {event.name}".encode())
     except OSError:
         return
 
 
-# -- what the user hears ---------------------------------------------------------------------------
-
-
-def feedback(config: Config, event: Event, outcome: Outcome) -> str | None:
-    """Say what the user should know: kept out of a prompt, a tag never closed, a note that is not stored."""
-    said = []
-    if outcome.error and not outcome.ignored and _first_time(config, event):
-        kept = "is kept aside until it can" if outcome.waits else "is not stored: no folder takes it"
-        said.append(f"mdmem could not write to its vault; what you do {kept}. `mdmem doctor` says why.")
-    if event.name == "UserPromptSubmit" and config.settings["privacy.feedback"]:
-        if outcome.unclosed:
-            kept = config.settings["privacy.unclosed"] == "keep"
-            what = (
-                "its text was stored, as privacy.unclosed says"
-                if kept
-                else "everything after it was kept out of memory"
-            )
-            said.append(f"mdmem: a private tag was not closed; {what}.")
-        if outcome.ignored == "private":
-            said.append("mdmem: this prompt is private; nothing of this turn is remembered.")
-        elif outcome.private and not outcome.unclosed:
-            many = f"{outcome.private} private sections were" if outcome.private > 1 else "1 private section was"
-            said.append(f"mdmem: {many} kept out of memory.")
-    return " ".join(said) or None
-
-
-def _first_time(config: Config, event: Event) -> bool:
-    """Say whether this session has not heard it yet; where nothing can be marked, prompts alone tell it."""
-    from mdmem.digest import short
-
-    name = f"{short(event.session, 16)}.told"
-    for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
-        try:
-            os.makedirs(place, 0o700, exist_ok=True)
-            os.close(os.open(os.path.join(place, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        except FileExistsError:
-            return False
-        except OSError:
-            continue
-        return True
-    return event.name == "UserPromptSubmit"
-
-
-def _report(config: Config, event: Event, outcome: Outcome) -> dict[str, Any]:
+def _report(outcome: Outcome, said: str | None) -> dict[str, Any]:
     return {
         "stored": outcome.stored,
         "id": outcome.id or None,
@@ -195,7 +268,7 @@ def _report(config: Config, event: Event, outcome: Outcome) -> dict[str, Any]:
         "kind": outcome.kind or None,
         "private": outcome.private,
         "redacted": outcome.redacted,
-        "feedback": feedback(config, event, outcome),
+        "feedback": said,
         "error": outcome.error or None,
         "ignored": outcome.ignored or None,
     }

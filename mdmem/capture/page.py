@@ -7,16 +7,15 @@ if nobody has changed it.
 
 from __future__ import annotations
 
-from mdmem import front_matter, note, vault
-from mdmem.capture import entry, template
-from mdmem.journal import PAGE, PAGE_MARKS
+from mdmem.capture import entry
+from mdmem.vault import disk, front_matter, generated, journal, note, template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.capture.entry import Entry
+    from mdmem.capture.entry import PageEntry
     from mdmem.capture.session import Session
 
-BEGIN, END = PAGE_MARKS
+BEGIN, END = generated.BEGIN, generated.END
 MAX_FILES = 40
 """How many of the files that a session touched its page names."""
 
@@ -33,6 +32,7 @@ def first(session: Session, made: note.Note) -> note.Note:
         "created": created,
         **{key: made.meta[key] for key in keep if key in made.meta},
         "tags": ["session"],
+        "aliases": [title],
     }
     text = template.load("notes/session.md", session.config.vault)
     body = template.fill(text, {"title": title, "page": f"{BEGIN}\n{END}"})
@@ -43,68 +43,93 @@ def _untitled(created: str) -> str:
     return f"Session of {created[:10]} {created[11:16]}"
 
 
-def update(session: Session, folder: vault.Folder) -> bool:
+def update(session: Session, folder: disk.Folder) -> bool:
     """Bring the part between the markers up to date; False when the page was left alone.
 
     A page without the markers is its owner's alone, and so is an endless one. What somebody saves at the same
     moment is kept.
     """
     for _ in range(3):
-        old = vault.read(folder, PAGE)
-        if old is None or len(old) >= vault.MAX_READ_BYTES:
+        name = journal.page_in(folder)
+        old = disk.read(folder, name) if name else None
+        if old is None or len(old) >= disk.MAX_READ_BYTES:
             return False
         new = _updated(old, session, folder)
         if new is None or new == old:
             return False
-        durable = session.config.settings["capture.durability"] == "power"
-        if vault.replace(folder, PAGE, old, new, durable=durable):
+        durable = session.config.durable
+        if disk.replace(folder, name, old, new, durable=durable):
             return True
     return False
 
 
-def _updated(old: bytes, session: Session, folder: vault.Folder) -> bytes | None:
-    """Give the page with its part between the markers as it shall be; None when it has no such part.
-
-    A marker is a line of its own, so that a title or a prompt that holds one is only text.
-    """
-    lines = old.decode("utf-8", "surrogateescape").split("\n")
-    bare = [line.rstrip() for line in lines]
-    if BEGIN not in bare or END not in bare[bare.index(BEGIN) :]:
+def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
+    """Return the page with its part between the markers as it shall be; None when it has no such part."""
+    cut = generated.lines_of(old.decode("utf-8", "surrogateescape"))
+    if cut is None:
         return None
-    begin = bare.index(BEGIN)
-    end = bare.index(END, begin)
+    head, was, tail = cut
+    was = [line.rstrip("\r") for line in was]
     entries = entry.of_session(session, folder)
-    new = render(session, entries).split("\n")[:-1]
-    if lines[begin].endswith("\r"):
+    new = render(session, entries, was).split("\n")[:-1]
+    if head[-1].endswith("\r"):
         new = [f"{line}\r" for line in new]
-    head = _titled(lines[: begin + 1], entries)
-    return "\n".join([*head, *new, *lines[end:]]).encode("utf-8", "surrogateescape")
+    return "\n".join([*_titled(head, entries), *new, *tail]).encode("utf-8", "surrogateescape")
 
 
-def _titled(lines: list[str], entries: list[Entry]) -> list[str]:
+def _titled(lines: list[str], entries: list[PageEntry]) -> list[str]:
     """Put the first prompt's title where the one still stands that stood in for it."""
     created = next((line[9:].strip() for line in lines if line.startswith("created: ")), "")
     title = next((found.title for found in entries if found.kind == "prompt"), "")
     was = _untitled(created)
     if not title or not any(was in line for line in lines):
         return lines
-    places = {_title_line(was): _title_line(title), f"# {was}": f"# {title}"}
+    places = {
+        _line_of("title", was): _line_of("title", title),
+        _line_of("aliases", [was]): _line_of("aliases", [title]),
+        f"# {was}": f"# {title}",
+    }
     return [places.get(line.rstrip(), line.rstrip()) + line[len(line.rstrip()) :] for line in lines]
 
 
-def _title_line(title: str) -> str:
-    return front_matter.write({"title": title}).split("\n")[1]
+def _line_of(key: str, value: str | list[str]) -> str:
+    return front_matter.write({key: value}).split("\n")[1]
 
 
-def render(session: Session, entries: list[Entry]) -> str:
-    """Write what lies between the markers: times, branches, prompts with links, files, commits, failures, the end."""
+def render(session: Session, entries: list[PageEntry], was: list[str]) -> str:
+    """Write what lies between the markers: times, branches, prompts with links, files, commits, failures, the end.
+
+    was: the lines that lie there now, of which the links to other sessions and the titles of runs are kept.
+    """
     parts = [_times(session, entries), _prompts(entries), _files(entries), _work(entries)]
-    return "".join([f"{part}\n" for part in parts if part])
+    lines = "".join([f"{part}\n" for part in parts if part]).split("\n")
+    return "\n".join(generated.with_runs(lines, generated.navigation(was), _runs(entries, generated.runs(was))))
 
 
-def _times(session: Session, entries: list[Entry]) -> str:
+def _runs(entries: list[PageEntry], known: dict[str, str]) -> dict[int, tuple[list[str], int]]:
+    """Return for each prompt the lines of its runs and how many failed; a new one is named by its file."""
+    made: dict[int, tuple[list[str], int]] = {}
+    for one in entries:
+        if one.kind == "observation":
+            lines, failed = made.get(one.numbers[0], ([], 0))
+            lines.append(known.get(one.name) or run_line(one.name, _words(one.name), success=one.success))
+            made[one.numbers[0]] = lines, failed + (not one.success)
+    return made
+
+
+def run_line(name: str, title: str, *, success: bool) -> str:
+    """Write a tool run as a line of the page, from its file's name and its title."""
+    return f"- {'' if success else '✗ '}[{link_text(title)}]({link(name)})"
+
+
+def _words(name: str) -> str:
+    """Return the words in a note's file name, which stand for its title until that is read."""
+    return " ".join(name[8:].removesuffix(".md").split("-")[:-1]) or name
+
+
+def _times(session: Session, entries: list[PageEntry]) -> str:
     starts, ends = session.moments("start"), session.moments("end")
-    heard = sorted([vault.epoch(one.created) for one in entries if one.created] + [now for now, _ in ends])
+    heard = sorted([disk.epoch(one.created) for one in entries if one.created] + [now for now, _ in ends])
     heard = [now for now in heard if now] or [now for now, _ in starts]
     if not heard:
         return ""
@@ -133,30 +158,30 @@ def _took(begins: list[float], heard: list[float]) -> float:
     return total
 
 
-def _branches(entries: list[Entry]) -> str:
-    """Name the branches that the session was on, each with the commit that it stood at then."""
+def _branches(entries: list[PageEntry]) -> str:
+    """Return the branches that the session was on, each with the commit that it stood at then."""
     found: list[tuple[str, str]] = []
     for one in entries:
         if one.branch and (not found or one.branch != found[-1][0]):
             found.append((one.branch, one.head))
-    said = [_code(branch) + (f" at {_code(head)}" if head else "") for branch, head in found]
+    said = [code(branch) + (f" at {code(head)}" if head else "") for branch, head in found]
     return f"On {', then '.join(said)}" if said else ""
 
 
-def _prompts(entries: list[Entry]) -> str:
+def _prompts(entries: list[PageEntry]) -> str:
     answers = {one.numbers[0]: one for one in entries if one.kind == "response"}
     lines = []
     for one in entries:
         if one.kind == "prompt":
             answer = answers.get(one.numbers[0])
-            more = f" → [{'answer' if answer.success else 'failed'}]({_link(answer.name)})" if answer else ""
-            lines.append(f"{one.numbers[0]}. [{_link_text(one.title)}]({_link(one.name)}){more}")
+            more = f" → [{'answer' if answer.success else 'failed'}]({link(answer.name)})" if answer else ""
+            lines.append(f"{one.numbers[0]}. [{link_text(one.title)}]({link(one.name)}){more}")
         elif one.kind == "summary":
-            lines.append(f"   - [{_link_text(one.title)}]({_link(one.name)})")
+            lines.append(f"   - [{link_text(one.title)}]({link(one.name)})")
     return "\n".join(["## Prompts\n", *lines]) + "\n" if lines else ""
 
 
-def _files(entries: list[Entry]) -> str:
+def _files(entries: list[PageEntry]) -> str:
     counts: dict[str, int] = {}
     for one in entries:
         for path in one.files if one.success else ():
@@ -164,42 +189,50 @@ def _files(entries: list[Entry]) -> str:
     if not counts:
         return ""
     ranked = sorted(counts, key=lambda path: (-counts[path], path))
-    lines = [f"- {_code(path)}" + (f" ×{counts[path]}" if counts[path] > 1 else "") for path in ranked[:MAX_FILES]]
+    lines = [f"- {code(path)}" + (f" ×{counts[path]}" if counts[path] > 1 else "") for path in ranked[:MAX_FILES]]
     more = [f"- and {len(ranked) - MAX_FILES} more"] if len(ranked) > MAX_FILES else []
     return "\n".join(["## Files touched\n", *lines, *more]) + "\n"
 
 
-def _work(entries: list[Entry]) -> str:
+def _work(entries: list[PageEntry]) -> str:
     runs = [one for one in entries if one.kind == "observation"]
-    commits = [_code(commit) for one in runs for commit in one.commit.split()]
+    commits = [_commits(one.commit) for one in runs if one.commit]
     failures = [one for one in entries if not one.success]
     lines = [f"- {len(runs)} tool {'run' if len(runs) == 1 else 'runs'}"] if runs else []
     lines += [f"- Commits made: {', '.join(commits)}"] if commits else []
-    named = [f"[{'-'.join(f'{part:03d}' for part in one.numbers)}]({_link(one.name)})" for one in failures[:20]]
+    named = [f"[{'-'.join(f'{part:03d}' for part in one.numbers)}]({link(one.name)})" for one in failures[:20]]
     lines += [f"- {len(failures)} failed: {', '.join(named)}"] if failures else []
     return "\n".join(["## Work\n", *lines]) + "\n" if lines else ""
 
 
-def _link_text(title: str) -> str:
+def _commits(made: str) -> str:
+    """Write the commits of one run: their hashes, and what the last one says."""
+    commits, _, subject = made.partition(": ")
+    said = ", ".join(code(commit) for commit in commits.split())
+    return f"{said} {link_text(subject)}" if subject else said
+
+
+def link_text(title: str) -> str:
+    """Write a title so that nothing in it is markup, on one line."""
     line = note.one_line(title)
     for mark in "\\[]`<":
         line = line.replace(mark, f"\\{mark}")
     return line
 
 
-def _link(name: str) -> str:
+def link(name: str) -> str:
     """Write a file's name as the place of a link: a person may have put spaces or brackets into it."""
     return f"<{name}>" if set(name) & set(" ()<>") else name
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Write a short text so that nothing in it is markup, on one line."""
     line = note.one_line(text, 300)
     return f"`` {line} ``" if "`" in line else f"`{line}`"
 
 
 def _spoken(now: float) -> str:
-    iso = vault.iso_time(now)
+    iso = disk.iso_time(now)
     return f"{iso[:10]} {iso[11:16]} UTC"
 
 

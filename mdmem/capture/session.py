@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import time
 
-from mdmem import journal, note, vault
-from mdmem.journal import PAGE, numbers
+from mdmem import files
 from mdmem.slug import slug
+from mdmem.vault import disk, journal, note
+from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,24 +25,37 @@ if TYPE_CHECKING:
 REPEAT_SECONDS = 5
 """An event without an id of its own that comes again within this time is the same event delivered twice."""
 
-MAX_PATH_BYTES = 239
-"""A note's whole path is no longer wherever the vault's own leaves room: some tools of Windows take no more."""
+MAX_PATH_CHARS = 159
+"""Limit of a note's path relative to the vault: Windows takes 260 with the vault's own. Names do not depend on where
+a vault lies, so that one event has one name on every machine."""
 
 MAX_NAME_BYTES = 140
 """A note's name is never longer: encrypted home folders take 143."""
 
-_LEAST_NAME_BYTES = 64  # what a session's folder leaves of the path for the names in it
-_WORDS_BYTES = 48
+_LEAST_NAME_CHARS = 64  # what a session's folder leaves of the path for the names in it
+_WORDS_BYTES = 40
 
 
 class Session(journal.Record):
     """One session of one agent: its record, and its folder in the vault."""
 
-    __slots__ = ("config",)
+    __slots__ = ("agent", "config")
 
-    def __init__(self, config: Config, session_id: str) -> None:
+    def __init__(self, config: Config, session_id: str, agent: str = "claude-code") -> None:
         self.config = config
+        self.agent = agent
         super().__init__(config, session_id)
+
+    def identity(self, *event: str) -> tuple[str, ...]:
+        """Return what makes an event of this session itself: two agents may give a session, and a prompt, one name.
+
+        Claude Code goes unnamed, as in the ids that vaults have had from the first.
+        """
+        return (self.id, *event) if self.agent == "claude-code" else (self.agent, self.id, *event)
+
+    def note_id(self, *event: str) -> str:
+        """Return the id of the note of an event of this session."""
+        return note.make_id(*self.identity(*event))
 
     # -- the record --------------------------------------------------------------------------------
 
@@ -53,14 +67,14 @@ class Session(journal.Record):
         data = b"".join([_line(fields) for fields in lines])
         written = 0
         try:
-            written = _add(self.path, data)
+            written = files.append(self.path, data)
         except OSError:
             pass  # state is a cache
         if written < len(data):
             self.data += data
 
     def moments(self, kind: str) -> list[tuple[float, str]]:
-        """Give time and reason of each line of one kind; what is said twice of one moment was delivered twice."""
+        """Return time and reason of each line of one kind; what is said twice of one moment was delivered twice."""
         found: list[tuple[float, str]] = []
         for line in self.lines(kind):
             now, why = _seconds(line[0]), line[1] if len(line) > 1 else ""
@@ -74,7 +88,7 @@ class Session(journal.Record):
         return next((now for now, _ in self.moments("start")), 0.0)
 
     def is_continuous(self) -> bool:
-        """Say whether state has been there since the session began, or since its first note: no turn is unknown."""
+        """Return whether state has been there since the session began, or since its first note: no turn is unknown."""
         return self.data.rfind(b"\n?\t") >= 0 or self.data.rfind(b"\n+\t") >= 0 or self._began_here()
 
     def _began_here(self) -> bool:
@@ -82,27 +96,27 @@ class Session(journal.Record):
 
     # -- the folder --------------------------------------------------------------------------------
 
-    def open_folder(self) -> vault.Folder | None:
+    def open_folder(self) -> disk.Folder | None:
         """Open the session's folder, or None when it has none yet; looks for it when state does not know."""
         known = self.folder
         if known:
             try:
-                return vault.open_folder(self.config.vault, known)
+                return disk.open_folder(self.config.vault, known)
             except FileNotFoundError:
                 pass  # moved or deleted by its owner
         elif self._began_here():
             return None  # nothing to look for
         found = self.look()
-        return vault.open_folder(self.config.vault, found) if found else None
+        return disk.open_folder(self.config.vault, found) if found else None
 
     def look(self) -> tuple[str, ...]:
         """Look through the vault for the session's folder; () when it has none."""
         return journal.find_session(self.config, self.id, renamed=bool(self.folder))
 
-    def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> vault.Folder:
+    def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Open the session's folder, making it with its page when there is none.
 
-        project: the project's folder name. words: the slug of the first prompt. page: makes `session.md`.
+        project: the project's folder name. words: the slug of the first prompt. page: makes the session's page.
         now: the time that it begins with, where state knows no other.
 
         Raises:
@@ -112,25 +126,27 @@ class Session(journal.Record):
         if found and not _lacks_page(found):
             return found
         if found:
-            os.close(found.fd)  # another hook is making it right now, or was killed while it did
-        durable = self.config.settings["capture.durability"] == "power"
-        with vault.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
+            found.inside.close()  # another hook is making it right now, or was killed while it did
+        durable = self.config.durable
+        with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
             above.lock()  # two first hooks of one session must not make two folders, not in two projects either
             parts = self.look() or self._free_place(project, words, now)
-            folder = vault.open_folder(self.config.vault, parts, create=True, durable=durable)
+            folder = disk.open_folder(self.config.vault, parts, create=True, durable=durable)
             if _lacks_page(folder):
-                vault.create(folder, PAGE, note.render(page()).encode("utf-8", "replace"), durable=durable)
+                name = journal.page_name(parts[-1])
+                disk.create(folder, name, note.render(page()).encode("utf-8", "replace"), durable=durable)
             return folder
 
     def _free_place(self, project: str, words: str, now: float) -> tuple[str, ...]:
-        """Name a folder that no other session has: two ids may begin alike."""
+        """Return a name for a folder that no other session has: two ids may begin alike."""
         began = time.localtime(self.began or now)
         above = ("journal", project, time.strftime("%Y-%m-%d", began))
         head = time.strftime("%H%M", began)
         parts: tuple[str, ...] = ()
         for tag in journal.session_tags(self.id):
-            room = MAX_PATH_BYTES - _LEAST_NAME_BYTES - len(os.fsencode(os.path.join(self.config.vault, *above)))
-            cut = note.cut_bytes(words, room - len(f"/{head}--{tag}/"))
+            left, fixed = MAX_PATH_CHARS - len("/".join(above)) - 2, len(f"{head}--{tag}")
+            room = min(left - _LEAST_NAME_CHARS, (left - len(".md")) // 2) - fixed  # its page is named like it
+            cut = words[: max(room, 0)].rstrip("-")
             parts = (*above, f"{head}-{cut}-{tag}" if cut else f"{head}-{tag}")
             if not os.path.lexists(os.path.join(self.config.vault, *parts)):
                 break
@@ -138,7 +154,7 @@ class Session(journal.Record):
 
     # -- numbering ---------------------------------------------------------------------------------
 
-    def catch_up(self, folder: vault.Folder) -> None:
+    def catch_up(self, folder: disk.Folder) -> None:
         """Read the record again under the folder's lock; add what is in the folder when it does not fit.
 
         Only here does the record learn of a folder, so that one that names a folder also knows what is in it.
@@ -157,7 +173,7 @@ class Session(journal.Record):
         self.read()
 
     def published(self) -> list[list[str]]:
-        """Give each note of this session in its order: its file name, then the facts the record has of it."""
+        """Return each note of this session in its order: its file name, then the facts the record has of it."""
         found: dict[str, list[str]] = {}
         for line in self.lines("+"):
             if numbers(line[0]) and len(line) >= len(found.get(line[0], ())):
@@ -165,15 +181,15 @@ class Session(journal.Record):
         return sorted(found.values(), key=lambda line: numbers(line[0]))
 
     def known(self, note_id: str) -> str | None:
-        """Give the file name under which an id was, or was to be, published."""
+        """Return the file name under which an id was, or was to be, published."""
         return self.name_of(note_id) or None
 
     def prompt_number(self, prompt_id: str = "") -> int:
-        """Say which prompt an event belongs to: the one with this id, or the last one; 0 before the first."""
-        return self.number_of(note.make_id(self.id, prompt_id, "prompt") if prompt_id else "")
+        """Return which prompt an event belongs to: the one with this id, or the last one; 0 before the first."""
+        return self.number_of(self.note_id(prompt_id, "prompt") if prompt_id else "")
 
     def number_of(self, prompt_note: str) -> int:
-        """Give the number of the prompt whose note has this id, or of the last one; 0 before the first."""
+        """Return the number of the prompt whose note has this id, or of the last one; 0 before the first."""
         name = self.known(prompt_note) if prompt_note else None
         if name:
             return numbers(name)[0]
@@ -184,33 +200,43 @@ class Session(journal.Record):
                 return int(digits)
         return 0
 
+    def skip_prompt(self, name: str) -> None:
+        """Leave the number of a prompt that is not stored to it. name: tells one such prompt from another."""
+        if f"\nskipped\t{name}\n".encode() not in self.data:
+            self.append("=", f"{self.prompt_number() + 1:03d}-000-")
+            self.append("skipped", name)
+
     def next_sequence(self, prompt: int) -> int:
-        """Give the next free number within a prompt; a prompt itself is 0."""
+        """Return the next free number within a prompt; a prompt itself is 0."""
         begin = max(self.data.rfind(b"\n%b\t%03d-" % (kind, prompt)) for kind in (b"+", b"?", b"="))
         if begin < 0:
             return 1
         digits = self.data[begin + 3 : begin + 32].split(b"-", 2)[1]
         return int(digits) + 1 if digits.isdigit() else 1
 
-    def name_room(self, folder: vault.Folder) -> int:
-        """Say how many bytes a note's name in this folder may have."""
-        return min(MAX_NAME_BYTES, MAX_PATH_BYTES - len(os.fsencode(folder.path)) - 1)
+    def name_room(self, folder: disk.Folder) -> int:
+        """Return how many bytes a note's name in this folder may have."""
+        return min(MAX_NAME_BYTES, MAX_PATH_CHARS - len(os.path.relpath(folder.path, self.config.vault)) - 1)
 
-    def publish(self, folder: vault.Folder, name: str, made: note.Note, facts: tuple[str, ...]) -> None:
+    def publish(self, folder: disk.Folder, name: str, made: note.Note, facts: tuple[str, ...]) -> None:
         """Store a note under its name; the record tells a death in the middle from a note its owner deleted.
 
         Raises:
             OSError: when it cannot be stored.
         """
         self.append("?", name)
-        durable = self.config.settings["capture.durability"] == "power"
-        vault.create(folder, name, note.render(made).encode("utf-8", "replace"), durable=durable)
+        try:
+            disk.create(folder, name, note.render(made).encode("utf-8", "replace"), durable=self.config.durable)
+        except disk.NotSyncedError as error:
+            from mdmem import log
+
+            log.write(self.config, "a note is stored, but may not survive a power cut", error)
         self.append("+", name, *facts)
 
 
-def _lacks_page(folder: vault.Folder) -> bool:
-    """Say whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
-    return not folder.has(PAGE) and not any(map(numbers, folder.names()))
+def _lacks_page(folder: disk.Folder) -> bool:
+    """Return whether a session's folder waits for its page; one that has notes and no page is as its owner wants it."""
+    return not journal.page_in(folder) and not any(map(numbers, folder.names()))
 
 
 def _line(fields: tuple[str, ...]) -> bytes:
@@ -218,22 +244,8 @@ def _line(fields: tuple[str, ...]) -> bytes:
     return f"\n{text}\n".encode("utf-8", "replace")
 
 
-def _add(path: str, data: bytes) -> int:
-    """Write at the end of a file in one piece, so that lines of several processes never mix."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    try:
-        fd = os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        fd = os.open(path, flags, 0o600)
-    try:
-        return os.write(fd, data)
-    finally:
-        os.close(fd)
-
-
 def _taken(names: Iterable[str]) -> list[str]:
-    """Name the highest number of each prompt, the last prompt last, so that numbering goes on behind all of them."""
+    """Return the highest number of each prompt, the last prompt last, so that numbering goes on behind all of them."""
     highest: dict[int, int] = {}
     for prompt, sequence in filter(None, map(numbers, names)):
         highest[prompt] = max(sequence, highest.get(prompt, 0))
@@ -249,5 +261,5 @@ def _seconds(text: str) -> float:
 
 
 def folder_words(title: str) -> str:
-    """Make the readable part of a session folder's name, at most 48 bytes."""
+    """Make the readable part of a session folder's name, at most 40 bytes."""
     return note.cut_bytes(slug(title), _WORDS_BYTES)

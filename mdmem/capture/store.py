@@ -1,16 +1,17 @@
-"""Store: one event's note on its way into the vault, or into the spool when the vault cannot take it."""
+"""Store: one event's note on its way into the vault, or into the retry queue when the vault cannot take it."""
 
 from __future__ import annotations
 
 import os
 
-from mdmem import journal, note, privacy, project, vault
+from mdmem import privacy, project
 from mdmem.capture import entry, turn, window
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
-from mdmem.digest import short
-from mdmem.errors import VaultError
-from mdmem.journal import numbers
+from mdmem.errors import DeadlineError, VaultError
+from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
+from mdmem.vault import disk, journal, note
+from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from mdmem.agents import Event
     from mdmem.config import Config
 
+MAX_LONG_BYTES = 1024 * 1024 + 64 * 1024
+"""No note is longer, whatever the settings say: a prompt of a megabyte, and what a template puts around it."""
+
 PRIVATE = "private"
 """Why nothing of a private turn is stored."""
 
@@ -28,12 +32,17 @@ class Outcome:
     """What became of an event.
 
     stored: a note is on disk; added: it was not there before. error: it should have been and is not, and why:
-    an exception's type, never its text; waits: it lies in the spool. ignored: why nothing was to be stored.
-    private, redacted: what was taken out. unclosed: a private tag was never closed.
+    an exception's type, never its text; why: what the user can do about it, if that is known; waits: it lies in
+    the retry queue. ignored: why nothing was to be stored. private, redacted: what was taken out. hidden: how much
+    of it stood in private sections; `of_turn` is that of the tool runs and answers of a turn that ends. unclosed: a
+    private tag was never closed, or (stray) never opened. unknown: elements that look like private tags and are
+    none. unmarked: what is private could not be marked or remembered, so that nothing of the session is stored for
+    now. too_long: how many characters a note had no room for.
     """
 
     __slots__ = (
-        "added", "error", "id", "ignored", "kind", "path", "private", "redacted", "stored", "unclosed", "waits",
+        "added", "error", "hidden", "id", "ignored", "kind", "of_turn", "path", "private", "redacted", "stored",
+        "stray", "too_long", "unclosed", "unknown", "unmarked", "waits", "why",
     )  # fmt: skip
 
     def __init__(self, ignored: str = "") -> None:
@@ -44,21 +53,43 @@ class Outcome:
         self.kind = ""
         self.private = 0
         self.redacted = 0
+        self.hidden = privacy.Hidden()
+        self.of_turn = privacy.Hidden()
         self.unclosed = False
+        self.stray = False
+        self.unknown: list[str] = []
+        self.unmarked = False
         self.error = ""
+        self.why = ""
         self.waits = False
+        self.too_long = 0
         self.ignored = ignored
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it should have been stored, and is neither in the vault nor in the retry queue."""
+        return bool(self.error) and not (self.stored or self.waits or self.ignored)
 
-class Draft:
+    @property
+    def is_worth_telling(self) -> bool:
+        """Whether there may be something that the user should know."""
+        hidden = self.private or self.unclosed or self.unknown or self.of_turn.sections
+        return bool(hidden or self.error or self.unmarked or self.too_long)
+
+
+class PendingNote:
     """A note on its way: what makes it, and how it is told from every other.
 
     identity: what comes between session id and kind in its identity; () for an event without an id of its
     own, which is then known by its number and its cleaned text.
     by_text: its cleaned text is part of its identity, since one id can stand for several of them.
+    chars: how long its body may be; 0: as long as the body of any note.
+    is_state: it stands for a state, such as a to-do list: a later one of the same identity takes its place.
     """
 
-    __slots__ = ("build", "by_text", "identity", "kind", "label", "meta", "origin", "source", "tags")
+    __slots__ = (
+        "build", "by_text", "chars", "identity", "is_state", "kind", "label", "meta", "origin", "source", "tags",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -71,6 +102,7 @@ class Draft:
         origin: str = "tool",
         meta: dict[str, Any] | None = None,
         tags: tuple[str, ...] = (),
+        chars: int = 0,
     ) -> None:
         self.kind = kind
         self.source = source
@@ -80,32 +112,41 @@ class Draft:
         self.origin = origin
         self.meta = meta or {}
         self.tags = tags
+        self.chars = chars
         self.by_text = False
+        self.is_state = False
 
 
 class Capture:
-    """One event being captured: what every rule may ask for."""
+    """One event being captured: what every rule may ask for.
 
-    __slots__ = ("config", "event", "now", "project", "rules", "session")
+    live: it happens now, and the user can be told of it.
+    """
+
+    live = True
+    __slots__ = ("config", "event", "left_out", "now", "project", "rules", "session")
 
     def __init__(self, config: Config, event: Event, now: float) -> None:
         self.rules = privacy.Rules.of(config.settings)
+        self.left_out = 0
         # Cleaned at once: a folder's name becomes a project's, and half a character or NUL is no path.
         event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")
         self.config = config
         self.event = event
         self.now = now
-        self.session = Session(config, journal.session_id(event))
+        self.session = Session(config, journal.session_id(event), event.agent)
         self.project = self._public(project.identify(event.cwd))
 
     def _public(self, found: project.Project) -> project.Project:
-        """Name a project whose remote or path holds something private by what is left of them."""
+        """Rename a project whose remote or path holds something private by what is left of them."""
+        if self.rules.home and found.root == self.rules.home:
+            found.name = "home"  # the folder's own name is the user's
         where = found.remote or found.root
         clean = privacy.clean(where, rules=self.rules, origin="tool").value
         return found if clean == where else project.Project(make_slug(clean) or "private", clean)
 
     def home(self, created: str) -> str:
-        """Name the project's folder in the journal, which is made when there is none.
+        """Return the project's folder in the journal, which is made when there is none.
 
         Raises:
             OSError, VaultError: when the vault cannot be written.
@@ -118,20 +159,29 @@ class Capture:
         return projects.folder_name(self.config, self.project, created, self.rules)
 
     def prompt_number(self) -> int:
-        """Say which prompt the event belongs to; 0 before the first."""
+        """Return which prompt the event belongs to; 0 before the first."""
         return self.session.prompt_number(self.event.prompt_id)
 
     def prompt_note(self) -> str:
-        """Name the note of the prompt that the event belongs to; "" when the agent does not say."""
-        return note.make_id(self.session.id, self.event.prompt_id, "prompt") if self.event.prompt_id else ""
+        """Return the note of the prompt that the event belongs to; "" when the agent does not say."""
+        return self.session.note_id(self.event.prompt_id, "prompt") if self.event.prompt_id else ""
 
     def is_deleted(self, made: note.Note) -> bool:  # noqa: ARG002 - a replay knows what was deleted
-        """Say whether the note is known to have been deleted for good."""
+        """Return whether the note is known to have been deleted for good."""
         return False
 
-    def known(self, draft: Draft, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
-        """Give the file under which the note `made` was, or was to be, published."""
+    def known(self, draft: PendingNote, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
+        """Return the file under which the note `made` was, or was to be, published."""
         return self.session.known(made.id)
+
+    def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
+        """Do nothing with a note that was delivered before; a replay may know more of it."""
+
+    def expect_late(self) -> None:
+        """Have the session's own transcript read later, for what hooks cannot know."""
+        from mdmem.capture import late
+
+        late.expect(self)
 
     def update_page(self) -> None:
         """Bring the session's page up to date."""
@@ -146,12 +196,12 @@ class Capture:
                 folder.lock()
                 self.session.catch_up(folder)
                 page.update(self.session, folder)
-        except (OSError, VaultError) as error:
-            log.write(self.config, "session page not updated", error)  # the next turn's end updates it
+        except Exception as error:  # noqa: BLE001 - the note is stored; the next turn's end updates the page
+            log.write(self.config, "session page not updated", error)
 
 
-def store(at: Capture, draft: Draft) -> Outcome:
-    """Clean and store what an event leaves; a note that the vault does not take waits in the spool, or is told lost."""
+def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:
+    """Make a draft's note, cleaned, without storing it; `echo` knows what was private before."""
     event, session = at.event, at.session
     context = {
         **draft.meta,
@@ -167,39 +217,51 @@ def store(at: Capture, draft: Draft) -> Outcome:
         "commit": at.project.commit,
         "tags": list(draft.tags),
     }
-    through = window.Window()
-    made, cleaned = note.new(
+    through = window.Window(at.rules, draft.chars)
+    return note.new(
         draft.kind,
         through.narrow(draft.source),
         lambda clean: draft.build(through.widen(clean)),
-        identity=(session.id, *draft.identity, draft.kind),
-        created=vault.iso_time(at.now),
+        identity=session.identity(*draft.identity, draft.kind),
+        created=disk.iso_time(at.now),
         context=context,
         rules=at.rules,
         origin=draft.origin,
-        echo=turn.load_echo(at),
+        echo=echo,
+        max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
     )
-    turn.remember_echo(at, cleaned.spans)
+
+
+def store(at: Capture, draft: PendingNote) -> Outcome:
+    """Clean and store what an event leaves; a note that the vault does not take is queued, or is told lost."""
+    session = at.session
+    made, cleaned = make(at, draft, turn.load_echo(at))
     outcome = Outcome()
     outcome.kind = draft.kind
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
+    outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
+    outcome.too_long = at.left_out
+    outcome.unmarked = not turn.learn(at, cleaned.spans)
+    if outcome.unmarked:
+        outcome.ignored = PRIVATE  # what repeats it later could not be told from the rest
+        return outcome
     if made is None:
         outcome.ignored = PRIVATE if cleaned.private else "nothing to store"
         return outcome
     if draft.by_text:
-        made.meta["id"] = note.make_id(session.id, *draft.identity, short(made.body, 16), draft.kind)
+        made.meta["id"] = session.note_id(*draft.identity, short(made.body, 16), draft.kind)
     outcome.id = made.id
     begins = not session.folder
     try:
         _wait_behind(at)
         publish(at, draft, made, outcome)
-    except (OSError, VaultError) as error:
+    except (Exception, DeadlineError) as error:  # noqa: BLE001 - whatever it was, the note is to wait, not to be lost
         from mdmem import log
-        from mdmem.capture import spool
+        from mdmem.capture import retry_queue
 
         outcome.error = type(error).__name__
-        outcome.waits = spool.keep(at, draft, made)
-        log.write(at.config, f"{draft.kind} {'waits in the spool' if outcome.waits else 'is lost'}", error)
+        outcome.waits = retry_queue.keep(at, draft, made)
+        log.write(at.config, f"{draft.kind} {'is queued' if outcome.waits else 'is lost'}", error)
     if begins and outcome.added:
         at.update_page()  # a session that is broken off in its first turn has said what it was about
     return outcome
@@ -208,23 +270,23 @@ def store(at: Capture, draft: Draft) -> Outcome:
 def _wait_behind(at: Capture) -> None:
     """Keep a session's notes in their order: while earlier ones still wait, this one does too."""
     if os.path.exists(os.path.join(at.config.state_dir, "spool")):
-        from mdmem.capture import spool
+        from mdmem.capture import retry_queue
 
-        if spool.waits(at.config, at.session.key):
-            raise VaultError("Earlier notes of this session are still waiting.")
+        if retry_queue.waits(at.config, at.session.key):
+            raise VaultError("Earlier notes of this session are still queued.")
 
 
 def _staged(at: Capture) -> str:
-    """Name the code branch that the note waits on, where the settings say that notes do."""
-    if at.config.settings["capture.branches"] != "stage":
+    """Return the code branch that the note waits on, where the settings say that notes do."""
+    if at.config.settings.capture.branches != "stage":
         return ""
     from mdmem.capture import branch
 
     return branch.staged(at.project)
 
 
-def publish(at: Capture, draft: Draft, made: note.Note, outcome: Outcome) -> None:
-    """Give a note its place and number, and put it there.
+def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) -> None:
+    """Choose a note's place and number, and put it there.
 
     Raises:
         OSError, VaultError: when the vault cannot take it.
@@ -246,10 +308,24 @@ def publish(at: Capture, draft: Draft, made: note.Note, outcome: Outcome) -> Non
             name = note.file_name(made, label, prompt, sequence, session.name_room(folder))
         if not session.is_published(name):
             made.meta["prompt"], made.meta["sequence"] = numbers(name)
+            _link_page(made, folder)
             session.publish(folder, name, made, entry.facts(made))
             outcome.added = True
+        elif draft.is_state:
+            from mdmem.capture import completion
+
+            completion.renew(folder, name, made, durable=at.live and at.config.durable)
+        else:
+            at.complete(folder, name, made)
     outcome.stored, outcome.id = True, made.id
     outcome.path = f"{'/'.join(session.folder)}/{name}"
+
+
+def _link_page(made: note.Note, folder: disk.Folder) -> None:
+    """Link a note to its session's page, as a property that editors follow."""
+    page = journal.page_in(folder)
+    if page and page != journal.FORMER_PAGE:  # a link goes by name alone, and 0.1 called every page the same
+        made.meta["page"] = f"[[{page.removesuffix('.md')}]]"
 
 
 def _first_page(session: Session, made: note.Note) -> note.Note:
@@ -258,8 +334,8 @@ def _first_page(session: Session, made: note.Note) -> note.Note:
     return page.first(session, made)
 
 
-def _number(at: Capture, draft: Draft, made: note.Note) -> tuple[int, int, str | None]:
-    """Say which prompt and sequence a note gets, and which file it is when it was delivered before."""
+def _number(at: Capture, draft: PendingNote, made: note.Note) -> tuple[int, int, str | None]:
+    """Return which prompt and sequence a note gets, and which file it is when it was delivered before."""
     session = at.session
     last = session.prompt_number() if draft.kind == "prompt" else at.prompt_number()
     prompt, sequence = (last + 1, 0) if draft.kind == "prompt" else (last, session.next_sequence(last))
@@ -269,7 +345,7 @@ def _number(at: Capture, draft: Draft, made: note.Note) -> tuple[int, int, str |
     words = short(f"{made.title}\0{made.body}", 16)
 
     def numbered(place: str) -> str:
-        return note.make_id(session.id, place, words, draft.kind)
+        return session.note_id(place, words, draft.kind)
 
     made.meta["id"] = numbered(f"prompt {last}")
     name = session.known(made.id)
@@ -283,5 +359,5 @@ def _number(at: Capture, draft: Draft, made: note.Note) -> tuple[int, int, str |
 def _is_recent(session: Session, name: str, now: float) -> bool:
     for found in session.published():
         if found[0] == name and len(found) > 2:
-            return abs(now - vault.epoch(found[2])) <= REPEAT_SECONDS
+            return abs(now - disk.epoch(found[2])) <= REPEAT_SECONDS
     return False

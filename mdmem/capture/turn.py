@@ -1,121 +1,248 @@
-"""The turn: whether what happens until the next prompt is private, and what its private sections said.
+"""The turn: whether what belongs to a prompt is private, and what the session's private sections said.
 
-A mark says that a turn is private. It is made before a prompt is judged, in two places that are seldom lost
-together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private.
+A mark says of a prompt, by the agent's id for it, that nothing of its turn is stored, or that it may be. Where an
+agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
+lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private. They
+outlast the session's end: a session can be resumed, and an event of a turn can come late.
 """
 
 from __future__ import annotations
 
 import os
 
-from mdmem import note
+from mdmem import files
 from mdmem.errors import VaultError
-from mdmem.journal import numbers
+from mdmem.hashing import short
+from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem import privacy
-    from mdmem.capture.session import Session
-    from mdmem.capture.store import Capture
-    from mdmem.config import Config
+    from collections.abc import Iterable
 
-OPENERS = frozenset("<[＜［")
-"""What a private tag begins with, also in full width."""
+    from mdmem import privacy
+    from mdmem.capture.store import Capture
+
+OPENERS = frozenset("<[＜［\\%")
+"""What a private tag begins with, also in full width or escaped."""
+
+FLAG = "turns"
+"""The ending of the files with the marks."""
+
+MEMORIES = "private"
+"""The folder of `privacy.memory`, which most hooks need not import."""
+
+_PRIVATE, _OPEN = b"private", b"open"
+_MAX_MARKS_BYTES = 1 << 20
+_HEAD_BYTES = 64 * 1024
+
+
+# -- marks
 
 
 def is_private(at: Capture) -> bool:
-    """Say whether the turn is private: its prompt was, or state was lost and nothing shows that it was not."""
-    if any(map(os.path.exists, _marks(at))):
-        return True
-    if not at.event.prompt_id or at.session.is_continuous() or _has_prompt(at):
+    """Whether nothing of an event's turn is stored: it was marked, or could not be, or a mark may have been lost."""
+    marks = _read_marks(at)
+    wanted = _prompt_key(at)
+    if wanted in marks:
+        return marks[wanted] == _PRIVATE
+    if wanted and at.session.name_of(at.prompt_note()):
+        return False  # its prompt was stored
+    if not can_mark(at):
+        return not (wanted and _has_prompt(at, sure=True))
+    if marks:
+        return list(marks.values())[-1] == _PRIVATE
+    if not wanted or at.session.is_continuous() or _has_prompt(at):
         return False
     mark_private(at)
     return True
 
 
-def _has_prompt(at: Capture) -> bool:
-    """Say whether the vault shows that the prompt of this turn was stored; so does a session that it has no note of."""
+def can_mark(at: Capture) -> bool:
+    """Whether a mark can be made now; where none can be, an unmarked turn may well be private."""
+    return any(_takes_files(os.path.dirname(path)) for path in _marks(at))
+
+
+def mark_private(at: Capture) -> bool:
+    """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
+    made = [_mark(path, _PRIVATE, at) for path in _marks(at)]  # in both places
+    if any(made):
+        return True
+    from mdmem import log
+
+    log.write(at.config, "a private turn could not be marked: neither state nor runtime folder can be written")
+    return False
+
+
+def mark_open(at: Capture) -> None:
+    """Mark that this turn may be stored; without an earlier mark in the session that goes without saying."""
+    for path in _marks(at):
+        if os.path.exists(path):
+            _mark(path, _OPEN, at)
+
+
+def _prompt_key(at: Capture) -> bytes:
+    return short(at.event.prompt_id, 16).encode() if at.event.prompt_id else b""
+
+
+def _marks(at: Capture) -> tuple[str, str]:
+    return at.session.flag(FLAG), os.path.join(at.config.runtime_dir, f"{at.session.key}.{FLAG}")
+
+
+def _mark(path: str, what: bytes, at: Capture) -> bool:
+    line = b"\n%b %b\n" % (what, _prompt_key(at))
+    try:
+        return files.append(path, line) == len(line)
+    except OSError:
+        return False
+
+
+def _read_marks(at: Capture) -> dict[bytes, bytes]:
+    """Return the marks by prompt, the one made last at the end; "" stands for prompts without an id.
+
+    The two files say the same unless one was lost, and then the longer one knows more.
+
+    Raises:
+        OSError: when there are marks and none can be read.
+    """
+    found: dict[bytes, bytes] = {}
+    for line in _longest(_marks(at)).split(b"\n"):
+        what, _, prompt = line.partition(b" ")
+        if what in (_PRIVATE, _OPEN):
+            found.pop(prompt, None)
+            found[prompt] = what
+    return found
+
+
+def _longest(paths: Iterable[str]) -> bytes:
+    data, failed = b"", None
+    for path in filter(os.path.exists, paths):
+        try:
+            data = max(data, files.read(path, _MAX_MARKS_BYTES), key=len)
+        except (FileNotFoundError, files.NotRegularError):
+            continue
+        except OSError as error:
+            failed = error
+    if failed and not data:
+        raise failed
+    return data
+
+
+def _takes_files(folder: str) -> bool:
+    try:
+        if not files.is_private(folder):
+            files.make_folder(folder)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
+    """Whether the vault shows that the prompt of this turn was stored.
+
+    So does a session of which it has no note, unless the answer is to be `sure`.
+    """
     try:
         folder = at.session.open_folder()
         if folder is None:
-            return True  # a session that began before mdmem was installed
+            return not sure  # a session that began before mdmem was installed
         with folder:
             folder.lock()  # a hook that is storing the session's first note has no record yet, and no note either
             at.session.read()
             names = [name for name in folder.names() if numbers(name)]
     except (OSError, VaultError):
-        return True  # a vault that cannot be read tells nothing, and nothing can be stored in it
-    wanted = f"-{note.make_id(at.session.id, at.event.prompt_id, 'prompt')}.md"
-    return at.session.is_continuous() or not names or any(name.endswith(wanted) for name in names)
+        return not sure  # a vault that cannot be read tells nothing, and nothing can be stored in it
+    if any(name.endswith(f"-{at.prompt_note()}.md") for name in names):
+        return True
+    return not sure and (at.session.is_continuous() or not names)
 
 
-def mark_private(at: Capture) -> None:
-    """Say that nothing of this turn is to be stored."""
-    marked = [_make(mark) for mark in _marks(at)]
-    if not any(marked):
+# -- what private sections said
+
+
+def load_echo(at: Capture) -> privacy.Echo | None:
+    """Return what the session's private sections said, in a form that only tells it when it is met again."""
+    if not os.path.exists(os.path.join(at.config.state_dir, MEMORIES, at.session.key)):
+        return None
+    from mdmem.privacy import memory
+
+    return memory.load(at.config, at.session.key)
+
+
+def learn(at: Capture, spans: tuple[str, ...]) -> bool:
+    """Remember what private sections said, so that nothing is stored that repeats it; False when that is impossible."""
+    if not spans:
+        return True
+    from mdmem.privacy import memory
+
+    try:
+        memory.learn(at.config, at.session.key, spans)
+    except OSError as error:
         from mdmem import log
 
-        log.write(at.config, "a private turn could not be marked: neither state nor runtime folder can be written")
-
-
-def mark_open(at: Capture) -> None:
-    """Say that this turn may be stored."""
-    for mark in _marks(at):
-        _remove(mark)
-
-
-def end(at: Capture) -> None:
-    """Forget what was marked in this session."""
-    mark_open(at)
-    _remove(_echo_path(at.config, at.session))
-
-
-def _marks(at: Capture) -> tuple[str, str]:
-    return at.session.flag("private"), os.path.join(at.config.runtime_dir, f"{at.session.key}.private")
-
-
-def _make(path: str) -> bool:
-    try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError:
+        log.write(at.config, "private sections cannot be remembered: the state folder cannot be written", error)
         return False
     return True
 
 
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
+def pass_over(at: Capture, *, typed: bool) -> bool:
+    """Learn what is private in an event that is not stored; mark its turn if it is a prompt that somebody typed.
+
+    False when what it said could not be remembered.
+    """
+    marked = not typed or mark_private(at)
+    return learn_from(at) and marked
+
+
+def learn_from(at: Capture) -> bool:
+    """Learn what is private in an event, without storing anything of it; False when it could not be remembered."""
+    from mdmem import privacy
+    from mdmem.capture import window
+
+    event = at.event
+    run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
+    said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
+    if not privacy.may_hold_private(said, at.rules):
+        return True
+    origin = "prompt" if event.prompt else "tool"
+    cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
+    return learn(at, cleaned.spans)
+
+
+def begin(at: Capture) -> None:
+    """Keep what a session remembers when it goes on, and give a fork what its parent remembers.
+
+    The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
+    """
+    memories = os.path.join(at.config.state_dir, MEMORIES)
+    for path in filter(os.path.exists, (*_marks(at), os.path.join(memories, at.session.key))):
+        files.renew(path)
+    if at.session.data or not os.path.exists(memories):
         return
+    from mdmem.privacy import memory
 
-
-# -- what private sections said --------------------------------------------------------------------
-
-
-def load_echo(at: Capture) -> privacy.Echo | None:
-    """Recall what the session's private sections said, in a form that only tells it when it is met again."""
-    path = _echo_path(at.config, at.session)
-    if not os.path.exists(path):
-        return None
-    from mdmem.privacy import echo
-
-    return echo.load(path)
-
-
-def remember_echo(at: Capture, spans: tuple[str, ...]) -> None:
-    """Remember what private sections said, so that an agent that repeats it is not stored saying it."""
-    if not spans:
-        return
-    from mdmem.privacy import echo
-
+    known = memory.sessions(at.config)
+    named = {short(parent, 16) for parent in _parents(at.event.transcript)}
+    parents = [key for key in known if key in named and key != at.session.key]
+    if not parents and at.event.source in ("fork", "resume") and at.session.key not in known:
+        parents = known
     try:
-        echo.remember(_echo_path(at.config, at.session), spans)
+        memory.inherit(at.config, at.session.key, parents)
     except OSError as error:
         from mdmem import log
 
-        log.write(at.config, "what was private cannot be remembered, nor recognised when it is repeated", error)
+        log.write(at.config, "a fork could not take over what its parent remembers as private", error)
 
 
-def _echo_path(config: Config, session: Session) -> str:
-    return os.path.join(config.runtime_dir, f"{session.key}.echo")
+def _parents(transcript: str) -> set[str]:
+    """Return the ids of the sessions that a transcript was copied from."""
+    try:
+        data = files.read_any(transcript, _HEAD_BYTES)
+    except (OSError, ValueError):
+        return set()
+    found = set()
+    for name in (b'"sessionId"', b'"forked_from_id"', b'"parent_session_id"'):
+        for part in data.split(name)[1:]:
+            pieces = part[:200].split(b'"')
+            if len(pieces) > 2 and pieces[0].strip() == b":":
+                found.add(pieces[1].decode("utf-8", "replace"))
+    return found

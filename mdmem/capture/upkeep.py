@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
-from mdmem import journal, vault
-from mdmem.capture import page
+from mdmem import files, launch
+from mdmem.capture import page, turn
 from mdmem.capture.session import Session
 from mdmem.errors import VaultError
+from mdmem.privacy import memory
+from mdmem.vault import disk, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,23 +35,24 @@ _KEY_CHARS = 16
 
 
 def look_after(config: Config, now: float) -> bool:
-    """Finish pages, remove old state and what killed writers have left, if an hour has gone by; say whether it had."""
+    """Finish pages, remove old state and leftovers, if an hour has passed; return whether it ran."""
     stamp = os.path.join(config.state_dir, "looked-after")
     if 0 <= now - _changed(stamp) < EVERY_SECONDS:
         return False
     _touch(stamp, now)
+    launch.compile_all()  # hooks write no bytecode, and mdmem may be newer than what was compiled
     finish_pages(config, now)
     prune(config, now)
-    vault.reap(config.vault, now)
+    disk.reap(config.vault, now)
     return True
 
 
 def prune(config: Config, now: float) -> int:
-    """Remove what state recalls of sessions that are over, and what killed writers have left; give how many files.
+    """Remove what state recalls of sessions that are over, and what killed writers have left; return how many files.
 
     A record is a cache: when such a session is resumed all the same, it is made again from its folder.
     """
-    gone = 0
+    gone = memory.prune(config, now)
     records = dict(_records(config))
     over = {key for key, path in records.items() if _is_over(path, now)}
     for folder in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
@@ -58,13 +61,16 @@ def prune(config: Config, now: float) -> int:
             key = name.partition(".")[0]
             if len(key) != _KEY_CHARS:
                 continue  # no session's: the watcher's socket
-            if key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS):
-                gone += _remove(path)
+            if name.endswith(f".{turn.FLAG}"):
+                done = _age(path, now) > memory.KEPT_DAYS * DAY_SECONDS
+            else:
+                done = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)
+            gone += done and files.remove(path)
     for part in ("", "sessions", "projects", "spool"):
         for name in _names(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)
-            if name.endswith(".tmp") and _age(path, now) > vault.TEMP_SECONDS:
-                gone += _remove(path)
+            if name.endswith(".tmp") and _age(path, now) > disk.TEMP_SECONDS:
+                gone += files.remove(path)
     return gone
 
 
@@ -87,9 +93,12 @@ def _finish(config: Config, path: str) -> bool:
     place = journal.Record(config, "", path).folder
     if not place:
         return False
-    with vault.open_folder(config.vault, place) as folder:
-        written = os.stat(journal.PAGE, dir_fd=folder.fd, follow_symlinks=False).st_mtime
-        session = Session(config, journal.session_in(folder, journal.PAGE))
+    with disk.open_folder(config.vault, place) as folder:
+        name = journal.page_in(folder)
+        if not name:
+            return False
+        written = folder.inside.stat(name).st_mtime
+        session = Session(config, journal.session_in(folder, name))
         if session.path != path or written >= os.stat(path).st_mtime:
             return False
         folder.lock()
@@ -102,8 +111,7 @@ def _is_over(path: str, now: float) -> bool:
     if age <= ENDED_DAYS * DAY_SECONDS:
         return False
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = files.read(path, disk.MAX_READ_BYTES)
     except OSError:
         return False
     return age > SILENT_DAYS * DAY_SECONDS or data.rfind(b"\nend\t") > data.rfind(b"\nstart\t")
@@ -137,15 +145,7 @@ def _changed(path: str) -> float:
 
 def _touch(path: str, now: float) -> None:
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        files.touch(path)
         os.utime(path, (now, now))
     except OSError:
         return
-
-
-def _remove(path: str) -> int:
-    try:
-        os.unlink(path)
-    except OSError:
-        return 0
-    return 1

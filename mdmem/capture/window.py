@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 EDGE_CHARS = 32 * 1024
 """What is kept at each end: more than a note holds, so that no secret is cut in two where anything is stored."""
 
+_MARGIN_CHARS = 8 * 1024
 MAX_DEPTH = 8
 _SIGN = "\ue000"  # a private-use character: a text that has it is left whole
 
@@ -23,9 +24,12 @@ _SIGN = "\ue000"  # a private-use character: a text that has it is left whole
 class Window:
     """Takes the middles out of the very long texts in one JSON value, and puts blanks in their places."""
 
-    __slots__ = ("_blanks",)
+    __slots__ = ("_blanks", "_edge", "_rules")
 
-    def __init__(self) -> None:
+    def __init__(self, rules: privacy.Rules, chars: int = 0) -> None:
+        """Begin with nothing taken out. chars: how much of a text is stored, where that is more than usual."""
+        self._rules = rules
+        self._edge = max(EDGE_CHARS, chars // 2 + _MARGIN_CHARS if chars else 0)
         self._blanks: list[str] = []
 
     def narrow(self, value: Any, depth: int = 0) -> Any:
@@ -34,7 +38,7 @@ class Window:
         Not of a text that may hold a tag: a section that begins in the middle hides what follows it.
         """
         if isinstance(value, str):
-            long = len(value) > 3 * EDGE_CHARS and _SIGN not in value and not privacy.may_hold_tag(value)
+            long = len(value) > 3 * self._edge and _SIGN not in value and not privacy.may_hold_tag(value, self._rules)
             return self._cut(value) if long else value
         if depth > MAX_DEPTH or not _is_large(value):
             return value
@@ -53,10 +57,10 @@ class Window:
         return [self.widen(item, depth + 1) for item in value] if isinstance(value, list) else value
 
     def _cut(self, text: str) -> str:
-        chars = len(text) - 2 * EDGE_CHARS
-        lines = text.count("\n", EDGE_CHARS, EDGE_CHARS + chars)
+        chars = len(text) - 2 * self._edge
+        lines = text.count("\n", self._edge, self._edge + chars)
         self._blanks.append(" " * (chars - lines) + "\n" * lines)
-        return f"{text[:EDGE_CHARS]} {_SIGN}{len(self._blanks) - 1}{_SIGN} {text[-EDGE_CHARS:]}"
+        return f"{text[: self._edge]} {_SIGN}{len(self._blanks) - 1}{_SIGN} {text[-self._edge :]}"
 
     def _fill(self, text: str) -> str:
         head, sign, rest = text.partition(f" {_SIGN}")

@@ -27,64 +27,72 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, dict[str, Command]] = {
     "Start": {
-        "init": Command("setup", "Make a vault."),
-        "install": Command("setup", "Register the hooks with your agents."),
-        "uninstall": Command("setup", "Take the hooks out again."),
-        "status": Command("setup", "Show which agents are registered, and what was last heard of them."),
-        "import": Command("bring", "Import what agents have saved, or folders of markdown.", "import_"),
-        "demo": Command("demo", "Replay a recorded day into a scratch vault and show what comes of it."),
+        "init": Command("setup.install", "Create a vault."),
+        "install": Command("setup.install", "Register the hooks with your agents."),
+        "uninstall": Command("setup.install", "Remove the hooks."),
+        "status": Command("setup.install", "Show which agents are registered, and what was last heard of them."),
+        "import": Command("importing", "Import what agents have saved, or folders of markdown.", "import_"),
+        "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show what comes of it."),
     },
     "Find": {
         "search": Command("find", "Search the notes."),
+        "prompts": Command("prompts", "Search what you asked, word for word."),
         "related": Command("find", "Find notes like one."),
+        "fixes": Command("learned", "Show what solved an error before."),
+        "about": Command("learned", "Show what is known of a file, a symbol, #123, a package."),
         "show": Command("find", "Show one note."),
-        "index": Command("indexing", "Bring the index up to date."),
+        "index": Command("indexing", "Update the index."),
     },
     "Read": {
         "list": Command("listing", "List notes, newest first.", "list_notes"),
-        "sessions": Command("listing", "List sessions, the last one first."),
+        "sessions": Command("listing", "List sessions, newest first."),
         "history": Command("reading", "Read a session as a conversation."),
         "timeline": Command("reading", "Show what happened before and after a note."),
-        "digest": Command("digest", "Sum up a day or a week as markdown."),
-        "stats": Command("stats", "Count what is in the vault, and what it costs."),
-        "tree": Command("listing", "Draw the vault's folders."),
-        "open": Command("editor", "Open the vault in Obsidian, VS Code or your editor.", "open_vault"),
+        "decisions": Command("learned", "List the decisions that are in force."),
+        "todo": Command("learned", "List what was left open."),
+        "digest": Command("digest", "Summarize a day or a week as Markdown."),
+        "stats": Command("stats", "Count what is in the vault and what it costs."),
+        "tree": Command("listing", "Show the vault's folders as a tree."),
+        "web": Command("web", "Show the vault in your browser."),
+        "open": Command("terminal.editor", "Open the vault in Obsidian, VS Code or your editor.", "open_vault"),
     },
     "Write": {
         "note": Command("notes", "Write a note.", "add"),
         "append": Command("notes", "Add to a note that somebody wrote."),
         "edit": Command("notes", "Open a note in your editor."),
-        "tag": Command("notes", "Put tags on a note, or take them off."),
+        "tag": Command("notes", "Add tags to a note, or remove them."),
         "pin": Command("notes", "Pin notes: they are shown at every session's start."),
-        "unpin": Command("notes", "Take the pin off notes."),
+        "unpin": Command("notes", "Unpin notes."),
+        "promote": Command("promote", "Put a note into AGENTS.md or CLAUDE.md, or take it out."),
     },
     "Keep": {
         "commit": Command("history", "Commit the vault's new and changed notes."),
         "log": Command("history", "Show the journal: sessions, what was asked, what came of it."),
-        "review": Command("review", "Look through what was captured since the last time."),
+        "review": Command("review", "Walk through what was captured since the last review."),
         "why": Command("history", "Show where a note or a line of it came from."),
         "diff": Command("history", "Show what changed in memory."),
-        "undo": Command("history", "Take back a session or a commit."),
-        "branch": Command("branch", "Release or drop notes that wait on the code's branches.", "branch_group"),
+        "undo": Command("history", "Undo a session or a commit."),
+        "branch": Command("branch", "Release or drop notes that wait on a code branch.", "branch_group"),
         "forget": Command("remove", "Delete notes; they stay in history."),
         "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
-        "watch": Command("watch", "Keep the index current and warm, and commit after a quiet time.", "command"),
+        "watch": Command("watch", "Keep the index current and warm, and commit after a quiet period.", "command"),
     },
-    "Carry": {
-        "sync": Command("carry", "Fetch, merge and push the vault, with any git remote."),
-        "clone": Command("carry", "Set up this machine with a vault from a remote."),
-        "export": Command("carry", "Write notes as an archive, as JSON lines or as a page."),
-        "backup": Command("carry", "Write the whole history into one verified file."),
+    "Share": {
+        "sync": Command("transfer", "Fetch, merge and push the vault, with any git remote."),
+        "clone": Command("transfer", "Set up this machine with a vault from a remote."),
+        "export": Command("transfer", "Write notes as a page, a site, a database, JSON lines or an archive."),
+        "backup": Command("transfer", "Write the whole history into one verified file."),
     },
     "Private": {
         "privacy": Command("private", "See what would be kept out of a text.", "privacy_group"),
-        "pause": Command("private", "Store nothing for a while."),
-        "resume": Command("private", "Store again."),
+        "pause": Command("private", "Pause storing."),
+        "resume": Command("private", "Resume storing."),
     },
     "Care": {
-        "doctor": Command("doctor", "Look for what is wrong, and mend what can be mended."),
-        "config": Command("settings", "Read and change settings.", "config_group"),
-        "completion": Command("completion", "Print what makes your shell complete mdmem's words."),
+        "doctor": Command("doctor", "Find what is wrong, and fix what can be fixed."),
+        "config": Command("setup.settings", "Read and change settings.", "config_group"),
+        "completion": Command("setup.completion", "Print shell completion for mdmem."),
+        "help": Command("terminal.help", "Show a help page, or the help of a command.", "command"),
     },
     "Agents": {
         "mcp": Command("serve", "Serve the vault as MCP tools, over stdio or HTTP."),
@@ -95,11 +103,15 @@ COMMANDS: dict[str, dict[str, Command]] = {
 }
 
 
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "COPILOT_CLI")
+"""What agents set for the commands that they run."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when that command is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Give the names of all commands, in the order of `COMMANDS`."""
+        """Return the names of all commands, in the order of `COMMANDS`."""
         return [name for group in COMMANDS.values() for name in group]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
@@ -139,7 +151,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, command.help) for name, command in group.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mdmem")
 @click.option("--vault", metavar="DIR", help="The vault to use; else MDMEM_VAULT, your config.toml, ~/mdmem.")
 @click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
@@ -147,14 +159,35 @@ class LazyGroup(click.Group):
 def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: ARG001 - main looks for --debug
     """Memory for coding agents, as markdown files that you can read, edit and share with git.
 
+    Alone, `mdmem` shows what is stored and what is open.
+
     \b
     Begin with:  mdmem demo                 see what it does, in a scratch vault
                  mdmem init                 make your vault in ~/mdmem
                  mdmem install claude-code  register the hooks
 
-    Exit status: 0 well, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git.
+    Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
+    8 ambiguous name.
     """
     ctx.obj = vault
+    if any(os.environ.get(name) for name in AGENT_VARIABLES):
+        from mdmem.cli.terminal import fence
+
+        fence.begin(ctx)
+    if ctx.invoked_subcommand is None:
+        _alone(ctx)
+
+
+def _alone(ctx: click.Context) -> None:
+    """Show the home screen; the help where there is no vault yet."""
+    from mdmem import config
+
+    if os.path.isdir(config.load(ctx.obj).vault):  # noqa: PTH112 - nothing else here needs pathlib
+        from mdmem.cli import home
+
+        home.show(ctx.obj)
+    else:
+        click.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
@@ -195,8 +228,8 @@ def main() -> NoReturn:
         if debug:
             raise
         click.echo(
-            f"mdmem: this is a fault in mdmem itself ({type(error).__name__}). Say `mdmem --debug` and the same"
-            " words again, and report what that shows. No note is lost by it.",
+            f"mdmem: this is a fault in mdmem itself ({type(error).__name__}). Re-run with `--debug`"
+            " and report the traceback. No note is lost.",
             err=True,
         )
         sys.exit(1)

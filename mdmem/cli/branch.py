@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mdmem import vault
-from mdmem.cli import lines, options, render, table, wording
+from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.vault import disk
+from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.recall.index.view import View
+    from mdmem.search.index.view import View
 
 
 class Waiting(NamedTuple):
@@ -117,7 +118,7 @@ def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
     \b
     Example:  mdmem branch drop experiment
     """
-    from mdmem.cli.history import page_of, print_applied
+    from mdmem.cli.history import print_applied
     from mdmem.history import branches
 
     settings = options.settings(given_vault)
@@ -125,21 +126,21 @@ def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
-    done = branches.drop(settings, one.paths, one.branch, page_of(settings))
+    done = branches.drop(settings, one.paths, one.branch, pages.updater(settings))
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")
     return print_applied(done)
 
 
 def waiting(settings: Config) -> list[Waiting]:
     """Find what waits, branch by branch, the one with the newest note first."""
-    from mdmem.cli import rows
+    from mdmem.views import rows
 
     return rows.ask(settings, _in_view)
 
 
 def hints(settings: Config) -> list[str]:
-    """Say which branches have notes to be released, as far as the index knows without a look at the vault."""
-    from mdmem.recall import index
+    """Return which branches have notes to be released, as far as the index knows without a look at the vault."""
+    from mdmem.search import index
 
     try:
         view = index.current(settings)
@@ -149,7 +150,7 @@ def hints(settings: Config) -> list[str]:
 
 
 def fate(one: Waiting) -> str:
-    """Say what has become of a branch, where its code is on this machine; "" when nothing can be said."""
+    """Return what has become of a branch, where its code is on this machine; "" when nothing can be said."""
     from mdmem import project
     from mdmem.history import branches
 
@@ -182,9 +183,9 @@ def _group(view: View, project: str, branch: str, numbers: list[int]) -> Waiting
         project,
         branch,
         sorted(paths),
-        first=vault.iso_time(view.number("created", numbers[-1])),
-        last=vault.iso_time(view.number("created", numbers[0])),
-        folders=list(dict.fromkeys(str(fact["cwd"]) for fact in facts if fact.get("cwd"))),
+        first=disk.iso_time(view.number("created", numbers[-1])),
+        last=disk.iso_time(view.number("created", numbers[0])),
+        folders=list(dict.fromkeys(str(Path(str(fact["cwd"])).expanduser()) for fact in facts if fact.get("cwd"))),
         commits=list(dict.fromkeys(str(fact["commit"]) for fact in facts if fact.get("commit"))),
     )
 
@@ -196,7 +197,7 @@ def _chosen(settings: Config, name: str, project: str) -> Waiting:
         NotFoundError: when nothing does.
         UsageError: when notes of several projects do, and none of them is worked in here.
     """
-    from mdmem.recall import staged
+    from mdmem.search import staged
 
     found = [one for one in waiting(settings) if one.branch == name and project in ("", one.project)]
     if not found:

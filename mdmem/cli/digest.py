@@ -8,33 +8,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import vault
-from mdmem.cli import options, render, wording
+from mdmem.cli.terminal import options, render
+from mdmem.vault import disk, note
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.cli.rows import Row
     from mdmem.config import Config
-    from mdmem.history.journal import Session
-    from mdmem.recall.index.view import View
-    from mdmem.recall.query import Query
+    from mdmem.history.session_log import LoggedSession
+    from mdmem.learn.fixes import Fix
+    from mdmem.learn.work import OpenItem
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Query
+    from mdmem.views.rows import NoteRow
 
 MAX_ASKS = 12
 MAX_FILES = 12
+MAX_FIXES = 100
 LONGEST_SESSION = timedelta(days=7)
 """A session that began so long before the time asked for is still looked at: it may have gone on until then."""
 
 
-class Found(NamedTuple):
-    """What happened in a span of time. written: people's own notes; failed: runs of tools that failed, newest first."""
+class DigestNotes(NamedTuple):
+    """What happened in a span of time. written: people's own notes; failed: runs of tools that failed, newest first.
+
+    fixed: errors that were solved. left: work that began in it and is still open.
+    """
 
     since: str
     until: str
-    sessions: list[Session]
+    sessions: list[LoggedSession]
     answers: dict[str, str]
-    written: list[Row]
-    failed: list[Row]
+    written: list[NoteRow]
+    failed: list[NoteRow]
+    fixed: list[Fix]
+    left: list[OpenItem]
 
 
 @click.command()
@@ -54,46 +63,51 @@ def digest(given_vault: str | None, since: str, until: str | None, project: str 
     click.echo(render.as_json(_as_object(found)) if as_json else write(found), nl=as_json)
 
 
-def collect(config: Config, asked: Query, project: str) -> Found:
+def collect(config: Config, asked: Query, project: str) -> DigestNotes:
     """Gather what happened in the span of a query."""
-    from mdmem.cli import rows
-    from mdmem.history import journal
+    from mdmem.history import session_log
+    from mdmem.learn import fixes, work
+    from mdmem.views import rows
 
     first = asked.since or 0.0
     last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
-    since, until = vault.iso_time(first), vault.iso_time(last)
-    early = vault.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
+    since, until = disk.iso_time(first), disk.iso_time(last)
+    early = disk.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     sessions = [
         one
-        for one in journal.sessions(config, project=project, since=early)
+        for one in session_log.sessions(config, project=project, since=early)
         if one.ended >= since and one.started <= until
     ]
 
-    def answer(view: View) -> list[Row]:
+    def answer(view: View) -> list[NoteRow]:
         return [rows.row(view, number) for number in rows.select(view, config.vault, asked)]
 
     noted = rows.ask(config, answer)
-    return Found(
+    return DigestNotes(
         since,
         until,
         sessions[::-1],
         {row.session: row.id for row in reversed(noted) if row.kind == "response"},
-        [row for row in reversed(noted) if row.kind == "note"],
+        [row for row in reversed(noted) if row.kind in note.WRITTEN],
         [row for row in noted if row.success is False],
+        [one for one in fixes.fixes(config, project=project, limit=MAX_FIXES) if since <= one.created <= until],
+        [one for one in work.open_work(config, project, now=last, update=False) if since <= one.created <= until],
     )
 
 
-def _as_object(found: Found) -> dict[str, Any]:
+def _as_object(found: DigestNotes) -> dict[str, Any]:
     return {
         "since": found.since,
         "until": found.until,
         "sessions": [{**one._asdict(), "answer": found.answers.get(one.session)} for one in found.sessions],
         "notes": [row._asdict() for row in found.written],
         "failures": [row._asdict() for row in found.failed],
+        "fixes": [one._asdict() for one in found.fixed],
+        "open_work": [one._asdict() for one in found.left],
     }
 
 
-def write(found: Found) -> str:
+def write(found: DigestNotes) -> str:
     """Write what happened as markdown, by project, each session in the order of its beginning."""
     lines = [f"# {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}", "", _summary(found)]
     by_project = sorted(found.sessions, key=lambda one: one.project)
@@ -104,10 +118,20 @@ def write(found: Found) -> str:
     if found.written:
         lines += ["", "## Notes written", ""]
         lines += [f"- {_plain(row.title)} [mem:{row.id}]" for row in found.written]
+    if found.fixed:
+        lines += ["", "## Fixes", ""]
+        lines += [f"- {_plain(one.error or one.command)}: {_files(one.files)} [mem:{one.id}]" for one in found.fixed]
+    if found.left:
+        lines += ["", "## Left open", ""]
+        lines += [f"- [ ] {_plain(one.text)} ({one.kind}) [mem:{one.id}]" for one in found.left]
     return "\n".join(lines) + "\n"
 
 
-def _summary(found: Found) -> str:
+def _files(files: list[str]) -> str:
+    return ", ".join(f"`{file}`" for file in files[:MAX_FILES])
+
+
+def _summary(found: DigestNotes) -> str:
     if not (found.sessions or found.written):
         return "Nothing was stored in this time."
     projects = len({one.project for one in found.sessions})
@@ -121,17 +145,20 @@ def _summary(found: Found) -> str:
     return ", ".join(parts) + "."
 
 
-def _session(one: Session, found: Found) -> Iterator[str]:
+def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
     branch = f", on `{one.branch}`" if one.branch else ""
     took = wording.between(one.started, one.ended)
     yield f"### {wording.date_and_time(one.started)} {_plain(one.title)}"
     yield ""
     yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {wording.number(one.notes, 'note')}"
     yield ""
-    for ask in one.asks[:MAX_ASKS]:
+    from mdmem.learn import work
+
+    asks = [ask for ask in one.asks if not work.says_little(ask)]
+    for ask in asks[:MAX_ASKS]:
         yield f"- Asked: {_plain(ask)}"
-    if len(one.asks) > MAX_ASKS:
-        yield f"- and {len(one.asks) - MAX_ASKS} prompts more"
+    if len(asks) > MAX_ASKS:
+        yield f"- and {len(asks) - MAX_ASKS} prompts more"
     if one.outcome:
         citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
         yield f"- Outcome: {_plain(one.outcome)}{citation}"

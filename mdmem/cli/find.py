@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import note, vault
-from mdmem.cli import lines, options, render, table, warm, wording
-from mdmem.errors import NotFoundError, UsageError
-from mdmem.recall import staged
+from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.search import staged
+from mdmem.vault import disk, note
+from mdmem.views import wording
+from mdmem.watcher import warm_search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
-    from mdmem.cli.lines import Piece
-    from mdmem.cli.warm import Answer
-    from mdmem.cli.warm import Hit as WarmHit
+    from mdmem.cli.terminal.lines import Piece
     from mdmem.config import Config
-    from mdmem.recall.query import Query
-    from mdmem.recall.search import Hit, Result
+    from mdmem.search.engine import SearchHit, SearchResult
+    from mdmem.search.query import Query
+    from mdmem.views.rows import NoteRow
+    from mdmem.watcher.warm_search import WarmAnswer
+    from mdmem.watcher.warm_search import WarmHit as WarmHit
 
 
 EVERYTHING = 1_000_000
@@ -41,7 +44,7 @@ class _Question(click.Command):
         names = {name for option in self.params for name in option.opts}
         for word in unwanted:
             if f"-{word}" in names and not ctx.resilient_parsing:
-                raise UsageError(f"No such option: {word}. Say -{word}; after `--`, {word} is a word not to be found.")
+                raise UsageError(f"No such option: {word}. Use -{word}; after `--`, {word} is a word to exclude.")
         others = [word for word in args[:end] if not _UNWANTED.match(word)]
         return super().parse_args(ctx, [*others, "--", *unwanted, *args[end + 1 :]])
 
@@ -54,9 +57,9 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @options.limit(10)
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out so many of the best.")
-@click.option("--all", "every", is_flag=True, help="Show also notes that say the same as a better one.")
-@click.option("--deep", is_flag=True, help="Let a model guess at the note, and search by its words too (it is a call).")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
+@click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
+@click.option("--deep", is_flag=True, help="Let a model guess the note and search by its words too (one model call).")
 @click.option("--at", metavar="TIME", help="Search what the vault held then: yesterday, 3d, 2026-09-14, a commit.")
 @click.option(
     "--queries",
@@ -97,8 +100,8 @@ def search(
         return
     text = " ".join(words)
     if not text.strip() and not any(given.values()):
-        raise click.UsageError("Name words to look for, or a filter. `mdmem list` shows the newest notes.")
-    result: Result | Answer
+        raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
+    result: SearchResult | WarmAnswer
     if at:
         result = _search_then(settings, text, at, limit or EVERYTHING, given)
     else:
@@ -114,51 +117,53 @@ def search(
 
 def _guess(settings: Config, text: str) -> str:
     """Have a model guess at the note that is looked for; "" when none is there, and the user is told."""
-    from mdmem.recall import expand
+    from mdmem.search.expansion import hyde
 
-    guess = expand.guess(settings, text, caller="search") if text else ""
+    guess = hyde.guess(settings, text, caller="search") if text else ""
     if text and not guess:
         click.echo("No model helped with this search; `mdmem stats --model` shows what was asked.", err=True)
     return guess
 
 
-def run(settings: Config, query: Query | str, **how: Any) -> Result | Answer:
+def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
     """Search as the command does, asking the watcher first; `how` is what `recall.search.search` takes."""
     asked = options.query({}, query) if isinstance(query, str) else query
-    here = staged.place(settings, _folder())
-    found = warm.ask(settings, asked, {**how, "here": here.parts()})
+    here = staged.place(settings, folder())
+    found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
     if found is not None:
         return found
-    from mdmem.recall import search as engine
+    from mdmem.search import engine
 
     return engine.search(settings, asked, here=here, **how)
 
 
-def _folder() -> str:
-    """Give the current folder; "" where somebody has removed it."""
+def folder() -> str:
+    """Return the current folder; "" where somebody has removed it."""
     try:
         return str(Path.cwd())
     except OSError:
         return ""
 
 
-def print_hits(console: Console | None, result: Result | Answer, first: int = 1) -> None:
+def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first: int = 1) -> None:
     """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
-    hits: Sequence[Hit | WarmHit] = result.hits
+    hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
-        similar = f"  (and {wording.number(hit.similar, 'note')} that say the same: --all)" if hit.similar else ""
+        similar = (
+            f"  (and {wording.number(hit.similar, 'note')} that say the same; --all shows them)" if hit.similar else ""
+        )
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
         lines.write(console, [list(_head(hit, rank)), path])
         if hit.snippet:
             _print_snippet(console, list(_marked(hit)))
 
 
-def _as_json(result: Result | Answer) -> str:
-    hits = [{key: getattr(hit, key) for key in warm.HIT_KEYS} for hit in result.hits]
+def _as_json(result: SearchResult | WarmAnswer) -> str:
+    hits = [{key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits]
     return render.as_json([{**hit, "score": round(hit["score"], 4)} for hit in hits])
 
 
-def _head(hit: Hit | WarmHit, rank: int) -> Iterator[Piece]:
+def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
     yield f"{rank:>3}  ", "bold"
     yield f"{wording.day(hit.created)}  ", "dim"
     yield f"{render.safe(hit.kind)}  ", table.KIND_STYLES.get(hit.kind, "")
@@ -166,7 +171,7 @@ def _head(hit: Hit | WarmHit, rank: int) -> Iterator[Piece]:
     yield f"[mem:{render.safe(hit.id)}]", "yellow"
 
 
-def _marked(hit: Hit | WarmHit) -> Iterator[Piece]:
+def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     """Cut a snippet into what was looked for and what is around it."""
     end = 0
     for start, stop in hit.spans:
@@ -186,10 +191,10 @@ def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
     console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
 
 
-NOTHING = "Nothing found. Other words may help: words are ranked, and none of them is required."
+NOTHING = "Nothing found. Try other words: words are ranked, and none is required."
 
 
-def _print_remarks(result: Result | Answer, offset: int, nothing: str = NOTHING) -> None:
+def _print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:
     for hint in result.hints:
         click.echo(f"hint: {hint}", err=True)
     if result.suggestion:
@@ -202,7 +207,7 @@ def _print_remarks(result: Result | Answer, offset: int, nothing: str = NOTHING)
 
 
 def _answer_all(settings: Config, file: str, limit: int) -> None:
-    from mdmem.recall import search as engine
+    from mdmem.search import engine
 
     lines = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     for name, paths in engine.batch(settings, list(_questions(lines)), limit=limit):
@@ -217,25 +222,25 @@ def _questions(lines: str) -> Iterator[tuple[str, str]]:
             asked = json.loads(line)
             yield asked["qid"], str(asked["text"])
         except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"Line {number} of the questions is no object with qid and text. Mend it.") from error
+            raise UsageError(f"Line {number} of the questions is not an object with qid and text. Fix it.") from error
 
 
-def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> Result:
+def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> SearchResult:
     """Search the vault as it was, which the index does not know: words, kind and project only."""
     from mdmem.history import past
-    from mdmem.recall.search import Hit, Result
+    from mdmem.search.engine import SearchHit, SearchResult
 
     others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if others:
         raise UsageError(f"--at goes with --kind and --project only, not with --{others[0]}.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
-    hits = tuple(Hit(**hit._asdict(), spans=(), similar=0, facts={}) for hit in found)
-    return Result(hits, len(hits), (f"These notes are as they were at {at}.",))
+    hits = tuple(SearchHit(**hit._asdict(), spans=(), similar=0, facts={}) for hit in found)
+    return SearchResult(hits, len(hits), (f"These notes are as they were at {at}.",))
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @options.limit(10)
 @options.as_json("an array of objects, as `search` does")
 @click.pass_obj
@@ -245,10 +250,10 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
     \b
     Example:  mdmem related mem:7m2x4kd9qp
     """
-    from mdmem.recall import search as engine
+    from mdmem.search import engine
 
     settings = options.settings(given_vault)
-    here = staged.place(settings, _folder())
+    here = staged.place(settings, folder())
     result = engine.related(settings, reference, limit=limit or EVERYTHING, here=here)
     if as_json:
         click.echo(_as_json(result))
@@ -258,13 +263,14 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
-@click.option("--raw", is_flag=True, help="The file as it is, on a terminal too.")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
+@click.option("--raw", is_flag=True, help="Print the file as it is, on a terminal too.")
 @click.option("--path", "only_path", is_flag=True, help="Print only where the file is.")
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
 @click.option("--at", metavar="TIME", help="As it was then: yesterday, 3d, 2026-09-14, a commit.")
-@options.as_json("an object: front matter, path and body")
+@options.as_json("an object: front matter, path, body and backlinks")
 @click.pass_obj
+@pager.paged
 def show(
     given_vault: str | None,
     reference: str,
@@ -274,7 +280,8 @@ def show(
     at: str | None,
     as_json: bool,
 ) -> None:
-    """Show NOTE: an id, the beginning of one, `mem:ID`, or a path. Rendered on a terminal, as it is in a pipe.
+    """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. As it is in a pipe; on a terminal
+    rendered, with the notes that link to it.
 
     \b
     Example:  mdmem show mem:7m2x4kd9qp
@@ -286,27 +293,48 @@ def show(
     if only_path:
         click.echo(full)
     elif in_editor:
-        from mdmem.cli import editor
+        from mdmem.cli.terminal import editor
 
         editor.edit(full)
     elif as_json:
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
-        click.echo(render.as_json({**parsed.meta, "path": path, **problem, "body": parsed.body}))
+        named = [{"id": row.id, "path": row.path, "title": row.title} for row in _backlinks(settings, path, parsed)]
+        click.echo(render.as_json({**parsed.meta, "path": path, **problem, "body": parsed.body, "backlinks": named}))
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     else:
-        _print_note(path, note.parse(data))
+        parsed = note.parse(data)
+        _print_note(path, parsed)
+        _print_backlinks(_backlinks(settings, path, parsed))
+
+
+def _backlinks(settings: Config, path: str, parsed: note.Parsed) -> list[NoteRow]:
+    """Return the notes that link to this one; none where the index cannot be asked."""
+    from mdmem.views import links, rows
+
+    try:
+        return rows.ask(settings, lambda view: links.backlinks(view, path, str(parsed.meta.get("id", ""))))
+    except (MdmemError, OSError):
+        return []
+
+
+def _print_backlinks(found: list[NoteRow]) -> None:
+    if found:
+        console = lines.terminal()
+        lines.write(console, [[], [("Linked from", "bold")]])
+        columns = (table.WHEN, table.KIND, table.ID, table.TITLE)
+        table.show(console, columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in found], "  ")
 
 
 def _read(settings: Config, reference: str) -> tuple[str, bytes]:
-    from mdmem.recall import index
+    from mdmem.search import index
 
     path = index.resolve(settings, reference)
-    data = vault.read_path(settings.vault, path)
+    data = disk.read_path(settings.vault, path)
     if data is None:
-        raise NotFoundError(f"{path} was there a moment ago and is gone. `mdmem search` finds what is left.")
+        raise NotFoundError(f"{path} was deleted while it was being read. `mdmem search` finds what remains.")
     return path, data
 
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config, note
-from mdmem import vault as vault_files
-from mdmem.cli import wording
-from mdmem.cli.render import safe
+from mdmem import config
+from mdmem.cli.terminal import lines, options, pager
+from mdmem.cli.terminal.render import safe
 from mdmem.errors import MdmemError
-from mdmem.journal import PAGE
+from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mdmem.cli.terminal.lines import Piece
     from mdmem.config import Config
-    from mdmem.history.commit import Result
-    from mdmem.history.journal import Session, Stat
-    from mdmem.history.rewrite import Applied, UpdatePage
+    from mdmem.history.commit import CommitResult
+    from mdmem.history.rewrite import Applied
+    from mdmem.history.session_log import LoggedSession, Stat
     from mdmem.history.why import Origin
 
 
@@ -32,21 +34,21 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
-def print_result(done: Result) -> int:
-    """Print the commits that were made and what was left out; give the exit status."""
+def print_result(done: CommitResult) -> int:
+    """Print the commits that were made and what was left out; return the exit status."""
     for made in done.commits:
         click.echo(f"{made.oid[:8]} {safe(made.subject)}")
     for held in done.held_back:
         click.secho(safe(str(held)), err=True, fg="yellow")
     if done.staged:
-        click.secho(f"Left to you, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
+        click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
     return 1 if done.held_back else 0
 
 
 @click.command()
 @click.option("--session", metavar="ID", help="Only what this session wrote.")
-@click.option("--accept", metavar="PATH", multiple=True, help="Commit this file whatever it holds; you looked at it.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless it fails, and pack the repository when it needs it.")
+@click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object with commits, held_back and staged.")
 @click.pass_obj
 def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
@@ -60,9 +62,13 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.capture import upkeep
     from mdmem.history import commit as work
     from mdmem.history import tidy
+    from mdmem.views import upkeep as refreshing
 
     settings = config.load(vault)
+    _catch_up(settings, quiet=quiet)
     is_time = quiet and upkeep.look_after(settings, time.time())
+    if Path(settings.vault).is_dir():
+        refreshing.refresh(settings, now=time.time(), background=quiet)
     done = work.commit(settings, session=session, accept=accept)
     if quiet:
         tidy.tidy(settings)
@@ -83,9 +89,38 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     return print_result(done)
 
 
+def _catch_up(settings: Config, *, quiet: bool) -> None:
+    """Read what the transcripts of sessions tell that hooks have marked, and what agents remember by themselves."""
+    from mdmem import log
+    from mdmem.capture import late
+    from mdmem.transcripts import host_memory
+    from mdmem.vault import exclusions
+
+    if exclusions.is_off(settings, "", os.environ):
+        return
+    folder = Path(late.folder(settings))
+    if folder.is_dir() and any(folder.iterdir()):
+        from mdmem.history import forget
+        from mdmem.transcripts import late as reading
+
+        reading.catch_up(settings, os.environ, forget.deleted(settings))
+    if settings.settings.capture.host_memory and Path(settings.vault).is_dir():
+        try:
+            host_memory.follow(settings, os.environ, _here() if quiet else "")
+        except (MdmemError, OSError) as error:
+            log.write(settings, "the agent's own memory could not be read", error)
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""  # deleted meanwhile
+
+
 def _update_index(settings: Config) -> None:
     """Index what is new: a large vault, just imported or cloned, is more than injection has the time for."""
-    from mdmem.recall import index
+    from mdmem.search import index
 
     try:
         index.update(settings, wait_seconds=0)
@@ -94,33 +129,36 @@ def _update_index(settings: Config) -> None:
 
 
 @click.command()
-@click.option("--project", metavar="NAME", default="", help="Only this project.")
-@click.option("--since", metavar="WHEN", default="", help="What began since: 2w, yesterday, monday, 2026-09-14.")
+@options.project
+@options.since
+@options.until
+@options.on
 @click.option("--file", metavar="PART", default="", help="Sessions that changed a file with this in its path.")
-@click.option("--session", metavar="ID", default="", help="The session whose id, or folder's name, begins so.")
-@click.option("--limit", "-n", type=click.IntRange(min=1), help="At most so many.")
-@click.option("--oneline", is_flag=True, help="One line a session.")
-@click.option("--stat", is_flag=True, help="The vault's commits, and how many files each touched.")
+@options.one_session
+@click.option("--limit", "-n", type=click.IntRange(min=1), help="Maximum number of results.")
+@click.option("--oneline", is_flag=True, help="One line per session.")
+@click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
 @click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
 @click.pass_obj
-def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_json: bool, **filters: str) -> None:
+@pager.paged
+def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_json: bool, **given: str | None) -> None:
     """Show the journal: what was asked, what came of it, which files changed; the last session first.
 
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
     """
-    from mdmem.history import journal
+    from mdmem.history import session_log
 
     settings = config.load(vault)
-    if filters["since"]:
-        filters["since"] = wording.begin_of(filters["since"])
+    first, last = options.span(given)
+    filters = {key: given[key] or "" for key in ("project", "file", "session")}
     if stat:
-        narrowed = any(filters[name] for name in ("project", "file", "session"))
-        wanted = {one.session for one in journal.sessions(settings, **filters)} if narrowed else None
-        found_stats = (one for one in journal.stats(settings) if wanted is None or one.session in wanted)
-        _print_stats(islice(_since(found_stats, filters["since"]), limit), as_json)
+        wanted = {one.session for one in session_log.sessions(settings, **filters)} if any(filters.values()) else None
+        found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
+        _print_stats(islice(_within(found_stats, first, last), limit), as_json)
         return
-    found = islice(journal.sessions(settings, **filters), limit)
+    every = (one for one in session_log.sessions(settings, since=first, **filters) if not last or one.started < last)
+    found = islice(every, limit)
     if as_json:
         print_json([session._asdict() for session in found])
     elif oneline:
@@ -130,9 +168,10 @@ def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_j
         _print_journal(found)
 
 
-def _since(stats: Iterable[Stat], since: str) -> Iterator[Stat]:
-    start = datetime.fromisoformat(since) if since else None
-    return (one for one in stats if start is None or datetime.fromisoformat(one.time) >= start)
+def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:
+    start, end = (datetime.fromisoformat(text) if text else None for text in (first, last))
+    times = ((one, datetime.fromisoformat(one.time)) for one in stats)
+    return (one for one, time in times if (start is None or time >= start) and (end is None or time < end))
 
 
 def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
@@ -144,28 +183,32 @@ def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
         click.echo(f"{one.oid[:8]} {one.time[:16]} {safe(one.subject)} {click.style(' '.join(counts), dim=True)}")
 
 
-def _clock(session: Session) -> str:
-    """Give the local time a session began, as its folder has it."""
+def _clock(session: LoggedSession) -> str:
+    """Return the local time a session began, as its folder has it."""
     name = session.folder.rpartition("/")[2]
     return f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
 
 
-def _print_journal(sessions: Iterable[Session]) -> None:
+def _print_journal(sessions: Iterable[LoggedSession]) -> None:
+    lines.write(lines.terminal(), _journal(sessions))
+
+
+def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
     day = ""
     for session in sessions:
         if session.day != day:
+            if day:
+                yield []
             day = session.day
-            click.secho(f"\n{day}" if day else "", bold=True)
+            yield [(day, "bold")]
         facts = " · ".join(part for part in (session.project, session.branch, session.session[:8]) if part)
-        click.echo(f"  {_clock(session)}  {click.style(safe(session.title), bold=True)}  ", nl=False)
-        click.secho(safe(facts), dim=True)
-        for ask in session.asks:
-            click.echo(f"         {safe(ask)}")
+        yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
+        yield from ([(f"         {safe(ask)}", "")] for ask in session.asks)
         if session.outcome:
-            click.secho(f"       → {safe(session.outcome)}", fg="green")
+            yield [(f"       → {safe(session.outcome)}", "green")]
         if session.files:
             more = f" and {len(session.files) - 6} more" if len(session.files) > 6 else ""
-            click.secho(f"         {safe(', '.join(session.files[:6]))}{more}", dim=True)
+            yield [(f"         {safe(', '.join(session.files[:6]))}{more}", "dim")]
 
 
 @click.command()
@@ -235,7 +278,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def undo(vault: str | None, target: str, yes: bool) -> int:
-    """Take back a session or a commit. What was changed since is kept, and named.
+    """Undo a session or a commit. What was changed since is kept and named.
 
     \b
     Example:  mdmem undo 00893aaf
@@ -247,38 +290,18 @@ def undo(vault: str | None, target: str, yes: bool) -> int:
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)
-    click.echo(f"{wording.number(gone, 'note')} would go, {len(planned.steps) - gone} would change back.")
+    click.echo(f"{wording.number(gone, 'note')} would be deleted, {len(planned.steps) - gone} restored.")
     for path in planned.kept:
-        click.secho(f"Kept, because it was changed since: {safe(path)}", fg="yellow")
+        click.secho(f"Kept, because you wrote or changed it: {safe(path)}", fg="yellow")
     if not planned.steps:
         return 0
     if not yes:
-        click.confirm("Take this back?", abort=True)
-    return print_applied(work.apply(settings, planned, page_of(settings)))
-
-
-def page_of(settings: Config) -> UpdatePage:
-    """Give what brings the page of a session up to date, some of whose notes are gone."""
-
-    def update(folder: str) -> None:
-        from mdmem.capture import page
-        from mdmem.capture.session import Session
-
-        meta = note.parse(vault_files.read_path(settings.vault, f"{folder}/{PAGE}") or b"").meta
-        session = Session(settings, str(meta.get("session", "")))
-        opened = session.open_folder() if session.id else None
-        if opened is None:
-            return
-        with opened:
-            opened.lock()
-            session.catch_up(opened)
-            page.update(session, opened)
-
-    return update
+        click.confirm("Undo this?", abort=True)
+    return print_applied(work.apply(settings, planned, pages.updater(settings)))
 
 
 def print_applied(applied: Applied) -> int:
-    """Print what a rewrite did; give the exit status."""
+    """Print what a rewrite did; return the exit status."""
     for path in applied.skipped:
-        click.secho(f"Left alone, because it was changed meanwhile: {safe(path)}", err=True, fg="yellow")
+        click.secho(f"Not changed, because it was edited meanwhile: {safe(path)}", err=True, fg="yellow")
     return print_result(applied.result)

@@ -8,30 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli import options, render, wording
+from mdmem.cli.terminal import options, render
+from mdmem.errors import MdmemError
+from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from mdmem.recall.index import Changes, Report
+    from mdmem.config import Config
+    from mdmem.search.index import Changes, Report
 
 
 @click.command()
-@click.option("--rebuild", is_flag=True, help="Throw the index away and make it anew.")
+@click.option("--rebuild", is_flag=True, help="Delete the index and rebuild it.")
 @click.option("--verify", is_flag=True, help="Compare it with every file, and repair what differs.")
 @options.as_json("an object with what changed")
 @click.pass_obj
 def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -> None:
-    """Bring the index up to date with the files. Every search does so by itself.
+    """Bring the index up to date with the files. Every search does this by itself.
 
-    Notes that waited because the vault could not be written are brought home first.
+    Queued notes, which the vault could not take, are written first.
 
     \b
     Example:  mdmem index --verify
     """
-    from mdmem.capture import spool
-    from mdmem.recall import index as engine
+    from mdmem.capture import queued, retry_queue
+    from mdmem.search import index as engine
+    from mdmem.search.index import completion
 
     settings = options.settings(given_vault)
-    home = spool.bring_home(settings)
+    home = queued.write_notes(settings)
     with _Progress("Verifying" if verify else "Indexing") as progress:
         if verify:
             found = engine.verify(settings, progress=progress.tell)
@@ -39,33 +43,45 @@ def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -
         else:
             made = (engine.rebuild if rebuild else engine.update)(settings, progress=progress.tell)
             said, value = _of_changes(made), made._asdict()
+    completion.done(settings)
     if as_json:
-        click.echo(render.as_json({**value, "brought_home": home, "waiting": len(spool.waiting(settings))}))
+        click.echo(render.as_json({**value, "written": home, "waiting": len(retry_queue.waiting(settings))}))
         return
     if home:
-        click.echo(f"{wording.number(home, 'note')} that had waited came home.")
+        click.echo(f"{wording.number(home, 'note')} written from the retry queue.")
     click.echo(said)
+
+
+def leave_complete(settings: Config) -> None:
+    """Index what a command has brought into the vault, so that the first prompt finds it."""
+    from mdmem.search import index as engine
+
+    with _Progress("Indexing") as progress:
+        try:
+            engine.update(settings, progress=progress.tell)
+        except (MdmemError, OSError) as error:
+            click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 
 
 def _of_changes(made: Changes) -> str:
     if not (made.added or made.changed or made.removed or made.rebuilt):
         return "The index is up to date."
-    from mdmem.recall.index import NEW
+    from mdmem.search.index import NEW
 
     is_news = made.rebuilt and made.reason != NEW
     counts = ((made.added, "added"), (made.changed, "changed"), (made.removed, "removed"))
     parts = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no notes"
-    return f"Indexed: {parts}." + (f" It was made anew: {made.reason}." if is_news else "")
+    return f"Indexed: {parts}." + (f" Rebuilt the index: {made.reason}." if is_news else "")
 
 
 def _of_report(found: Report) -> str:
     if found.agrees:
-        return f"The index agrees with the vault: {wording.number(found.notes, 'note')}, every hash the same."
+        return f"The index matches the vault: {wording.number(found.notes, 'note')}, every hash equal."
     if found.damage:
-        return f"The index could not be read ({found.damage}) and was made anew."
+        return f"The index could not be read ({found.damage}) and was rebuilt."
     kinds = ("missing", "extra", "stale", "doubled")
     parts = ", ".join(f"{len(getattr(found, kind))} {kind}" for kind in kinds if getattr(found, kind))
-    return f"The index differed from the vault ({parts}) and was made anew."
+    return f"The index differed from the vault ({parts}) and was rebuilt."
 
 
 class _Progress:
@@ -85,7 +101,7 @@ class _Progress:
             self._bar.stop()
 
     def tell(self, done: int, total: int) -> None:
-        """Say how far the work is."""
+        """Show how far the work is."""
         if self._bar is None:
             if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
                 return

@@ -8,29 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli import options, render, table, wording
+from mdmem.cli.terminal import options, render, table
+from mdmem.vault import journal
+from mdmem.views import injections as injections_view
+from mdmem.views import rows, wording
 
 if TYPE_CHECKING:
-    from mdmem.recall.context import Explanation
-
-REASONS = {
-    "recent": "last sessions",
-    "pinned": "pinned",
-    "open": "open ends",
-    "compacted": "after a compaction",
-    "recall": "asked to recall",
-    "turns": "many turns",
-    "chars": "a long prompt",
-    "read": "a file was read",
-}
-"""A reason in the log -> in words."""
+    from mdmem.agents import Event
+    from mdmem.inject.candidates import Found
+    from mdmem.inject.context import Explanation
+    from mdmem.search.index.view import View
 
 
 @click.command()
 @click.argument("agent", default="claude-code")
-@click.option(
-    "--explain", metavar="PROMPT", help="Show what PROMPT would be given, and the scores; no payload is read."
-)
+@click.option("--explain", metavar="PROMPT", help="Show what would be injected for PROMPT and why; reads no payload.")
 @click.option("--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: where the agent would be.")
 @click.option("--session", metavar="ID", default="", help="With --explain: in which session.")
 @options.as_json("an object; with --explain")
@@ -43,11 +35,11 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
               mdmem inject --explain "what did we decide about dates?"
     """
     if explain is None:
-        from mdmem.recall import inject as process
+        from mdmem.inject import process
 
         process.main([agent], given_vault)
     from mdmem.agents import Event
-    from mdmem.recall import context
+    from mdmem.inject import context
 
     settings = options.settings(given_vault)
     event = Event(
@@ -57,22 +49,55 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         cwd=str(Path(cwd).resolve()),
         prompt=explain,
     )
-    found = context.explain(settings, event, time.time(), time.monotonic() + 3600.0)
+    now, deadline = time.time(), time.monotonic() + 3600.0
+    found = context.explain(settings, event, now, deadline)
+    assumed = context.At(settings, event, now, deadline)
+    counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
+    started = context.at_start(settings, _start_of(event), now, deadline)
     if as_json:
-        click.echo(render.as_json(_explained(found)))
-    else:
-        _print(found, settings.settings["inject.after_chars"])
+        whose = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
+        click.echo(render.as_json({**whose, **_explained(found), "session_start": started.text if started else None}))
+        return
+    click.echo(
+        f"Project: {render.safe(assumed.project)} ({wording.number(counts[0], 'note')};"
+        f" {wording.number(counts[1], 'note')} in the vault)."
+    )
+    if not counts[0] and counts[1]:
+        who = render.safe(journal.identity(assumed.place))
+        click.echo(
+            f"No note is of this project. If it was moved or renamed, add {who} to `identity` in the project.md of the"
+            " old one."
+        )
+    _print(found, settings.settings.inject.after_chars)
+    at_start = f"about {_tokens(started.text)} tokens: {len(started.ids)} notes" if started else "nothing"
+    click.echo(f"A session's start here would be given {at_start}.", err=True)
+
+
+def _start_of(event: Event) -> Event:
+    from mdmem.agents import Event
+
+    return Event(agent=event.agent, name="SessionStart", session=event.session, cwd=event.cwd, source="startup")
+
+
+def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
+    """Count the notes of a project, under all its names, and of the vault; internal memories are nobody's."""
+    internal = view.notes("facet", "is:internal")
+    of_project = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in names))
+    return len(of_project - internal), view.live - len(internal)
 
 
 def _explained(found: Explanation) -> dict[str, Any]:
     rows = [
         {
-            "id": one.hit.id,
-            "path": one.hit.path,
-            "kind": one.hit.kind,
-            "title": one.hit.title,
-            "score": round(one.hit.score, 3),
-            "shown": found.block is not None and one.hit.id in found.block.ids,
+            "id": one.answer.hits[0].id,
+            "path": one.answer.hits[0].path,
+            "kind": one.answer.hits[0].kind,
+            "title": one.answer.hits[0].title,
+            "score": round(one.answer.score, 3),
+            "words": one.answer.words,
+            "weight": round(one.answer.weight, 2),
+            "coverage": round(one.answer.coverage, 2),
+            "shown": _is_shown(found, one),
             "left_out": one.left_out or None,
         }
         for one in found.found
@@ -80,48 +105,62 @@ def _explained(found: Explanation) -> dict[str, Any]:
     return {
         "private": found.private,
         "excluded": found.excluded,
-        "asks": bool(found.phrase),
-        "language": found.language or None,
-        "phrase": found.phrase or None,
+        "asks": injections_view.GRADES[found.asked.grade if found.asked else 0],
+        "language": found.asked.language if found.asked else None,
+        "phrase": found.asked.words if found.asked else None,
         "trigger": found.trigger or None,
         "query": found.query,
         "results": rows,
         "block": found.block.text if found.block else None,
+        "tokens": _tokens(found.block.text) if found.block else 0,
     }
+
+
+def _is_shown(found: Explanation, one: Found) -> bool:
+    return found.block is not None and one.item is not None and one.item.id in found.block.ids
+
+
+def _tokens(text: str) -> int:
+    from mdmem.inject import block
+
+    return block.tokens(text)
 
 
 def _print(found: Explanation, long: int) -> None:
     if found.private or found.excluded:
         click.echo(f"Nothing: {'all of the prompt is private' if found.private else 'the project is excluded'}.")
         return
-    asks = f'yes, by "{found.phrase}" ({found.language})' if found.phrase else "no"
+    asked = found.asked
+    told = f', by "{render.safe(asked.words)}" ({asked.language})' if asked else ""
     once = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
-    click.echo(f"Asks to recall: {asks}.")
-    click.echo(f"Sets off the search that comes once a session: {once.get(found.trigger, 'no')}.")
+    click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade if asked else 0]}{told}.")
+    click.echo(f"Triggers the search that runs once a session: {once.get(found.trigger, 'no')}.")
     query = render.safe(" ".join(found.query.split()))
     click.echo(f"Searched by: {query or 'nothing; it asks for what was done last'}\n")
-    ids = found.block.ids if found.block else ()
     rows = [
         (
-            f"{one.hit.score:.2f}",
-            wording.date_and_time(one.hit.created),
-            one.hit.kind,
-            one.hit.id,
-            one.hit.title,
-            "" if one.hit.id in ids else one.left_out or "no room",
+            f"{one.answer.score:.2f}",
+            f"{one.answer.coverage:.0%}",
+            wording.date_and_time(one.answer.hits[0].created),
+            one.answer.hits[0].kind,
+            one.answer.hits[0].id,
+            one.answer.hits[0].title,
+            "" if _is_shown(found, one) else one.left_out or "no room",
         )
         for one in found.found
     ]
-    columns = (table.NUMBER, table.WHEN, table.KIND, table.ID, table.TITLE, table.Column("dim"))
+    columns = (table.NUMBER, table.NUMBER, table.WHEN, table.KIND, table.ID, table.TITLE, table.Column("dim"))
     table.show(render.console(), columns, rows)
-    click.echo(f"\n{found.block.text}" if found.block else "Nothing would be given.")
-    if not found.phrase and not found.trigger:
-        click.echo("\nThe prompt by itself would be given nothing: this is what it would find if it asked.", err=True)
+    if not found.block:
+        click.echo("Nothing would be injected.")
+        return
+    click.echo(f"\n{found.block.text}\n")
+    click.echo(f"About {_tokens(found.block.text)} tokens.", err=True)
 
 
 @click.command()
-@click.option("--session", metavar="ID", default="", help="Only this session, or one that begins so.")
-@click.option("--ids", is_flag=True, help="Name the memories, and which of them were cited.")
+@click.option("--session", metavar="ID", default="", help="Only this session (an id or its prefix).")
+@click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
 @options.limit(20)
 @options.as_json("an array of objects")
 @click.pass_obj
@@ -131,7 +170,7 @@ def injections(given_vault: str | None, /, session: str, ids: bool, limit: int, 
     \b
     Example:  mdmem injections --ids
     """
-    from mdmem.recall import citations, given
+    from mdmem.inject import citations, given
 
     settings = options.settings(given_vault)
     rows = [row for row in given.read_log(settings) if str(row.get("session", "")).startswith(session)]
@@ -143,7 +182,7 @@ def injections(given_vault: str | None, /, session: str, ids: bool, limit: int, 
         click.echo(render.as_json(rows))
         return
     if not rows:
-        click.echo("Nothing was given yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
+        click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
     table.show(render.console(), _COLUMNS, [_row(row) for row in rows] if not ids else _rows_with_ids(rows))
 
 
@@ -160,14 +199,14 @@ _COLUMNS = (
 
 
 def _row(row: dict[str, Any], ids: str = "") -> tuple[str, ...]:
-    why = ", ".join(REASONS.get(str(reason), str(reason)) for reason in row.get("why", ()))
+    why = injections_view.reasons(row)
     cited = f"{len(row['cited'])} cited" if row["cited"] else ""
     return (
         wording.date_and_time(str(row.get("time", ""))),
         str(row.get("project", "")),
         why,
         wording.number(len(row.get("ids", ())), "memory", "memories"),
-        f"{row.get('chars', 0)} characters",
+        f"about {row.get('tokens') or int(row.get('chars', 0)) // 4} tokens",
         cited,
         str(row.get("session", ""))[:8],
         ids,

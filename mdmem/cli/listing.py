@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import vault
-from mdmem.cli import lines, options, render, table, wording
+from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.vault import disk
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.cli.lines import Piece
-    from mdmem.cli.rows import Row
-    from mdmem.history.journal import Session
-    from mdmem.recall.index.view import View
+    from mdmem.cli.terminal.lines import Piece
+    from mdmem.history.session_log import LoggedSession
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
 
 
 @click.command("list")
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @options.limit(30)
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, tool, success, files, …")
 @click.pass_obj
+@pager.paged
 def list_notes(
     given_vault: str | None, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
 ) -> None:
@@ -36,12 +38,12 @@ def list_notes(
     Example:  mdmem list --kind response --since 1w
               mdmem list --is failed --project notes-app --json
     """
-    from mdmem.cli import rows
+    from mdmem.views import rows
 
     settings = options.settings(given_vault)
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
-    def answer(view: View) -> tuple[list[Row], int]:
+    def answer(view: View) -> tuple[list[NoteRow], int]:
         found = rows.select(view, settings.vault, asked)
         if sort == "oldest":
             found.reverse()
@@ -55,12 +57,14 @@ def list_notes(
     more = total - len(shown)
     if not total:
         asked_for = pinned or is_ or any(given.values())
-        click.echo("No note fits. `mdmem list --help` names the filters." if asked_for else wording.NONE_YET, err=True)
+        click.echo(
+            "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.NONE_YET, err=True
+        )
     elif more:
         click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
 
 
-def print_rows(found: list[Row]) -> None:
+def print_rows(found: list[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
     table.show(
@@ -70,7 +74,7 @@ def print_rows(found: list[Row]) -> None:
     )
 
 
-def _title(row: Row) -> str:
+def _title(row: NoteRow) -> str:
     marks = f"{'★ ' if row.pinned else ''}{'✗ ' if row.success is False else ''}"
     return marks + row.title
 
@@ -79,45 +83,46 @@ def _title(row: Row) -> str:
 @options.project
 @options.since
 @options.until
-@click.option("--file", metavar="PATH", default="", help="That touched a file with this in its path.")
+@options.on
+@click.option("--file", metavar="PATH", default="", help="Sessions that touched a file with this in its path.")
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @click.pass_obj
+@pager.paged
 def sessions(
     given_vault: str | None,
     project: str | None,
     since: str | None,
     until: str | None,
+    on: str | None,
     file: str,
     limit: int,
     as_json: bool,
 ) -> None:
-    """List sessions, the last one first. `mdmem history ID` reads one.
+    """List sessions, newest first. `mdmem history ID` reads one.
 
     \b
     Example:  mdmem sessions --since 1w --project notes-app
     """
     from itertools import islice
 
-    from mdmem.history import journal
+    from mdmem.history import session_log
 
-    asked = options.query({"since": since, "until": until})
-    first = "" if asked.since is None else vault.iso_time(asked.since)
-    last = "~" if asked.until is None else vault.iso_time(asked.until)
-    found = journal.sessions(options.settings(given_vault), project=project or "", since=first, file=file)
-    kept = list(islice((one for one in found if one.started < last), limit or None))
+    first, last = options.span({"since": since, "until": until, "on": on})
+    found = session_log.sessions(options.settings(given_vault), project=project or "", since=first, file=file)
+    kept = list(islice((one for one in found if not last or one.started < last), limit or None))
     if as_json:
         click.echo(render.as_json([one._asdict() for one in kept]))
         return
     columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
     table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
     if not kept:
-        click.echo("No session fits." if project or since or until or file else wording.NONE_YET, err=True)
+        click.echo("No matching sessions." if project or since or until or on or file else wording.NONE_YET, err=True)
     elif limit and len(kept) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
 
 
-def _session_row(one: Session) -> tuple[str, ...]:
+def _session_row(one: LoggedSession) -> tuple[str, ...]:
     return (
         wording.date_and_time(one.started),
         wording.between(one.started, one.ended),
@@ -131,17 +136,18 @@ def _session_row(one: Session) -> tuple[str, ...]:
 
 def short_session(session: str) -> str:
     """Shorten a session's id to what its folder bears, which every command takes for it."""
-    from mdmem import journal
+    from mdmem.vault import journal
 
     return journal.session_tag(session) if session else ""
 
 
 @click.command()
 @click.argument("folder", default="")
-@click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="How many levels of folders.")
-@click.option("--files", is_flag=True, help="Show the notes too, not only how many there are.")
+@click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="Maximum depth of folders.")
+@click.option("--files", is_flag=True, help="Show the notes too, not only their number.")
 @options.as_json("nested objects of every level: name, notes, folders, files")
 @click.pass_obj
+@pager.paged
 def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json: bool) -> None:
     """Draw the vault's folders, or those in FOLDER, with the number of notes in each.
 
@@ -155,7 +161,7 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json:
     root = Path(settings.vault)
     if below is None or not (root / below).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows those that are there.")
-    top = _grow([entry.path for entry in vault.walk(settings.vault, below)], below or root.name, below)
+    top = _grow([entry.path for entry in disk.walk(settings.vault, below)], below or root.name, below)
     if as_json:
         click.echo(render.as_json(top))
         return
@@ -163,7 +169,7 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json:
 
 
 def _relative(root: str, folder: str) -> str | None:
-    """Give a folder's path within the vault, "" for the vault itself; None when it lies outside."""
+    """Return a folder's path within the vault, "" for the vault itself; None when it lies outside."""
     path = os.path.normpath(Path(root) / Path(folder).expanduser())
     if path == root:
         return ""
@@ -200,7 +206,7 @@ def _label(one: dict[str, Any] | str) -> list[Piece]:
 
 
 def _draw(top: dict[str, Any], depth: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
-    """Give each line below a folder: what leads to it, and its label."""
+    """Yield each line below a folder: what leads to it, and its label."""
     leaves = [*top["folders"], *(top["files"] if files else ())] if depth else []
     for place, one in enumerate(leaves):
         is_last = place == len(leaves) - 1

@@ -10,27 +10,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import note as notes
-from mdmem import owned, vault
-from mdmem.cli import editor, options, render, wording
+from mdmem.cli.terminal import editor, options, render
 from mdmem.errors import UsageError
+from mdmem.vault import disk, user_notes
+from mdmem.vault import note as notes
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
 
-HELP_FOR_EDITOR = "<!-- A line `# ` begins the title. Save and close to keep the note; an empty text keeps nothing. -->"
+HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the note; an empty text discards it. -->"
 
 
 @click.command("note")
 @click.argument("text", nargs=-1)
-@click.option("--title", metavar="TEXT", default="", help="Its title; else its first line.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be given again.")
+@click.option("--title", metavar="TEXT", default="", help="Title (default: the first line).")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag; repeatable.")
 @click.option(
     "--project",
     metavar="NAME",
     shell_complete=options.projects,
     help="The project it belongs to; else that of this folder. '' is none.",
 )
+@click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="What it is.")
+@click.option("--supersedes", metavar="NOTE", default="", help="The note that no longer holds because of it.")
 @click.option("--pin", is_flag=True, help="Show it to the agent at every session's start.")
 @options.as_json("an object with id and path")
 @click.pass_obj
@@ -40,6 +43,8 @@ def add(
     title: str,
     tags: tuple[str, ...],
     project: str | None,
+    kind: str,
+    supersedes: str,
     pin: bool,
     as_json: bool,
 ) -> None:
@@ -48,15 +53,18 @@ def add(
     A `notes/note.md` among the vault's templates gives its shape.
 
     \b
-    Example:  mdmem note "Times are stored in UTC." --title "Decision: UTC" --tag decision --pin
+    Example:  mdmem note "Times are stored in UTC." --title "Times in UTC" --kind decision --pin
               pbpaste | mdmem note --tag incident
     """
+    from mdmem.learn import decisions
+
     settings = options.settings(given_vault)
     body, title = _text(settings, " ".join(text), title)
     home = _project_here(settings) if project is None else project
-    made = owned.add(
-        settings, title, _shaped(settings, title, body, home), project=home, tags=tags, pinned=pin, now=_now()
-    )
+    made = decisions.add(
+        settings, title, _shaped(settings, title, body, home), kind=kind, supersedes=supersedes,
+        project=home, tags=tags, pinned=pin, now=_now(),
+    )  # fmt: skip
     if as_json:
         click.echo(render.as_json({**made._asdict(), "project": home}))
     else:
@@ -65,7 +73,7 @@ def add(
 
 
 def _tell_what_was_kept_out(settings: Config, path: str) -> None:
-    meta = notes.parse(vault.read_path(settings.vault, path) or b"").meta
+    meta = notes.parse(disk.read_path(settings.vault, path) or b"").meta
     nouns = {"private": "private section", "redacted": "secret"}
     said = [wording.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
     if said:
@@ -73,7 +81,7 @@ def _tell_what_was_kept_out(settings: Config, path: str) -> None:
 
 
 def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
-    """Give the body and the title, asked for where they are missing."""
+    """Return the body and the title, asked for where they are missing."""
     if text and text != "-":
         return text, title
     if text == "-" or not sys.stdin.isatty():
@@ -94,7 +102,7 @@ def _from_editor(settings: Config, title: str) -> tuple[str, str]:
 
 def _shaped(settings: Config, title: str, body: str, project: str) -> str:
     """Put a text into the vault's own template for notes; without one it stays as it is."""
-    from mdmem.capture import template
+    from mdmem.vault import template
 
     today = time.strftime("%Y-%m-%d", time.localtime(_now()))
     values = {"title": title, "body": body, "project": project, "date": today}
@@ -106,15 +114,17 @@ def _now() -> float:
 
 
 def _project_here(settings: Config) -> str:
-    """Name the project of the current folder, if the journal knows it."""
-    from mdmem import journal, privacy, project
+    """Return the project of the current folder, if the journal knows it."""
+    from mdmem import privacy, project
+    from mdmem.vault import journal
 
-    who = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=privacy.Rules.of(settings.settings))
-    return journal.find_project(settings, who.value)
+    rules = privacy.Rules.of(settings.settings)
+    who = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=rules).value
+    return journal.find_project(settings, privacy.anonymized(who, rules))
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @click.argument("text", nargs=-1)
 @options.as_json("an object with the path")
 @click.pass_obj
@@ -127,12 +137,12 @@ def append(given_vault: str | None, reference: str, text: tuple[str, ...], as_js
     settings = options.settings(given_vault)
     words = " ".join(text)
     path = _path(settings, reference)
-    owned.append(settings, path, sys.stdin.read() if words in ("", "-") else words)
+    user_notes.append(settings, path, sys.stdin.read() if words in ("", "-") else words)
     _say(f"Added to {path}.", {"path": path}, as_json=as_json)
 
 
 def _path(settings: Config, reference: str) -> str:
-    from mdmem.recall import index
+    from mdmem.search import index
 
     return index.resolve(settings, reference)
 
@@ -142,9 +152,9 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @click.argument("tags", nargs=-1)
-@click.option("--remove", "-r", is_flag=True, help="Take the tags off instead.")
+@click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
 @options.as_json("an object with path and tags")
 @click.pass_obj
 def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
@@ -156,17 +166,17 @@ def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: 
     """
     settings = options.settings(given_vault)
     if remove and not tags:
-        raise UsageError("Name the tags to take off: `mdmem tag NOTE --remove TAG`.")
+        raise UsageError("Give the tags to remove: `mdmem tag NOTE --remove TAG`.")
     path = _path(settings, reference)
     if tags:
-        now = (owned.remove_tags if remove else owned.add_tags)(settings, path, tags)
+        now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
     else:
-        now = owned.tags_of(notes.parse(vault.read_path(settings.vault, path) or b"").meta.get("tags"))
+        now = user_notes.tags_of(notes.parse(disk.read_path(settings.vault, path) or b"").meta.get("tags"))
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
 
 
 @click.command()
-@click.argument("references", metavar="NOTE...", nargs=-1, required=True)
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
 @options.as_json("an array of paths")
 @click.pass_obj
 def pin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
@@ -179,11 +189,11 @@ def pin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> 
 
 
 @click.command()
-@click.argument("references", metavar="NOTE...", nargs=-1, required=True)
+@click.argument("references", metavar="NOTE...", nargs=-1, required=True, shell_complete=options.notes)
 @options.as_json("an array of paths")
 @click.pass_obj
 def unpin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
-    """Take the pin off notes.
+    """Unpin notes.
 
     \b
     Example:  mdmem unpin mem:7m2x4kd9qp
@@ -194,14 +204,14 @@ def unpin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -
 def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: bool | None, *, as_json: bool) -> None:
     settings = options.settings(given_vault)
     paths = [_path(settings, reference) for reference in references]  # all of them are there before one is changed
-    done = [(path, owned.set_keys(settings, path, {"pinned": value})) for path in paths]
+    done = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
     word = "Pinned" if value else "Unpinned"
     lines = [f"{word} {path}." if changed else f"{path} was {word.lower()} already." for path, changed in done]
     _say("\n".join(lines), paths, as_json=as_json)
 
 
 @click.command()
-@click.argument("reference", metavar="NOTE")
+@click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @options.as_json("an object with the path, and what is wrong with the front matter then")
 @click.pass_obj
 def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
@@ -213,8 +223,8 @@ def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
     settings = options.settings(given_vault)
     path = _path(settings, reference)
     editor.edit(str(Path(settings.vault, path)))
-    problem = notes.parse(vault.read_path(settings.vault, path) or b"").problem
+    problem = notes.parse(disk.read_path(settings.vault, path) or b"").problem
     if as_json:
         click.echo(render.as_json({"path": path, "problem": problem or ""}))
     elif problem:
-        click.echo(f"{path}, {problem}. The note is still found; mend it with `mdmem edit {reference}`.", err=True)
+        click.echo(f"{path}, {problem}. The note is still found; fix it with `mdmem edit {reference}`.", err=True)

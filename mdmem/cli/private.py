@@ -1,4 +1,4 @@
-"""`privacy check`, `pause`, `resume`."""
+"""`privacy check`, `privacy keep-last`, `pause`, `resume`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pathlib import Path
 
 import click
 
-from mdmem import choice, config, privacy
-from mdmem.digest import short
+from mdmem import config, privacy
+from mdmem.cli.terminal import options
+from mdmem.hashing import short
+from mdmem.vault import disk, exclusions
+from mdmem.views import wording
 
 
 @click.group("privacy")
 def privacy_group() -> None:
-    """See what mdmem keeps out of its files.
+    """See what mdmem keeps out of its files, and change your mind about it.
 
     \b
     Example:  mdmem privacy check notes.txt
@@ -65,24 +68,40 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     click.secho(f"{cleaned.private} private, {cleaned.redacted} redacted", err=True)
 
 
-@click.command()
-@click.option("--session", metavar="ID", help="Only this session.")
+@privacy_group.command("keep-last")
 @click.pass_obj
-def pause(vault: str | None, session: str | None) -> None:
-    """Store nothing until `mdmem resume`: of everything, or of one session.
+def keep_last(vault: str | None) -> None:
+    """Store what private tags kept out of your last prompt.
+
+    The prompt is read from the agent's own transcript and stored without its tags. Secrets stay masked.
 
     \b
-    Example:  mdmem pause
+    Example:  mdmem privacy keep-last
     """
-    path = _flag(vault, session)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():  # its time is when the pause began
-        path.touch(mode=0o600)
-    click.echo(f"Paused{f' for session {session}' if session else ''}. `mdmem resume` stores again.")
+    from mdmem.transcripts import last_prompt
+
+    click.echo(f"Stored the whole prompt: {last_prompt.store(config.load(vault))}")
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="Only this session.")
+@click.option("--for", "length", metavar="TIME", help="Resume by itself after this long: 30m, 1h, 2d.")
+@options.one_session
+@click.pass_obj
+def pause(vault: str | None, length: str | None, session: str | None) -> None:
+    """Store nothing until `mdmem resume`, or for a time: of everything, or of one session.
+
+    \b
+    Example:  mdmem pause --for 1h
+    """
+    ends = time.time() + wording.seconds_of(length) if length else 0.0
+    exclusions.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
+    whose = f" for session {session}" if session else ""
+    until = f" until {wording.date_and_time(disk.iso_time(ends))}" if ends else ""
+    click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
+
+
+@click.command()
+@options.one_session
 @click.pass_obj
 def resume(vault: str | None, session: str | None) -> None:
     """Store again after `mdmem pause`.
@@ -90,14 +109,8 @@ def resume(vault: str | None, session: str | None) -> None:
     \b
     Example:  mdmem resume
     """
-    path = _flag(vault, session)
-    if path.exists():
-        whose = short(session, 16) if session else "all"
-        choice.remember_pause(config.load(vault), path.stat().st_mtime, time.time(), whose)
-        path.unlink(missing_ok=True)
+    settings, key = config.load(vault), short(session, 16) if session else ""
+    paused = exclusions.pause_of(settings, key)
+    if paused:
+        exclusions.end_pause(settings, key, paused, time.time())
     click.echo("Storing again.")
-
-
-def _flag(vault: str | None, session: str | None) -> Path:
-    name = f"paused-{short(session, 16)}" if session else "paused"
-    return Path(config.load(vault).state_dir) / name

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli import lines, options, render, table, wording
+from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import Console
 
-    from mdmem.cli.conversation import Conversation, Step
-    from mdmem.cli.lines import Piece
-    from mdmem.cli.rows import Row
-    from mdmem.recall.index.view import View
+    from mdmem.cli.terminal.lines import Piece
+    from mdmem.search.index.view import View
+    from mdmem.views.conversation import Conversation, ConversationStep
+    from mdmem.views.rows import NoteRow
 
 LOCK = "🔒"
 INDENT = 7
@@ -26,11 +27,12 @@ LONG_MS = 1000
 
 
 @click.command()
-@click.argument("session", default="latest")
+@click.argument("session", default="latest", shell_complete=options.sessions)
 @options.project
-@click.option("--full", is_flag=True, help="Show also what the tools were given and what they gave.")
+@click.option("--full", is_flag=True, help="Also show tool input and output.")
 @options.as_json("an object: session, title, project, started, ended, and notes, whole, in their order")
 @click.pass_obj
+@pager.paged
 def history(given_vault: str | None, session: str, project: str | None, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
@@ -41,7 +43,7 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
     Example:  mdmem history
               mdmem history 3f0c6d1e --full
     """
-    from mdmem.cli import conversation
+    from mdmem.views import conversation
 
     settings = options.settings(given_vault)
     found = conversation.read(settings, session, project=project or "")
@@ -49,7 +51,7 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
         click.echo(render.as_json(_as_object(found)))
         return
     console = lines.terminal()
-    marker = settings.settings["privacy.marker"]
+    marker = settings.settings.privacy.marker
     lines.write(console, _head(found, marker))
     for step in found.steps:
         _print(console, step, marker, full=full)
@@ -82,7 +84,7 @@ def _head(found: Conversation, marker: str) -> list[list[Piece]]:
     return [[(_readable(found.title, marker), "bold")], [(render.safe(" · ".join(filter(None, facts))), "dim")]]
 
 
-def _print(console: Console | None, step: Step, marker: str, *, full: bool) -> None:
+def _print(console: Console | None, step: ConversationStep, marker: str, *, full: bool) -> None:
     if step.kind == "observation":
         lines.write(console, [[(" " * INDENT, ""), *_run(step, marker)]])
         if full:
@@ -100,8 +102,8 @@ def _print(console: Console | None, step: Step, marker: str, *, full: bool) -> N
 _SPEAKERS = {"prompt": ("you", "cyan"), "response": ("", "green"), "summary": ("summary", "blue")}
 
 
-def _run(step: Step, marker: str) -> Iterator[Piece]:
-    """Say on one line what a tool did, and how it went."""
+def _run(step: ConversationStep, marker: str) -> Iterator[Piece]:
+    """Show on one line what a tool did, and how it went."""
     title = _readable(str(step.meta.get("title", step.path)), marker)
     yield "▸ ", "dim"
     yield title, ""
@@ -133,12 +135,13 @@ def _body(console: Console | None, body: str, marker: str, style: str) -> None:
 
 @click.command()
 @click.argument("note")
-@click.option("--before", type=click.IntRange(min=0), default=5, show_default=True, help="How many notes before it.")
-@click.option("--after", type=click.IntRange(min=0), default=5, show_default=True, help="How many notes after it.")
-@click.option("--all", "every", is_flag=True, help="Of all projects, not only the note's own.")
+@click.option("--before", type=click.IntRange(min=0), default=5, show_default=True, help="Number of notes before it.")
+@click.option("--after", type=click.IntRange(min=0), default=5, show_default=True, help="Number of notes after it.")
+@click.option("--all", "every", is_flag=True, help="Notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
 @click.pass_obj
+@pager.paged
 def timeline(
     given_vault: str | None, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any
 ) -> None:
@@ -147,13 +150,13 @@ def timeline(
     \b
     Example:  mdmem timeline 7m2x4kd9qp --before 3 --kind prompt --kind response
     """
-    from mdmem.cli import rows
-    from mdmem.recall import index
+    from mdmem.search import index
+    from mdmem.views import rows
 
     settings = options.settings(given_vault)
     path = index.resolve(settings, note)
 
-    def answer(view: View) -> list[Row]:
+    def answer(view: View) -> list[NoteRow]:
         anchor = view.find(path)
         home = rows.row(view, anchor).project if anchor is not None else ""
         asked = options.query({**given, "project": given["project"] or ((home,) if home and not every else ())})

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli import wording
-from mdmem.cli.history import page_of, print_applied, print_json
-from mdmem.cli.render import safe
+from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.terminal.render import safe
 from mdmem.errors import UsageError
+from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
-    from mdmem.history.purge import Plan, Purged
+    from mdmem.history.purge import Purged, PurgePlan
 
 SHOWN = 20
 
 
 @click.command()
 @click.argument("names", metavar="ID|PATH|SESSION", nargs=-1)
-@click.option("--matching", metavar="WORDS", default="", help="Only what holds these very words.")
-@click.option("--before", metavar="WHEN", default="", help="Only what is older: 2026-01-01, 52w.")
-@click.option("--project", metavar="NAME", default="", help="Only this project's.")
+@click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
+@click.option("--before", metavar="WHEN", default="", help="Only notes older than this: 2026-01-01, 52w.")
+@click.option("--project", metavar="NAME", default="", help="Only notes of this project.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str, project: str, yes: bool) -> int:
@@ -36,12 +36,12 @@ def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str
     from mdmem.history import forget as work
 
     if not (names or matching or before or project):
-        raise UsageError("Say what to forget: an id, a path, a session, or --matching, --before and --project.")
+        raise UsageError("Give what to forget: an id, a path, a session, or --matching, --before and --project.")
     settings = config.load(vault)
     start = wording.begin_of(before) if before else ""
     targets = work.plan(settings, names, before=start, project=project, matching=matching)
     if not targets:
-        click.echo("No note fits, so nothing was forgotten.")
+        click.echo("No note matches; nothing was forgotten.")
         return 0
     for target in targets[:SHOWN]:
         click.echo(f"{target.id or '-':10} {target.created[:10]:10} {safe(target.title or target.path)}")
@@ -49,15 +49,15 @@ def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str
         click.echo(f"and {len(targets) - SHOWN} more")
     if not yes:
         click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
-    return print_applied(work.apply(settings, targets, page_of(settings)))
+    return print_applied(work.apply(settings, targets, pages.updater(settings)))
 
 
 @click.command()
 @click.argument("target", metavar="TEXT|REGEX|ID|PATH")
 @click.option("--regex", "kind", flag_value="regex", help="TARGET is a regular expression.")
 @click.option("--id", "kind", flag_value="id", help="TARGET is a note's id.")
-@click.option("--history-only", "kind", flag_value="path", help="TARGET, a file or folder, leaves only history.")
-@click.option("--apply", "really", is_flag=True, help="Do it; without this, only what would be done is shown.")
+@click.option("--history-only", "kind", flag_value="path", help="Remove TARGET, a file or folder, from history only.")
+@click.option("--apply", "really", is_flag=True, help="Do it; without this, only show what would be done.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object.")
 @click.pass_obj
@@ -80,9 +80,9 @@ def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: b
             print_json({"files": planned.files, "objects": planned.objects, "caches": planned.caches})
         else:
             click.echo("Nothing was changed. --apply does it.")
-        return 0
+        return 1 if yes else 0  # who confirms means it to be done
     if not yes:
-        click.confirm("This rewrites every commit and cannot be undone. Go on?", abort=True)
+        click.confirm("This rewrites every commit and cannot be undone. Continue?", abort=True)
     done = work.apply(settings, planned)
     if as_json:
         print_json(done._asdict())
@@ -91,14 +91,14 @@ def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: b
     return 1 if done.left else 0
 
 
-def _print_plan(planned: Plan) -> None:
+def _print_plan(planned: PurgePlan) -> None:
     for path, count in planned.files.items():
         click.echo(f"{count:5}  {safe(path)}")
     for path in planned.drop:
         click.echo(f" goes  {safe(path)}")
     for old, new in planned.rename.items():
         click.echo(f"named  {safe(old)} → {safe(new)}")
-    click.echo(f"{planned.objects} objects of git and {len(planned.caches)} files of state hold it.")
+    click.echo(f"{planned.objects} objects of git and {len(planned.caches)} state files contain it.")
 
 
 def _print_purged(done: Purged) -> None:
@@ -107,6 +107,6 @@ def _print_purged(done: Purged) -> None:
         for sentence in done.left:
             click.secho(safe(sentence), fg="red", err=True)
     else:
-        click.secho(f"Proof: {done.objects_searched} objects were unpacked and searched; it is in none.", fg="green")
+        click.secho(f"Proof: {done.objects_searched} objects were searched; none contains it.", fg="green")
     for sentence in done.elsewhere:
         click.echo(safe(sentence))

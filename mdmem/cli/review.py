@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config, note
-from mdmem import vault as vault_files
-from mdmem.cli import editor
-from mdmem.cli.history import page_of, print_applied, print_json
-from mdmem.cli.render import safe
+from mdmem import config
+from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.terminal import editor
+from mdmem.cli.terminal.render import safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.vault import disk as vault_files
+from mdmem.vault import note
+from mdmem.views import pages
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.history.review import Item
-    from mdmem.history.rewrite import Step
+    from mdmem.history.review import ReviewItem
+    from mdmem.history.rewrite import RewriteStep
 
 CHOICES = {
     "k": "keep",
@@ -38,7 +40,7 @@ SHOWN_CHARS = 1500
 @click.option("--project", metavar="NAME", default="", help="Only this project.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only this kind, such as response; repeatable.")
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
-@click.option("--done", "done", is_flag=True, help="Take everything as seen, without looking.")
+@click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
 @click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
 @click.pass_obj
 def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: bool, done: bool, as_json: bool) -> int:
@@ -66,12 +68,12 @@ def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: boo
     # A narrowed review has not seen everything, so the next one shows the rest.
     whole = complete and not (project or kinds)
     text = f"Review: {told or 'nothing'}\n"
-    return print_applied(work.finish(settings, seen, steps, text, complete=whole, update_page=page_of(settings)))
+    return print_applied(work.finish(settings, seen, steps, text, complete=whole, update_page=pages.updater(settings)))
 
 
-def _ask(settings: Config, items: list[Item]) -> tuple[list[Step], Counter[str], bool]:
-    """Ask about each note; give the steps, how often each answer was given, and whether all were seen."""
-    steps: list[Step] = []
+def _ask(settings: Config, items: list[ReviewItem]) -> tuple[list[RewriteStep], Counter[str], bool]:
+    """Ask about each note; return the steps, how often each answer was given, and whether all were seen."""
+    steps: list[RewriteStep] = []
     counts: Counter[str] = Counter()
     for number, item in enumerate(items, 1):
         _show(item, number, len(items))
@@ -83,7 +85,7 @@ def _ask(settings: Config, items: list[Item]) -> tuple[list[Step], Counter[str],
     return steps, counts, True
 
 
-def _answered(settings: Config, item: Item) -> tuple[str, list[Step]]:
+def _answered(settings: Config, item: ReviewItem) -> tuple[str, list[RewriteStep]]:
     """Ask about one note until the answer can be followed; what was decided before it is never lost by that."""
     if item.change == "deleted":
         return "skip", []
@@ -103,7 +105,7 @@ def _choose() -> str:
     return CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="k")]
 
 
-def _decided(settings: Config, item: Item, answer: str) -> list[Step]:
+def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:
     from mdmem.history import review as work
 
     if answer in ("skip", "quit"):
@@ -130,7 +132,7 @@ def _decided(settings: Config, item: Item, answer: str) -> list[Step]:
 
 
 def _known(settings: Config, name: str) -> str:
-    """Give the id that was typed.
+    """Return the id that was typed.
 
     Raises:
         UsageError: when no note has it.
@@ -145,7 +147,7 @@ def _known(settings: Config, name: str) -> str:
     return wanted
 
 
-def _show(item: Item, number: int, count: int) -> None:
+def _show(item: ReviewItem, number: int, count: int) -> None:
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"[{number}/{count}] {safe(item.title or item.path)}", bold=True)

@@ -11,9 +11,9 @@ from mdmem.errors import ConfigError
 
 
 @click.command()
-@click.option("--http", "over_http", is_flag=True, help="Serve on a port instead of stdin and stdout.")
-@click.option("--port", type=click.IntRange(1, 65_535), help="With --http: this port, and no other.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: this address of this machine.")
+@click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
+@click.option("--port", type=click.IntRange(1, 65_535), help="With --http: the port (default: any free port).")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to serve on.")
 @click.pass_obj
 def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None:
     """Serve the vault as MCP tools. Clients start this by themselves: `mdmem install claude-code --mcp`.
@@ -41,13 +41,17 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
 
 def _serve_http(vault: str | None, host: str, port: int | None) -> None:
     from mdmem.server import http, token
+    from mdmem.server import port as ports
 
     settings = config.load(vault)
     token.load(settings)
-    opened = http.listen(host, port or http.default_port(settings.vault), exact=port is not None)
+    opened = ports.listen(host, port or ports.default_port(settings.vault), exact=port is not None)
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"Serving {settings.vault} at http://{shown}:{opened.getsockname()[1]}/mcp", err=True)
     click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {token.path(settings)}", err=True)
-    if not http.is_loopback(host):
-        click.echo("Other machines can reach this; nothing is encrypted, and the token is all there is.", err=True)
+    if not ports.is_loopback(host):
+        click.echo(
+            "Other machines can reach this. Traffic is not encrypted; the token is the only protection.",
+            err=True,
+        )
     http.serve(vault, opened, host)

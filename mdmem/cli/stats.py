@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli import lines, options, render, table, wording
+from mdmem.cli.terminal import lines, options, render, table
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,21 +19,22 @@ MOST_ROWS = 8
 
 @click.command()
 @options.filters
-@click.option("--model", is_flag=True, help="Show each call of a model instead: none is made unless you say so.")
+@click.option("--model", is_flag=True, help="Show each model call instead (none is made unless you enable it).")
+@click.option("--hours", is_flag=True, help="With --model: sum the calls by hour instead of by day.")
 @options.as_json("an object with every figure")
 @click.pass_obj
-def stats(given_vault: str | None, /, model: bool, as_json: bool, **given: Any) -> None:
+def stats(given_vault: str | None, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
     """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.
 
     \b
     Example:  mdmem stats --since 1w --project notes-app
     """
-    from mdmem.cli import figures
-    from mdmem.recall import ledger
+    from mdmem.search.expansion import ledger
+    from mdmem.views import figures
 
     settings = options.settings(given_vault)
     if model:
-        _print_ledger(ledger.read(settings), as_json=as_json)
+        _print_ledger(ledger.read(settings), hours=hours, as_json=as_json)
         return
     found = figures.count(settings, options.query(given))
     if as_json:
@@ -66,7 +68,7 @@ def _summary(found: dict[str, Any]) -> str:
 
 
 def _recent(days: dict[str, int]) -> list[tuple[str, int]]:
-    """Give the last days that the notes span, those without a note too."""
+    """Return the last days that the notes span, those without a note too."""
     if not days:
         return []
     last = date.fromisoformat(max(days))
@@ -94,7 +96,7 @@ def _heading(title: str) -> None:
 
 def _kept_out(found: dict[str, int]) -> str:
     if not found["notes"]:
-        return "nothing had to be"
+        return "nothing"
     sections = wording.number(found["private"], "private section")
     return f"{sections} and {wording.number(found['redacted'], 'secret')}, in {wording.number(found['notes'], 'note')}"
 
@@ -105,7 +107,7 @@ def _injected(found: dict[str, Any]) -> str:
     memories = wording.number(found["memories"], "memory", "memories")
     times = wording.number(found["times"], "time")
     cited = f"{found['cited']} {'was' if found['cited'] == 1 else 'were'} cited"
-    return f"{memories} in {times} ({found['chars']:,} characters), of which {cited} in an answer"
+    return f"{memories} in {times} (about {found['tokens']:,} tokens), of which {cited} in an answer"
 
 
 def _storage(found: dict[str, int]) -> str:
@@ -113,9 +115,9 @@ def _storage(found: dict[str, int]) -> str:
     return f"{wording.number(found['files'], 'file')}: {parts}"
 
 
-def _print_ledger(calls: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Print what a model was asked: every call as JSON, summed up by day and caller for people."""
-    from mdmem.recall import ledger
+def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) -> None:
+    """Print what a model was asked: every call as JSON, summed up by day or hour and caller for people."""
+    from mdmem.search.expansion import ledger
 
     if as_json:
         click.echo(render.as_json(calls))
@@ -123,10 +125,10 @@ def _print_ledger(calls: list[dict[str, Any]], *, as_json: bool) -> None:
     if not calls:
         click.echo("No model was ever called.")
         return
-    head = ("day", "caller", "calls", "answered", "characters sent", "received", "seconds")
+    head = ("hour" if hours else "day", "caller", "calls", "answered", "characters sent", "received", "seconds")
     sums = [
         tuple(f"{value:,}" if isinstance(value, int) else str(value) for value in one)
-        for one in ledger.by_day_and_caller(calls)
+        for one in ledger.summed(calls, hours=hours)
     ]
     columns = (table.WHEN, table.Column(), *[table.NUMBER] * 5)
     table.show(lines.terminal(), columns, [head, *sums])

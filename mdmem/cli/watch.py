@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -16,24 +15,24 @@ from typing import IO, Any
 
 import click
 
-from mdmem import config
+from mdmem import config, files, system
 from mdmem.errors import BusyError, MdmemError, VaultError
-from mdmem.recall import ask
+from mdmem.watcher import client
 
 START_SECONDS = 20.0
 """How long `--background` waits for the new watcher to answer."""
 
 
 @click.command("watch")
-@click.option("--background", "mode", flag_value="background", help="Start it and come back at once.")
-@click.option("--stop", "mode", flag_value="stop", help="End the one that runs.")
-@click.option("--status", "mode", flag_value="status", help="Say whether one runs, and what it did.")
+@click.option("--background", "mode", flag_value="background", help="Start it in the background.")
+@click.option("--stop", "mode", flag_value="stop", help="Stop the running watcher.")
+@click.option("--status", "mode", flag_value="status", help="Show whether one is running, and what it did.")
 @click.option("--json", "as_json", is_flag=True, help="Print the status as an object.")
 @click.pass_obj
 def command(vault: str | None, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered warm.
 
-    Everything works without it. One watcher a vault; Ctrl-C ends it, and nothing is left behind.
+    Everything works without it. One watcher per vault; Ctrl-C stops it and leaves nothing behind.
 
     \b
     Example:  mdmem watch --background
@@ -58,10 +57,13 @@ def _work(settings: config.Config) -> None:
     Raises:
         BusyError: when another watcher is at work.
     """
-    from mdmem.cli.watcher import Watcher
+    from functools import partial
+
+    from mdmem.inject import process
+    from mdmem.watcher.loop import Watcher
 
     with _lock(settings):
-        watcher = Watcher(settings)
+        watcher = Watcher(settings, {"inject": partial(process.answer, settings)})
         _on_signals(watcher.end)
         click.echo(f"Watching {settings.vault}. Ctrl-C ends it.", err=True)
         watcher.run()
@@ -70,10 +72,12 @@ def _work(settings: config.Config) -> None:
 def _on_signals(end: Callable[[], None]) -> None:
     """Call `end` when the process is asked to end; in a thread, since the one that is stopped may hold a lock."""
     heard, told = os.pipe()
-    os.set_blocking(told, False)
+    if hasattr(os, "set_blocking"):  # on Windows from Python 3.12 on
+        os.set_blocking(told, False)
     signal.set_wakeup_fd(told)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: None)
 
     def listen() -> None:
         os.read(heard, 1)
@@ -89,64 +93,59 @@ def _lock(settings: config.Config) -> IO[str]:
         BusyError: when another watcher holds it.
     """
     path = Path(settings.state_dir) / "watch.lock"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.make_folder(settings.state_dir)
     file = path.open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not system.lock(file.fileno()):
         file.close()
         raise BusyError(
-            f"Another watcher is at work on {settings.vault}; `mdmem watch --status` says more, `--stop` ends it."
-        ) from None
+            f"Another watcher is running on {settings.vault}; `mdmem watch --status` shows it, `--stop` stops it."
+        )
     return file
 
 
-def status(settings: config.Config) -> dict[str, Any]:
-    """Ask the watcher how it is; `running` is False when there is none."""
-    said = ask.ask(settings, "status", {}, b"", seconds=2.0)
-    found: dict[str, Any] = json.loads(said) if said else {"running": False, "vault": settings.vault}
-    return found
-
-
 def _print_status(settings: config.Config, *, as_json: bool) -> None:
-    found = status(settings)
+    found = client.status(settings)
     if as_json:
         click.echo(json.dumps(found))
     elif found["running"]:
         click.echo(
-            f"A watcher runs on {found['vault']} since {found['since']} (pid {found['pid']}):"
-            f" {found['indexed']} notes indexed in {found['batches']} batches, {found['answered']} questions answered."
+            f"A watcher is running on {found['vault']} since {found['since']} (pid {found['pid']}):"
+            f" {found['indexed']} notes indexed in {found['batches']} batches, {found['answered']} requests answered."
         )
+        if found.get("polling"):
+            click.echo(f"It looks through the whole vault every few seconds, since {found['polling']}.")
         if found.get("synced"):
-            how = "failed: `mdmem sync` says why" if found["sync_failed"] else "went well"
+            how = "failed; run `mdmem sync` to see why" if found["sync_failed"] else "went well"
             click.echo(f"The last sync was at {found['synced']} and {how}.")
     else:
-        click.echo(f"No watcher runs on {settings.vault}. `mdmem watch --background` starts one; nothing needs it.")
+        click.echo(f"No watcher is running on {settings.vault}. `mdmem watch --background` starts one (optional).")
 
 
 def _stop(settings: config.Config) -> None:
-    if ask.ask(settings, "stop", {}, b"", seconds=2.0) is None:
-        click.echo("No watcher runs.")
+    if client.ask(settings, "stop", {}, b"", seconds=2.0) is None:
+        click.echo("No watcher is running.")
         return
-    _until(lambda: not status(settings)["running"], "The watcher does not end.")
-    click.echo("The watcher has ended.")
+    _until(lambda: not client.status(settings)["running"], "The watcher did not stop.")
+    click.echo("The watcher stopped.")
 
 
 def _start(settings: config.Config) -> None:
-    if status(settings)["running"]:
-        click.echo("A watcher runs already.")
+    if client.status(settings)["running"]:
+        click.echo("A watcher is already running.")
         return
     process = subprocess.Popen(
         [sys.executable, "-m", "mdmem", "--vault", settings.vault, "watch"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
         cwd="/",
+        **system.detached(),
     )
-    _until(lambda: bool(status(settings)["running"]) or process.poll() is not None, "The watcher does not answer.")
-    if not status(settings)["running"]:
-        raise MdmemError("The watcher ended at once. Run `mdmem watch` in the foreground to see why.")
+    _until(
+        lambda: bool(client.status(settings)["running"]) or process.poll() is not None, "The watcher did not answer."
+    )
+    if not client.status(settings)["running"]:
+        raise MdmemError("The watcher stopped immediately. Run `mdmem watch` in the foreground to see why.")
     click.echo(f"Watching {settings.vault} in the background; `mdmem watch --stop` ends it.")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from mdmem import header, note, project, vault
+from mdmem import project
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import repository, rewrite
-from mdmem.history.rewrite import Applied, Step, UpdatePage
+from mdmem.history import rewrite
+from mdmem.history.git import repository
+from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.vault import disk, editing, note
 
 MERGED, GONE = "merged", "gone"
 FIRST_PARENTS = 20_000
@@ -26,13 +28,13 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
     for path in paths:
         data = _waiting(config, path, branch)
         try:
-            after = header.set_keys(data, {"staged": None}) if data is not None else None
+            after = editing.set_keys(data, {"staged": None}) if data is not None else None
         except UsageError:
             after = None  # somebody has broken its front matter
         if data is None or after is None:
             skipped.append(path)
         else:
-            steps.append(Step(path, data, after))
+            steps.append(RewriteStep(path, data, after))
     done = rewrite.apply(config, steps, f"Release {_counted(len(steps))} of the branch {branch}")
     return done._replace(skipped=[*skipped, *done.skipped])
 
@@ -44,13 +46,13 @@ def drop(config: Config, paths: Collection[str], branch: str, update_page: Updat
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
     """
     waiting = {path: _waiting(config, path, branch) for path in paths}
-    steps = [Step(path, data, None) for path, data in waiting.items() if data is not None]
+    steps = [RewriteStep(path, data, None) for path, data in waiting.items() if data is not None]
     done = rewrite.apply(config, steps, f"Drop {_counted(len(steps))} of the branch {branch}", update_page)
     return done._replace(skipped=[*(path for path, data in waiting.items() if data is None), *done.skipped])
 
 
 def fate(root: str, branch: str, commits: Collection[str]) -> str:
-    """Say what has become of a branch of the code: MERGED, GONE, or "" while it is there or nobody can tell.
+    """Return what has become of a branch of the code: MERGED, GONE, or "" while it is there or nobody can tell.
 
     root: the code's repository. commits: where the branch was when its notes were made, 8 hex digits each.
     A branch on which nothing was committed yet is part of the default one as well; it is not merged.
@@ -86,13 +88,13 @@ def _commit(root: Path, ref: str) -> str:
     return "" if done.status else done.out.decode("ascii").strip()
 
 
-def _git(root: Path, *words: str) -> repository.Done:
+def _git(root: Path, *words: str) -> repository.GitResult:
     return repository.start(root, words, repo=None, env={"GIT_NO_LAZY_FETCH": "1"}, check=False)
 
 
 def _waiting(config: Config, path: str, branch: str) -> bytes | None:
     """Read a note that waits on this branch; None when it does not, or no longer."""
-    data = vault.read_path(config.vault, path)
+    data = disk.read_path(config.vault, path)
     waits = data is not None and str(note.parse(data).meta.get("staged", "")) == branch
     return data if waits else None
 

@@ -7,8 +7,8 @@ import os
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
-from mdmem.history import index, repository
-from mdmem.history.repository import Repository
+from mdmem.history.git import git_index, repository
+from mdmem.history.git.repository import Repository
 
 MARKDOWN = (".md", ".markdown")
 
@@ -53,7 +53,7 @@ class State(NamedTuple):
     staged: list[str]
 
 
-def find(repo: Repository, copy: index.Copy) -> State:
+def find(repo: Repository, copy: git_index.Copy) -> State:
     """Compare the vault with its last commit, by way of a copy of the index.
 
     Raises:
@@ -70,7 +70,7 @@ def find(repo: Repository, copy: index.Copy) -> State:
         "--ignore-submodules=all",
         "--no-renames",
         "-z",
-        env=index.env(copy),
+        env=git_index.env(copy),
     )
     head = branch = ""
     changes: list[Change] = []
@@ -81,7 +81,9 @@ def find(repo: Repository, copy: index.Copy) -> State:
         elif line.startswith("# branch.head "):
             branch = line[14:]
         elif line.startswith("u "):
-            raise BusyError(f"{line.split(' ', 10)[10]} has a conflict that is not resolved yet. The notes wait.")
+            raise BusyError(
+                f"{line.split(' ', 10)[10]} has an unresolved conflict. Resolve it; then the notes are committed."
+            )
         elif line[:2] in ("1 ", "? "):
             _sort_in(line, changes, staged)
     if branch == "(detached)":
@@ -90,13 +92,13 @@ def find(repo: Repository, copy: index.Copy) -> State:
 
 
 def is_own(path: str) -> bool:
-    """Say whether a path is one that mdmem commits: markdown that is not hidden, and the vault's few known files."""
+    """Return whether a path is one that mdmem commits: markdown that is not hidden, and the vault's few known files."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """Give the id of a text in git, hashed as `like` was."""
+    """Return the id of a text in git, hashed as `like` was."""
     hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import GitError
-from mdmem.history import index, repository, writer
-from mdmem.history.repository import Repository
+from mdmem.history.git import git_index, repository, writer
+from mdmem.history.git.repository import Repository
 
-FOLDER = index.PURGE_FOLDER
+FOLDER = git_index.PURGE_FOLDER
 """The copy, in the git folder. One that an interrupted run left is removed by the next."""
 
 MODULE = "git_filter_repo"
@@ -24,7 +24,7 @@ Rules = Iterable[tuple[re.Pattern[bytes], bytes]]
 
 
 def is_installed() -> bool:
-    """Say whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
+    """Return whether git-filter-repo is there; it comes with the extra `mdmem[purge]`."""
     return importlib.util.find_spec(MODULE) is not None
 
 
@@ -74,7 +74,7 @@ def bring_home(repo: Repository, copy: Path, held: int) -> None:
     writer.mark(repo, writer.tip(repo, repository.branch(repo)))
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
     repository.run(repo, *words, str(copy), "+refs/*:refs/*", held=held)
-    index.catch_up(repo, held)
+    git_index.catch_up(repo, held)
 
 
 def scrub(repo: Repository) -> None:

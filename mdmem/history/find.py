@@ -7,26 +7,26 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 
-from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.history import repository
-from mdmem.history.repository import Repository
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk, journal, note
 
 MIN_ID_CHARS = 4
 """So much of an id, a session's id or a commit's must be typed."""
 
 
 def path_of(config: Config, name: str) -> str:
-    """Name the note that `name` means, as a vault-relative path: a path to it, or its id.
+    """Return the note that `name` means, as a vault-relative path: a path to it, or its id.
 
     Raises:
         NotFoundError: when there is none.
     """
     path = inside(config, name)
-    if path and vault.read_path(config.vault, path) is not None:
+    if path and disk.read_path(config.vault, path) is not None:
         return path
-    paths = [entry.path for entry in vault.walk(config.vault)]
+    paths = [entry.path for entry in disk.walk(config.vault)]
     found = by_id(paths, name) or _by_front_matter(config.vault, paths, name)
     if not found:
         raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
@@ -59,7 +59,7 @@ def session_folders(config: Config, name: str) -> list[str]:
     """List the folders of the session whose id (or whose folder's name) begins with `name`."""
     if len(name) < MIN_ID_CHARS:
         return []
-    pages = {str(PurePosixPath(entry.path).parent) for entry in vault.walk(config.vault)}
+    pages = {str(PurePosixPath(entry.path).parent) for entry in disk.walk(config.vault)}
     folders = [folder for folder in sorted(pages) if folder.startswith("journal/") and folder.count("/") == 3]
     ending = f"-{name[:8]}"
     likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
@@ -68,7 +68,7 @@ def session_folders(config: Config, name: str) -> list[str]:
 
 
 def commit_of(repo: Repository, name: str) -> str:
-    """Give the id of the commit that `name` means: a revision, or the last one up to a date or time.
+    """Return the id of the commit that `name` means: a revision, or the last one up to a date or time.
 
     A date means its end, in local time; `3d`, `2w` and `12h` mean so long ago.
 
@@ -81,7 +81,7 @@ def commit_of(repo: Repository, name: str) -> str:
         return done.out.decode("ascii").strip()
     moment = moment_of(name)
     if moment is None:
-        raise UsageError(f"{name!r} is no commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2.")
+        raise UsageError(f"{name!r} is not a commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2.")
     done = repository.attempt(repo, "rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD")
     if done.status or not done.out:
         raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")
@@ -122,14 +122,14 @@ def _by_front_matter(root: str, paths: list[str], name: str) -> str:
         return ""
     wanted = name.encode()
     for path in paths:
-        data = vault.read_path(root, path)
+        data = disk.read_path(root, path)
         if data and wanted in data[: 64 * 1024] and str(note.parse(data).meta.get("id", "")) == name:
             return path
     return ""
 
 
 def _is_session(root: str, folder: str, name: str) -> bool:
-    meta = note.parse(vault.read_path(root, f"{folder}/session.md") or b"").meta
+    meta = note.parse(journal.read_page(root, folder)).meta
     known = str(meta.get("session", ""))
     if folder.rpartition("/")[2] == name:
         return True

@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
-from mdmem.history import find, repository, rewrite
-from mdmem.history.rewrite import Applied, Step, UpdatePage
+from mdmem.history import find, rewrite
+from mdmem.history.git import repository
+from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.vault import disk, note
 
 PAGES = frozenset(["project", "session"])
 """Pages that machines keep up to date: they go when they are named, or with their session."""
@@ -44,7 +45,7 @@ def plan(
     names = list(names)
     paths = [path for name in names for path in _paths(config, name)]
     if not names:
-        paths = [entry.path for entry in vault.walk(config.vault)]
+        paths = [entry.path for entry in disk.walk(config.vault)]
     targets = [_target(config, path) for path in dict.fromkeys(paths)]
     words = _folded(matching)
     return [
@@ -68,12 +69,12 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
     targets = list(targets)
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
     count = f"{len(targets)} note{'' if len(targets) == 1 else 's'}"
-    steps = [Step(target.path, target.data, None) for target in targets]
+    steps = [RewriteStep(target.path, target.data, None) for target in targets]
     return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
 
 
 def deleted(config: Config) -> dict[str, str]:
-    """Name every captured note that was deleted, by whomever: what is imported again must not bring it back.
+    """Return every captured note that was deleted, by whomever: what is imported again must not bring it back.
 
     Gives ids with the names of their files. A vault without a history knows of none.
     """
@@ -83,8 +84,8 @@ def deleted(config: Config) -> dict[str, str]:
         return {}
     words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
     ever = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
-    names = {find.id_in(path): path.rpartition("/")[2] for path in ever if vault.is_note_path(path)}
-    for entry in vault.walk(config.vault, "journal"):
+    names = {find.id_in(path): path.rpartition("/")[2] for path in ever if disk.is_note_path(path)}
+    for entry in disk.walk(config.vault, "journal"):
         names.pop(find.id_in(entry.path), None)
     names.pop("", None)
     return names
@@ -106,12 +107,12 @@ def _paths(config: Config, name: str) -> list[str]:
             ) from None
     if len(folders) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
-        raise NotFoundError(f"{name!r} could be one of {len(folders)} sessions ({listed}, …): type more of it.")
-    return [entry.path for entry in vault.walk(config.vault) if entry.path.startswith(f"{folders[0]}/")]
+        raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")
+    return [entry.path for entry in disk.walk(config.vault) if entry.path.startswith(f"{folders[0]}/")]
 
 
 def _target(config: Config, path: str) -> Target:
-    data = vault.read_path(config.vault, path) or b""
+    data = disk.read_path(config.vault, path) or b""
     meta = {key: str(value) for key, value in note.parse(data).meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
     return Target(path, **known, data=data)

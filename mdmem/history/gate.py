@@ -6,12 +6,17 @@ from typing import NamedTuple
 
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
+from mdmem.settings import Settings
+from mdmem.vault import disk, note, people
+
+TOO_LARGE = "too large"
+"""The rule by which a file is held back that is longer than anything of a vault is read."""
 
 
 class HeldBack(NamedTuple):
     """A file that was not committed, because of what its text holds.
 
-    line: where the first private text or secret is, from 1. rule: which rule says so.
+    line: where the first private text or secret is, from 1. rule: which rule sets it.
     """
 
     path: str
@@ -19,6 +24,11 @@ class HeldBack(NamedTuple):
     rule: str
 
     def __str__(self) -> str:
+        if self.rule == TOO_LARGE:
+            size = f"{disk.MAX_READ_BYTES // 1024**2} MiB"
+            return f"{self.path} is larger than {size}, so it was not committed. Split it, or move it out of the vault."
+        if self.rule == "file name":
+            return f"The name of {self.path} holds private text or what looks like a secret, so it was not committed."
         return (
             f"{self.path}:{self.line} holds private text or what looks like a secret ({self.rule}), "
             "so it was not committed. "
@@ -26,15 +36,26 @@ class HeldBack(NamedTuple):
         )
 
 
-def look(path: str, data: bytes, rules: privacy.Rules) -> HeldBack | None:
-    """Pass one file's text through the privacy rules; None when they leave it as it is.
+class CommitGate:
+    """The gate of one vault's commits: its privacy rules, read more leniently for files that are no notes."""
 
-    In a file that is no note, such as mdmem.toml, tags are only spoken of: there, secrets alone count.
-    """
-    text = data.decode("utf-8", "replace")
-    cleaned = privacy.clean(text, rules=rules, origin="tool")
-    if cleaned.value == text or not (path.endswith(MARKDOWN) or cleaned.redacted):
-        return None
-    findings = privacy.clean(text, rules=rules, origin="tool", explain=True).findings
-    first = min(findings, key=lambda found: found.line, default=None)
-    return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+    def __init__(self, settings: Settings) -> None:
+        self._rules = privacy.Rules.of(settings)
+        self._mentions = privacy.Rules.of(settings.changed({"privacy.unclosed": "keep"}))
+
+    def look(self, path: str, data: bytes) -> HeldBack | None:
+        """Pass one file's name and text through the privacy rules; None when they leave both as they are.
+
+        In a file that is no note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
+        """
+        if people.clean_path(self._rules, path) != path:
+            return HeldBack(path, 1, "file name")
+        text = data.decode("utf-8", "replace")
+        is_note = path.endswith(MARKDOWN)
+        rules = self._rules if is_note else self._mentions
+        origin = people.origin(note.parse(text)) if is_note else "prompt"
+        if privacy.clean(text, rules=rules, origin=origin).value == text:
+            return None
+        findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
+        first = min(findings, key=lambda found: found.line, default=None)
+        return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")

@@ -6,9 +6,9 @@ import os
 from collections import Counter
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.history import private
 from mdmem.history.changes import OWN_FILES, Change, blob_id
+from mdmem.vault import disk, journal, note
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -19,6 +19,10 @@ COUNTED = {
     "response": "answer",
     "summary": "summary",
     "note": "note",
+    "decision": "decision",
+    "lesson": "lesson",
+    "preference": "preference",
+    "task": "task",
     "ghost": "ghost memory",
     "agent": "agent memory",
 }
@@ -33,7 +37,7 @@ class File(NamedTuple):
     meta: dict[str, object]
 
 
-class Group(NamedTuple):
+class CommitGroup(NamedTuple):
     """The files of one commit.
 
     session: whose they are; "" for what a person wrote, changed or deleted.
@@ -43,8 +47,8 @@ class Group(NamedTuple):
     files: list[File]
 
 
-def group(files: list[File]) -> list[Group]:
-    """Sort files by session, in the order of their paths; what people did comes last."""
+def group(files: list[File]) -> list[CommitGroup]:
+    """Sort files by session, in the order of what happened; what people did comes last."""
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
     for file in files:
@@ -58,11 +62,24 @@ def group(files: list[File]) -> list[Group]:
         if maker:
             by_hand.remove(file)
             maker.append(file)
-    groups = [Group(session, members) for session, members in sessions.items()]
-    return [*groups, Group("", by_hand)] if by_hand else groups
+    pages = [file for file in by_hand if file.change.kind == "changed" and is_generated(file)]
+    by_hand = [file for file in by_hand if file not in pages]
+    alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
+    if pages or len(alone) > 1 or len(alone) < len(sessions):  # a page by itself is committed with the others
+        pages += [file for session in sorted(alone) for file in sessions.pop(session)]
+    groups = [CommitGroup(session, members) for session, members in sessions.items()]
+    groups.sort(key=happened)
+    return [*groups, *(CommitGroup("", members) for members in (pages, by_hand) if members)]
 
 
-def write(members: Group, root: str) -> str:
+def is_generated(file: File) -> bool:
+    """Return whether a changed file has a part that mdmem keeps up to date: only that may have changed."""
+    path = file.change.path
+    listed = path == "README.md" or file.meta.get("kind") == "project" or journal.is_page(path)
+    return file.change.kind == "changed" and listed and journal.PAGE_MARKS[0].encode() in file.data
+
+
+def write(members: CommitGroup, root: str) -> str:
     """Word the commit of a group: subject, what was asked or touched, trailers."""
     if not members.session:
         return _by_hand(members.files)
@@ -71,11 +88,23 @@ def write(members: Group, root: str) -> str:
     listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
     more = f"- and {len(asks) - MAX_LISTED} more\n" if len(asks) > MAX_LISTED else ""
     body = f"\n{listed}{more}" if listed else ""
-    return f"{_subject(title, _counts(members.files))}\n{body}\n{_trailers(members)}"
+    project = next(
+        (note.one_line(str(file.meta["project"]), 40) for file in members.files if file.meta.get("project")), ""
+    )
+    if len(asks) == 1:
+        title = asks[0]  # a turn by itself is told from the other turns of its session
+    return f"{_subject(project, title, _counts(members.files))}\n{body}\n{_trailers(members)}"
+
+
+def happened(members: CommitGroup) -> float:
+    """Return when the last of what a session wrote happened; 0 for what people did, and where no note says so."""
+    if not members.session:
+        return 0.0
+    return max(disk.epoch(str(file.meta.get("created", ""))) for file in members.files)
 
 
 def _moved(files: list[File]) -> set[str]:
-    """Name the files that a person has moved, as when they rename a project's folder: they were captured before."""
+    """Return the files that a person has moved, as when they rename a project's folder: they were captured before."""
     gone = {file.change.oid for file in files if file.change.kind == "deleted"}
     like = next(iter(gone), "")
     added = (file for file in files if gone and file.change.kind == "added")
@@ -83,19 +112,18 @@ def _moved(files: list[File]) -> set[str]:
 
 
 def _session_of(file: File) -> str:
-    """Name the session a file belongs to. A captured note that was changed since is a person's doing."""
+    """Return the session a file belongs to. A captured note that was changed since is a person's doing."""
     machine_written = file.change.kind == "added" or (
-        file.change.kind == "changed" and file.change.path.endswith("/session.md")
+        file.change.kind == "changed" and (journal.is_page(file.change.path) or file.meta.get("kind") == "session")
     )
     return note.one_line(str(file.meta.get("session") or "")) if machine_written else ""
 
 
-def _session_title(members: Group, root: str) -> str:
+def _session_title(members: CommitGroup, root: str) -> str:
     titles = {str(file.meta.get("kind")): str(file.meta.get("title") or "") for file in reversed(members.files)}
     if "session" not in titles:
         folder = os.path.dirname(members.files[0].change.path)  # noqa: PTH120 - a vault path, not one of the system
-        page = vault.read_path(root, f"{folder}/session.md") if folder else None
-        meta = note.parse(page or b"").meta
+        meta = note.parse(journal.read_page(root, folder) if folder else b"").meta
         titles["session"] = "" if private.says_so(meta) else str(meta.get("title") or "")
     return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"
 
@@ -111,12 +139,20 @@ def _number(count: int, name: str) -> str:
     return f"{count} {name.removesuffix('y')}{'ies' if name.endswith('y') else 's'}"
 
 
-def _subject(title: str, counts: str) -> str:
-    tail = f" ({counts})" if counts else " (session page)"
-    return note.one_line(title, MAX_SUBJECT_CHARS - len(tail)) + tail
+def _subject(project: str, title: str, counts: str) -> str:
+    head, tail = f"{project}: " if project else "", f" ({counts})" if counts else " (session page)"
+    return head + _cut(note.one_line(title), MAX_SUBJECT_CHARS - len(head) - len(tail)) + tail
 
 
-def _trailers(members: Group) -> str:
+def _cut(line: str, chars: int) -> str:
+    """Cut a line behind a word, with an ellipsis; in the middle of one that is longer than half of the room."""
+    if len(line) <= chars:
+        return line
+    words = line[:chars].rpartition(" ")[0]
+    return f"{words if len(words) > chars // 2 else line[: chars - 1]}…"
+
+
+def _trailers(members: CommitGroup) -> str:
     lines = [f"Mdmem-Session: {members.session}"]
     for key in ("project", "agent"):
         values = {note.one_line(str(file.meta[key])): None for file in members.files if file.meta.get(key)}
@@ -127,7 +163,21 @@ def _trailers(members: Group) -> str:
 VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
+def _pages(files: list[File]) -> str:
+    """Word the commit of pages: start page, projects, sessions."""
+    projects = sum(file.meta.get("kind") == "project" for file in files)
+    sessions = sum(journal.is_page(file.change.path) for file in files)
+    named = [
+        "start page" if any(file.change.path == "README.md" for file in files) else "",
+        _number(projects, "project") if projects else "",
+        _number(sessions, "session") if sessions else "",
+    ]
+    return f"Pages: {', '.join(filter(None, named))}\n"
+
+
 def _by_hand(files: list[File]) -> str:
+    if all(is_generated(file) for file in files):
+        return _pages(files)
     if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
     counted = Counter(file.change.kind for file in files)

@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from mdmem import header, note, vault
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import private
-from mdmem.journal import PAGE, PAGE_MARKS
+from mdmem.vault import disk, editing, note, template
+from mdmem.vault.journal import PAGE_MARKS
 
 
 def without(root: str, path: str, data: bytes, names: Collection[str], marker: str) -> bytes:
-    """Give a page that names no notes with these file names: `marker` stands where a link to one was."""
+    """Return a page that names no notes with these file names: `marker` stands where a link to one was."""
     return retitled(root, path, _unlinked(data, names, marker), _titles(root, path, names))
 
 
 def retitled(root: str, path: str, data: bytes, titles: Collection[str]) -> bytes:
-    """Give a page another title where it has one of these, which is that of a prompt that is not to be named."""
+    """Return a page another title where it has one of these, which is that of a prompt that is not to be named."""
     meta = note.parse(data).meta
     old = str(meta.get("title") or "")
     if not old or old not in titles:
         return data
     new = _first_title(root, path, titles) or f"Session of {str(meta.get('created', ''))[:10]}"
     try:
-        changed = header.set_keys(data, {"title": new})
+        also = {"aliases": [new]} if meta.get("aliases") == [old] else {}
+        changed = editing.set_keys(data, {"title": new, **also})
     except UsageError:
         return data  # its owner has made it another thing
     heading = re.compile(rb"(?m)^# %b(?=\r?$)" % re.escape(old.encode("utf-8", "surrogateescape")))
@@ -39,10 +40,35 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
     return re.compile(rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:%b)>?\)" % listed)
 
 
-def is_worded(data: bytes) -> bool:
-    """Say whether a person has written below what is kept up to date, or made the page their own altogether."""
-    _, kept, own = data.decode("utf-8", "replace").partition(PAGE_MARKS[1])
-    return not kept or any(line.strip() and not line.startswith("#") for line in own.split("\n"))
+_PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended"}
+
+
+def is_worded(root: str, data: bytes) -> bool:
+    """Return whether a person has written on a page, outside what is kept up to date, or made it their own altogether.
+
+    Their words are what mdmem would not have written: other keys, other tags or names, lines of no template.
+    """
+    parsed = note.parse(data)
+    before, begun, rest = parsed.body.partition(PAGE_MARKS[0])
+    _, ended, after = rest.partition(PAGE_MARKS[1])
+    if not begun or not ended or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", ["session"]) != ["session"]:
+        return True
+    title = str(parsed.meta.get("title", ""))
+    if parsed.meta.get("aliases", [title]) != [title]:
+        return True
+    own = {line.strip() for line in f"{before}\n{after}".split("\n")}
+    templates = (template.load("notes/session.md", vault) for vault in (root, ""))
+    filled = (template.fill(text, {"title": title, "page": ""}) for text in templates)
+    return bool(own - {"", *(line.strip() for text in filled for line in text.split("\n"))})
+
+
+def with_generated(data: bytes, like: bytes) -> bytes:
+    """Return a page with the part that is kept up to date as another version of it has it; the rest is a person's."""
+    begin, end = (data.find(mark.encode()) for mark in PAGE_MARKS)
+    first, last = (like.find(mark.encode()) for mark in PAGE_MARKS)
+    if min(begin, first) < 0 or end < begin or last < first:
+        return data
+    return data[:begin] + like[first:last] + data[end:]
 
 
 def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
@@ -54,17 +80,17 @@ def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
 
 
 def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
-    folder = path.removesuffix(PAGE)
-    read = (note.parse(vault.read_path(root, folder + name) or b"").meta for name in names if _is_prompt(name))
+    folder = f"{path.rpartition('/')[0]}/"
+    read = (note.parse(disk.read_path(root, folder + name) or b"").meta for name in names if _is_prompt(name))
     return {str(meta.get("title", "")) for meta in read}
 
 
 def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
-    """Give the title of the first prompt of the session that may be named."""
+    """Return the title of the first prompt of the session that may be named."""
     try:
-        with vault.open_folder(root, tuple(path.split("/")[:-1])) as folder:
+        with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
             for name in sorted(filter(_is_prompt, folder.names())):
-                meta = note.parse(vault.read(folder, name) or b"").meta
+                meta = note.parse(disk.read(folder, name) or b"").meta
                 title = str(meta.get("title", ""))
                 if title not in unwanted and not private.says_so(meta):
                     return title

@@ -7,11 +7,12 @@ import os
 import re
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.history import find, index, repository
-from mdmem.history.repository import Repository
+from mdmem.history import find
+from mdmem.history.git import git_index, repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk, note
 
 SNIPPET_CHARS = 200
 TITLE_WEIGHT = 3.0
@@ -25,7 +26,7 @@ class Then(NamedTuple):
     data: bytes
 
 
-class Hit(NamedTuple):
+class PastHit(NamedTuple):
     """A note that an old tree had, and how well it fits; the snippet is the best line."""
 
     path: str
@@ -53,11 +54,11 @@ def show(config: Config, name: str, at: str) -> Then:
     typed = find.inside(config, name)
     path = typed if typed in paths else find.by_id(paths, name) or _renamed(config, paths, name)
     if not path:
-        raise NotFoundError(f"At {at} ({oid[:8]}) no note had the id or path {name!r}.")
+        raise NotFoundError(f"At {at} ({oid[:8]}), no note had the id or path {name!r}.")
     return Then(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))
 
 
-def search(config: Config, words: str, at: str, *, limit: int = 10, project: str = "", kind: str = "") -> list[Hit]:
+def search(config: Config, words: str, at: str, *, limit: int = 10, project: str = "", kind: str = "") -> list[PastHit]:
     """Find notes as they were at a commit, date or time, best first; any word may match.
 
     The index knows only what is; this reads every note of then (a quarter of a second for 10,000), and
@@ -74,21 +75,21 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     scored = sorted(
         ((-_score(text, weights), path) for path, text in folded.items() if any(term in text for term in terms)),
     )
-    hits: list[Hit] = []
+    hits: list[PastHit] = []
     for score, path in scored:
         parsed = note.parse(notes[path])
         meta = {key: str(value) for key, value in parsed.meta.items()}
         if (project and meta.get("project") != project) or (kind and meta.get("kind") != kind):
             continue
         known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
-        hits.append(Hit(path, **known, score=-score, snippet=_snippet(parsed.body, weights)))
+        hits.append(PastHit(path, **known, score=-score, snippet=_snippet(parsed.body, weights)))
         if len(hits) == limit:
             break
     return hits
 
 
 def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> bytes:
-    """Give the difference as a patch: `A..B` between two moments, `A` from then to now, "" since the last commit.
+    """Return the difference as a patch: `A..B` between two moments, `A` from then to now, "" since the last commit.
 
     A and B are commits, dates or times; an empty side of `..` is the last commit.
 
@@ -102,11 +103,11 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> byte
     if dots:
         sides.append(find.commit_of(repo, after or "HEAD"))
         return repository.run(repo, *words, *sides, "--", *paths)
-    with index.copied(repo) as copy:
+    with git_index.copied(repo) as copy:
         # Files that git does not know yet are part of what is; they are forgotten with the copy of the index.
-        env = index.env(copy)
+        env = git_index.env(copy)
         new = repository.run(repo, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths, env=env)
-        listed = b"".join(path + b"\0" for path in new.split(b"\0") if vault.is_note_path(os.fsdecode(path)))
+        listed = b"".join(path + b"\0" for path in new.split(b"\0") if disk.is_note_path(os.fsdecode(path)))
         if listed:
             # Their names alone: the text of a note that has not passed the gate must not become an object.
             names = ("--pathspec-from-file=-", "--pathspec-file-nul")
@@ -120,7 +121,7 @@ def tree(repo: Repository, oid: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in listed.split("\0"):
         head, _, path = line.partition("\t")
-        if head.startswith("100") and vault.is_note_path(path):
+        if head.startswith("100") and disk.is_note_path(path):
             found[path] = head.split(" ")[2]
     return found
 
@@ -132,8 +133,8 @@ def contents(repo: Repository, oid: str) -> dict[str, bytes]:
     return {path: blobs[blob] for path, blob in paths.items()}
 
 
-def blobs_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
-    """Read blobs, all in one process."""
+def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
+    """Read objects of any kind, as git keeps them, all in one process."""
     if not oids:
         return {}
     out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin="".join(f"{oid}\n" for oid in oids).encode())
@@ -145,6 +146,9 @@ def blobs_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
         found[oid] = out[end + 1 : end + 1 + int(size)]
         at = end + 2 + int(size)
     return found
+
+
+blobs_of = objects_of
 
 
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:

@@ -1,40 +1,65 @@
-"""Notes that never leave this machine: `sync: false` in a note, or in its project's page."""
+"""Notes that never leave this machine: `private: true` or `sync: false` in a note, or in its project's page."""
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from mdmem import note, vault
+from mdmem.errors import GitError
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk, note, people
 
 NO = frozenset(["false", "no", "off", "0"])
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
-    """Say whether front matter keeps its note on this machine."""
-    return str(meta.get("sync", "")).lower() in NO
+    """Return whether front matter keeps its note on this machine."""
+    return str(meta.get("sync", "")).lower() in NO or people.keeps_private(meta)
 
 
 def projects(root: str) -> frozenset[str]:
-    """Name the folders of the journal whose project stays on this machine."""
+    """Return the folders of the journal whose project stays on this machine."""
     try:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
         return frozenset()
     return frozenset(
-        name for name in names if says_so(note.parse(vault.read_path(root, f"journal/{name}/project.md") or b"").meta)
+        name for name in names if says_so(note.parse(disk.read_path(root, f"journal/{name}/project.md") or b"").meta)
     )
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
-    """Say the same as `is_private` of a file's bytes; most need not be parsed for it."""
-    return bool(private_projects or b"\nsync:" in data) and is_private(path, note.parse(data).meta, private_projects)
+    """Return the same as `is_private` of a file's bytes; most need not be parsed for it."""
+    may_be = private_projects or b"\nsync:" in data or b"\nprivate:" in data
+    return bool(may_be) and is_private(path, note.parse(data).meta, private_projects)
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:
-    """Say whether a note stays on this machine, by itself or with its project."""
+    """Return whether a note stays on this machine, by itself or with its project."""
     if says_so(meta):
         return True
     parts = path.split("/")
     in_journal = parts[0] == "journal" and len(parts) > 2
     return (parts[1] if in_journal else str(meta.get("project", ""))) in private_projects
+
+
+def refuse(root: str, repo: Repository, span: str) -> None:
+    """Refuse to push commits that hold a note which is to stay on this machine."""
+    held = projects(root)
+    words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
+    paths = filter(None, sorted(set(os.fsdecode(repository.run(repo, *words)).split("\0"))))
+    staying = [path for path in paths if stays(path, disk.read_path(root, path) or b"", held)]
+    if staying:
+        folders = {f"journal/{name}" for name in held}
+        places = ("/".join(path.split("/")[:2]) for path in staying)
+        leaving = dict.fromkeys(
+            place if place in folders else path for path, place in zip(staying, places, strict=True)
+        )
+        commands = "".join(f"\n  mdmem purge --history-only {shlex.quote(path)}" for path in leaving)
+        raise GitError(
+            f"{staying[0]} stays on this machine (sync: false), but is in commits that are not pushed yet, so "
+            f"nothing was pushed. Remove it from them and keep the file:{commands}"
+        )

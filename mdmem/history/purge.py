@@ -5,41 +5,36 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.config import Config
-from mdmem.errors import GitError, UsageError, VaultError
-from mdmem.history import filtering, find, index, lock, pages, past, repository, rewrite, writer
-from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Step
-from mdmem.history.writer import Draft
-from mdmem.journal import PAGE
+from mdmem.errors import GitError, UsageError
+from mdmem.history import elsewhere, filtering, find, pages, past, purge_record, rewrite
+from mdmem.history.git import git_index, lock, repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug
-
-TRAILER = "Mdmem-Purged"
-"""Names, in the commit that follows a purge, commits that were rewritten; `mdmem sync` never brings them back."""
-
-NOTE_TRAILER = "Mdmem-Purged-Note"
-"""Names there a note that was purged by its id, which is nowhere any more, by a hash of that: see `known`."""
+from mdmem.vault import disk, journal, note
 
 NOTHING = re.compile(rb"(?!)")
+
+CUT_CHARS = 30
+"""So much of a title a commit's subject has at least."""
 
 RENAMED = b"redacted"
 """What stands in a file's name where the text was."""
 
 
-class Plan(NamedTuple):
+class PurgePlan(NamedTuple):
     """What is to be purged, and where it was found.
 
     pattern: over bytes, in any text. messages: more that goes from messages of commits alone.
     drop: paths that a note to be purged had, in any commit. keep: their files stay as they are.
     rename: paths whose names hold the text, and their new names. names: the text as such names have it, in any text.
-    marks: hashes of the ids of notes that go.
+    marks: hashes of the ids of notes that go. found: the texts that the pattern matches, for other machines to know.
     files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
     """
 
@@ -54,14 +49,19 @@ class Plan(NamedTuple):
     keep: bool = False
     names: re.Pattern[bytes] = NOTHING
     marks: frozenset[str] = frozenset()
+    found: frozenset[bytes] = frozenset()
 
     def finds(self, data: bytes) -> bool:
-        """Say whether there is anything to take out of a text."""
+        """Return whether there is anything to take out of a text."""
         return bool(self.pattern.search(data) or self.names.search(data))
 
     def cleaned(self, data: bytes) -> bytes:
         """Take it out of a text; links lead to the new names."""
         return self.pattern.sub(lambda _: self.instead, self.names.sub(RENAMED, data))
+
+    def place(self, path: str) -> str:
+        """Return where a file is afterwards; "" for one that goes."""
+        return "" if path in self.drop else self.rename.get(path, path)
 
 
 class Purged(NamedTuple):
@@ -78,7 +78,7 @@ class Purged(NamedTuple):
     elsewhere: list[str]
 
 
-def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
+def plan(config: Config, target: str, *, kind: str = "text") -> PurgePlan:
     """Find everything that a purge would touch. Changes nothing.
 
     kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file, or
@@ -99,34 +99,67 @@ def plan(config: Config, target: str, *, kind: str = "text") -> Plan:
     marks: frozenset[str] = frozenset()
     if kind == "id":
         drop = tuple(path for path in ever if find.by_id([path], target)) or (find.path_of(config, target),)
-        pattern = re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(target.encode()),) * 2))
+        pattern = _of_note(target)
         messages = _titled(repo, drop, pattern.pattern)
-        marks = frozenset(_mark(find.id_in(path) or target) for path in drop)
+        marks = frozenset(purge_record.mark(find.id_in(path) or target) for path in drop)
     else:
         pattern = messages = _literal(target) if kind == "text" else _expression(target)
         names = _in_names(target) if kind == "text" else NOTHING
         paths = {path: _renamed(path, names, pattern) for path in ever}
         rename = {old: new for old, new in paths.items() if old != new}
-    instead = str(config.settings["privacy.redacted"]).encode()
-    planned = Plan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
+    instead = config.settings.privacy.redacted.encode()
+    planned = PurgePlan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
     return _counted(config, repo, planned)
 
 
-def _counted(config: Config, repo: Repository, planned: Plan) -> Plan:
-    """Say where it is."""
+def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
+    """Plan here what was purged on another machine: texts, and notes of whose ids these are the hashes."""
+    repo = repository.open_vault(config.vault)
+    ever = _paths_ever(config, repo)
+    drop = tuple(path for path in ever if marks and purge_record.mark(find.id_in(path)) in marks)
+    literals = [os.fsdecode(text) for text in sorted(texts, key=len, reverse=True)]
+    patterns = [_literal(text).pattern for text in literals] + [_of_note(find.id_in(path)).pattern for path in drop]
+    pattern = re.compile(b"(?m)" + b"|".join(one.removeprefix(b"(?m)") for one in patterns)) if patterns else NOTHING
+    named = [one.pattern for one in map(_in_names, literals) if one is not NOTHING]
+    names = re.compile(b"|".join(named)) if named else NOTHING
+    rename = {path: new for path in ever if (new := _renamed(path, names, pattern)) != path and path not in drop}
+    instead = config.settings.privacy.redacted.encode()
+    return PurgePlan(pattern, pattern, instead, drop, rename, {}, 0, [], names=names)
+
+
+def clean_up(config: Config, planned: PurgePlan) -> list[str]:
+    """Take what is planned out of files, repository and caches, once no branch has it; name where it still is."""
+    _clean_files(config, planned)
+    repo = repository.open_vault(config.vault)
+    filtering.scrub(repo)
+    shutil.rmtree(config.index_dir, ignore_errors=True)
+    _clean_caches(config, planned)
+    return _prove(config, repo, planned)[0]
+
+
+def _of_note(name: str) -> re.Pattern[bytes]:
+    """Match a note's id, and the whole line of a list that has it."""
+    return re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(name.encode()),) * 2))
+
+
+def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
+    """Return where it is."""
     found = {path: data for path, data in _files(config) if path in planned.drop or planned.finds(data)}
+    objects = [data for data in _objects(repo) if planned.finds(data)]
+    matched = {match.group() for data in objects for match in planned.pattern.finditer(data)}
     return planned._replace(
         files={
             path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
             for path, data in found.items()
             if not (planned.keep and path in planned.drop)
         },
-        objects=sum(planned.finds(data) for data in _objects(repo)),
+        objects=len(objects),
+        found=frozenset() if planned.drop else frozenset(matched),
         caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
     )
 
 
-def apply(config: Config, planned: Plan) -> Purged:
+def apply(config: Config, planned: PurgePlan) -> Purged:
     """Do what was planned, and search everything again.
 
     Raises:
@@ -138,8 +171,8 @@ def apply(config: Config, planned: Plan) -> Purged:
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     with lock.held(config.state_dir) as held:
-        index.heal(repo)
-        index.catch_up(repo, held)
+        git_index.heal(repo)
+        git_index.catch_up(repo, held)
         with filtering.rewritten(
             repo,
             texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
@@ -147,7 +180,7 @@ def apply(config: Config, planned: Plan) -> Purged:
             drop=planned.drop,
             rename=planned.rename,
         ) as done:
-            elsewhere = _elsewhere(repo, done.moved)  # as long as it is known what remotes have
+            told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
             # The files first: a purge that is killed in between is finished by the next one, and no commit
             # in the meantime can bring back what history no longer has.
             changed = _clean_files(config, planned)
@@ -155,44 +188,19 @@ def apply(config: Config, planned: Plan) -> Purged:
                 filtering.bring_home(repo, done.folder, held)
                 _unstage(repo, planned)
             if done.moved or planned.marks:
-                _record(repo, done.moved, planned.marks, held)
+                purge_record.write(repo, done.moved, planned.marks, planned.found, held)
         filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
-    return Purged(changed, len(done.moved), searched, left, [*lost, *elsewhere])
-
-
-def known(config: Config) -> Callable[[str], bool]:
-    """Give what says of a note's id whether that note was purged: what is imported again must not bring it back."""
-    try:
-        repo = repository.open_vault(config.vault)
-    except VaultError:
-        return lambda _: False
-    form = f"--format=%(trailers:key={NOTE_TRAILER},valueonly)"
-    told = repository.attempt(repo, "log", "--grep", f"^{NOTE_TRAILER}: ", form, "HEAD").out
-    marks = frozenset(told.decode("ascii", "replace").split())
-    return lambda name: bool(marks) and _mark(name) in marks
-
-
-def _mark(name: str) -> str:
-    return note.make_id("purged", name)
-
-
-def replacing(repo: Repository, remote: str) -> str:
-    """Give the command that replaces a remote's history by ours; `--mirror` would also push what was fetched."""
-    branch = repository.branch(repo).removeprefix("refs/heads/")
-    merges = os.fsdecode(repository.attempt(repo, "config", "--get", f"branch.{branch}.merge").out).strip()
-    there = merges.removeprefix("refs/heads/")
-    what = (remote, f"{branch}:{there}") if there not in ("", branch) else ("--all", remote)
-    return shlex.join(["git", "-C", str(repo.root), "push", "--force", *what])
+    return Purged(changed, len(done.moved), searched, left, [*lost, *told])
 
 
 def _literal(text: str) -> re.Pattern[bytes]:
     """Match a text as it is, and as YAML and JSON write it."""
     if not text.strip():
-        raise UsageError("There is nothing to purge in an empty text.")
+        raise UsageError("The text to purge is empty.")
     forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
     longest_first = sorted(forms, key=len, reverse=True)
     return re.compile(b"|".join(re.escape(os.fsencode(form)).replace(b"\n", b"\\n") for form in longest_first))
@@ -202,9 +210,9 @@ def _expression(text: str) -> re.Pattern[bytes]:
     try:
         pattern = re.compile(os.fsencode(text))
     except re.error as error:
-        raise UsageError(f"This is no regular expression: {error}.") from error
+        raise UsageError(f"This is not a regular expression: {error}.") from error
     if pattern.search(b"") or "\n" in text:
-        raise UsageError("This expression matches an empty text, or has a line break: write it more exactly.")
+        raise UsageError("This expression matches an empty text, or has a line break: make it more specific.")
     return pattern
 
 
@@ -221,7 +229,7 @@ def _renamed(path: str, names: re.Pattern[bytes], pattern: re.Pattern[bytes]) ->
 
 
 def _paths_ever(config: Config, repo: Repository) -> list[str]:
-    return sorted(_paths_in_history(repo) | {entry.path for entry in vault.walk(config.vault)})
+    return sorted(_paths_in_history(repo) | {entry.path for entry in disk.walk(config.vault)})
 
 
 def _paths_in_history(repo: Repository) -> set[str]:
@@ -229,16 +237,20 @@ def _paths_in_history(repo: Repository) -> set[str]:
     return {path for path in os.fsdecode(repository.attempt(repo, *words).out).split("\0") if path}
 
 
-def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> Plan:
+def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:
     """Plan that files leave history, and the pages and messages that name them do so no longer."""
     place = find.inside(config, target) or target
     drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
-    named = [name for folder, _, name in (path.rpartition("/") for path in drop) if f"{folder}/{PAGE}" not in drop]
+    named = [
+        name
+        for folder, _, name in (path.rpartition("/") for path in drop)
+        if not any(page in drop for page in journal.page_paths(folder))
+    ]
     pattern = pages.links(named)
-    marker = str(config.settings["privacy.marker"]).encode()
+    marker = config.settings.privacy.marker.encode()
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
-    return _counted(config, repo, Plan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))
+    return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))
 
 
 def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Pattern[bytes]:
@@ -248,25 +260,30 @@ def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Patt
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
     texts = past.blobs_of(repo, sorted(oids)).values()
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
-    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^%b(?= \()"
-    lines = [where % ((re.escape(title.encode()),) * 2) for title in sorted(titles)]
+    where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^(?:[^:\n]+: )?%b(?= \()"
+    lines = [where % (re.escape(title.encode()), _cut_short(title)) for title in sorted(titles)]
     return re.compile(b"(?m)" + b"|".join([*lines, pattern.removeprefix(b"(?m)")]))
 
 
+def _cut_short(title: str) -> bytes:
+    """Match a title as subjects have it, which may lack its end."""
+    return re.escape(title.encode()) if len(title) < CUT_CHARS else re.escape(title[:CUT_CHARS].encode()) + rb"[^\n]*?"
+
+
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
-    """Give every file of the vault outside git's folder that is small enough to be a text."""
+    """Yield every file of the vault outside git's folder that is small enough to be a text."""
     root = Path(config.vault)
     for folder, names, files in os.walk(root):
         names[:] = [name for name in names if name != ".git"]
         for name in files:
             path = Path(folder, name).relative_to(root).as_posix()
-            data = vault.read_path(config.vault, path)
+            data = disk.read_path(config.vault, path)
             if data is not None:
                 yield path, data
 
 
 def _objects(repo: Repository) -> Iterator[bytes]:
-    """Give every object of the repository, reachable or not, unpacked."""
+    """Yield every object of the repository, reachable or not, unpacked."""
     words = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
     out = repository.run(repo, *words)
     at = 0
@@ -290,7 +307,7 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def _clean_files(config: Config, planned: Plan) -> list[str]:
+def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
     """Take it out of the files as they are now; they match the rewritten commits afterwards."""
     changed = []
     for path, data in list(_files(config)):
@@ -301,14 +318,16 @@ def _clean_files(config: Config, planned: Plan) -> list[str]:
         if after == data and new == path:
             continue
         if new == path:
-            taken = rewrite.take(config, Step(path, data, after))
+            taken = rewrite.take(config, RewriteStep(path, data, after))
         else:
-            taken = rewrite.take(config, Step(new, None, after or b"")) and rewrite.take(config, Step(path, data, None))
+            taken = rewrite.take(config, RewriteStep(new, None, after or b"")) and rewrite.take(
+                config, RewriteStep(path, data, None)
+            )
         changed += [path] if taken else []
     return changed
 
 
-def _unstage(repo: Repository, planned: Plan) -> None:
+def _unstage(repo: Repository, planned: PurgePlan) -> None:
     """Put back to the last commit what a person had staged with the text in it; their file keeps their changes."""
     listed = repository.run(repo, "diff", "--cached", "--name-only", "--no-renames", "-z")
     for path in filter(None, os.fsdecode(listed).split("\0")):
@@ -317,26 +336,7 @@ def _unstage(repo: Repository, planned: Plan) -> None:
             repository.run(repo, "reset", "--quiet", "--", path)
 
 
-def _record(repo: Repository, moved: dict[str, str], marks: Collection[str], held: int) -> None:
-    """Say in a commit that history was rewritten, so that another machine does not merge the old one back.
-
-    marks: the notes that no import is to bring back.
-    """
-    words = ("rev-list", "--parents", "--topo-order", "--reverse", "--stdin")
-    walked = repository.run(repo, *words, stdin="".join(f"{oid}\n" for oid in moved).encode()).decode("ascii")
-    rows = [line.split() for line in walked.splitlines()]
-    first = [oid for oid, *parents in rows if oid in moved and not any(parent in moved for parent in parents)]
-    branch = repository.branch(repo)
-    head = writer.tip(repo, branch)
-    named = [(TRAILER, oid) for oid in first] + [(NOTE_TRAILER, mark) for mark in sorted(marks)]
-    trailers = "".join(f"{key}: {value}\n" for key, value in named)
-    subject = "Purge: history was rewritten" if moved else "Purge: what went was in no commit"
-    writer.mark(repo, head)
-    writer.write(repo, branch, head, [Draft(f"{subject}\n\n{trailers}", {})], held)
-    index.catch_up(repo, held)
-
-
-def _clean_caches(config: Config, planned: Plan) -> None:
+def _clean_caches(config: Config, planned: PurgePlan) -> None:
     """Take it out of state: texts are rewritten, everything else is removed, since it is only remembered."""
     for path in _caches(config):
         data = _bytes(path)
@@ -348,44 +348,16 @@ def _clean_caches(config: Config, planned: Plan) -> None:
             path.write_bytes(planned.cleaned(data))
 
 
-def _prove(config: Config, repo: Repository, planned: Plan) -> tuple[list[str], int]:
+def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[str], int]:
     """Search everything again: every file, every object unpacked, git's own files, state."""
     kept = planned.drop if planned.keep else ()
-    left = [f"{path} still holds it." for path, data in _files(config) if path not in kept and planned.finds(data)]
-    now = [] if planned.keep else [entry.path for entry in vault.walk(config.vault)]
+    left = [f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)]
+    now = [] if planned.keep else [entry.path for entry in disk.walk(config.vault)]
     stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
     left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
     found = [planned.finds(data) for data in _objects(repo)]
     if any(found):
-        left.append(f"{sum(found)} objects of git still hold it: is the branch of another work tree not merged?")
+        left.append(f"{sum(found)} objects of git still contain it: is the branch of another work tree not merged?")
     own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
-    left += [f"{path} still holds it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
+    left += [f"{path} still contains it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
     return left, len(found)
-
-
-def _elsewhere(repo: Repository, moved: dict[str, str]) -> list[str]:
-    """Name what cannot be reached from here, and may have the commits that were rewritten."""
-    listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
-    told = []
-    for key, _, url in (line.removeprefix("remote.").partition(" ") for line in listed if " " in line):
-        remote = key.removesuffix(".url")
-        has = _has_any(repo, remote, moved)
-        if has is not False:
-            says = f"The remote {remote} ({url}) {'still has' if has else 'may still have'} the old history."
-            told.append(f"{says} Replace it with: {replacing(repo, remote)}")
-    if told:
-        told.append("Clones on other machines still have it: delete them there and run `mdmem clone` again.")
-    told.append(
-        "The agents' own transcripts are not mdmem's to change. Look for it with: "
-        "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
-    )
-    return told
-
-
-def _has_any(repo: Repository, remote: str, commits: Collection[str]) -> bool | None:
-    """Say whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
-    there = repository.attempt(repo, "rev-list", f"--remotes={remote}").out.decode("ascii").split()
-    if not set(there).isdisjoint(commits):
-        return True
-    apart = repository.attempt(repo, "rev-list", "-1", f"--remotes={remote}", "--not", "--branches").out
-    return False if there and not apart else None

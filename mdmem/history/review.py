@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from mdmem import header, note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.history import commit, lock, past, repository, rewrite, writer
-from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Applied, Step, UpdatePage
+from mdmem.history import commit, past, rewrite
+from mdmem.history.git import lock, repository, writer
+from mdmem.history.git.repository import Repository
+from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.vault import disk, editing, note
 
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has seen to the end; each machine has its own."""
@@ -21,7 +22,7 @@ UNSHOWN = frozenset(["session", "project"])
 """Kinds that machines keep up to date: there is nothing to decide about them."""
 
 
-class Item(NamedTuple):
+class ReviewItem(NamedTuple):
     """A note that was added, changed or deleted since the last review.
 
     edited: a person has changed what was captured. reviewed: a person has decided to keep it.
@@ -46,7 +47,7 @@ class Review(NamedTuple):
 
     base: str
     head: str
-    items: list[Item]
+    items: list[ReviewItem]
 
 
 def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
@@ -73,7 +74,7 @@ def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> 
 def finish(
     config: Config,
     seen: Review,
-    steps: Iterable[Step],
+    steps: Iterable[RewriteStep],
     text: str,
     *,
     complete: bool = True,
@@ -99,32 +100,32 @@ def finish(
     return applied
 
 
-def decide(config: Config, item: Item, *, now: datetime | None = None, **changes: Any) -> Step:
+def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **changes: Any) -> RewriteStep:
     """Make the step that keeps a note, marked as reviewed, with further front matter (`pinned=True`, `title=…`).
 
     A value of None takes the key out.
 
     Raises:
-        NotFoundError: when the note has gone meanwhile.
+        NotFoundError: when the note was deleted meanwhile.
         UsageError: when its front matter cannot be read.
     """
-    data = vault.read_path(config.vault, item.path)
+    data = disk.read_path(config.vault, item.path)
     if data is None:
-        raise NotFoundError(f"{item.path} has gone meanwhile.")
+        raise NotFoundError(f"{item.path} was deleted meanwhile.")
     day = (now or datetime.now(UTC)).strftime("%Y-%m-%d")
-    return Step(item.path, data, header.set_keys(data, {**changes, "reviewed": day}))
+    return RewriteStep(item.path, data, editing.set_keys(data, {**changes, "reviewed": day}))
 
 
-def delete(item: Item) -> Step:
+def delete(item: ReviewItem) -> RewriteStep:
     """Make the step that deletes a note."""
-    return Step(item.path, item.data, None)
+    return RewriteStep(item.path, item.data, None)
 
 
-def _is_unshown(item: Item) -> bool:
+def _is_unshown(item: ReviewItem) -> bool:
     return item.kind in UNSHOWN or note.is_internal(item.path, item.kind)
 
 
-def _items(repo: Repository, base: str, head: str) -> list[Item]:
+def _items(repo: Repository, base: str, head: str) -> list[ReviewItem]:
     if base == head:
         return []
     before = past.tree(repo, base) if base else {}
@@ -142,21 +143,21 @@ def _items(repo: Repository, base: str, head: str) -> list[Item]:
     return [item for item in found if not _is_decided(item, texts.get(was.get(item.path, ""), b""))]
 
 
-def _is_decided(item: Item, before: bytes) -> bool:
+def _is_decided(item: ReviewItem, before: bytes) -> bool:
     then, now = (note.parse(data).meta.get("reviewed") for data in (before, item.data))
     return item.change != "deleted" and item.reviewed and str(then) != str(now)
 
 
-def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> Item:
+def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> ReviewItem:
     parsed = note.parse(data)
     meta = {key: str(value) for key, value in parsed.meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
     edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
-    return Item(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
+    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
-    """Name the files that commits without a session have touched."""
+    """Return the files that commits without a session have touched."""
     form = "--format=%H%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
     listed = repository.run(repo, "log", "--no-merges", form, f"{base}..{head}" if base else head).decode("utf-8")
     oids = "".join(f"{line[:-1]}\n" for line in listed.splitlines() if line.endswith("\0"))

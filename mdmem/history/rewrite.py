@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
-from mdmem.history.commit import Result
-from mdmem.journal import PAGE
+from mdmem.history.commit import CommitResult
+from mdmem.vault import disk, journal, note
 
 UpdatePage = Callable[[str], None]
 """Brings the page of the session in this folder of the vault up to date; it is the hooks' half that writes pages."""
 
 
-class Step(NamedTuple):
+class RewriteStep(NamedTuple):
     """One file to change. before: its bytes now, None when it is missing; after: what it shall be, None for gone."""
 
     path: str
@@ -30,10 +28,10 @@ class Applied(NamedTuple):
 
     changed: list[str]
     skipped: list[str]
-    result: Result
+    result: CommitResult
 
 
-def apply(config: Config, steps: Iterable[Step], text: str, update_page: UpdatePage | None = None) -> Applied:
+def apply(config: Config, steps: Iterable[RewriteStep], text: str, update_page: UpdatePage | None = None) -> Applied:
     """Take the steps, and commit them as one commit with this message.
 
     update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
@@ -43,7 +41,7 @@ def apply(config: Config, steps: Iterable[Step], text: str, update_page: UpdateP
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
         OSError: when the disk refuses.
     """
-    done: list[Step] = []
+    done: list[RewriteStep] = []
     skipped: list[str] = []
     for step in steps:
         if take(config, step):
@@ -55,36 +53,41 @@ def apply(config: Config, steps: Iterable[Step], text: str, update_page: UpdateP
     return Applied(changed, skipped, commit.commit_paths(config, [*changed, *also], text))
 
 
-def _bring_pages(config: Config, done: list[Step], update_page: UpdatePage) -> list[str]:
-    """Take deleted notes off the pages of their sessions; give the paths of the pages."""
+def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePage) -> list[str]:
+    """Take deleted notes off the pages of their sessions; return the paths of the pages."""
     titles: dict[str, set[str]] = {}
     for step in done:
         if step.after is None and step.path.startswith("journal/"):
             title = str(note.parse(step.before or b"").meta.get("title", ""))
-            titles.setdefault(f"{step.path.rpartition('/')[0]}/{PAGE}", set()).add(title)
-    found = {path: data for path in titles if (data := vault.read_path(config.vault, path)) is not None}
+            titles.setdefault(_page_of(config.vault, step.path.rpartition("/")[0]), set()).add(title)
+    found = {path: data for path in titles if (data := disk.read_path(config.vault, path)) is not None}
     for path, data in found.items():
-        folder = path.removesuffix(f"/{PAGE}")
-        empty = all(entry.path == path for entry in vault.walk(config.vault, folder))
-        if empty and not pages.is_worded(data):
-            take(config, Step(path, data, None))
+        folder = path.rpartition("/")[0]
+        empty = all(entry.path == path for entry in disk.walk(config.vault, folder))
+        if empty and not pages.is_worded(config.vault, data):
+            take(config, RewriteStep(path, data, None))
             continue
-        take(config, Step(path, data, pages.retitled(config.vault, path, data, titles[path])))
+        take(config, RewriteStep(path, data, pages.retitled(config.vault, path, data, titles[path])))
         update_page(folder)
     return list(found)
 
 
-def take(config: Config, step: Step) -> bool:
+def _page_of(root: str, folder: str) -> str:
+    names = {entry.path.rpartition("/")[2] for entry in disk.walk(root, folder)}
+    return f"{folder}/{journal.page_of(names, folder) or journal.page_name(folder)}"
+
+
+def take(config: Config, step: RewriteStep) -> bool:
     """Change one file; False when it is no longer what it was."""
     *folders, name = step.path.split("/")
-    durable = config.settings["capture.durability"] == "power"
+    durable = config.durable
     try:
-        with vault.open_folder(config.vault, tuple(folders), create=step.after is not None) as folder:
+        with disk.open_folder(config.vault, tuple(folders), create=step.after is not None) as folder:
             if step.after is not None:
-                return vault.replace(folder, name, step.before, step.after, durable=durable)
-            if vault.read(folder, name) != step.before:
+                return disk.replace(folder, name, step.before, step.after, durable=durable)
+            if disk.read(folder, name) != step.before:
                 return False
-            os.unlink(name, dir_fd=folder.fd)
+            folder.inside.remove(name)
     except (FileNotFoundError, VaultError):
         return False
     _remove_empty(config.vault, folders)
@@ -96,7 +99,7 @@ def _remove_empty(root: str, folders: list[str]) -> None:
     while len(folders) > 1:
         *folders, name = folders
         try:
-            with vault.open_folder(root, tuple(folders)) as above:
-                os.rmdir(name, dir_fd=above.fd)
+            with disk.open_folder(root, tuple(folders)) as above:
+                above.inside.remove_folder(name)
         except (OSError, VaultError):
             return

@@ -7,27 +7,36 @@ next commit takes along, never a commit that looks as if a person had deleted th
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem import vault
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import both, commit, index, join, lock, past, private, purge, repository, rewrite, writer
+from mdmem.history import carry, commit, elsewhere, past, private, purge, purge_record, rewrite
 from mdmem.history.gate import HeldBack
-from mdmem.history.join import Joined
-from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Step
-from mdmem.history.writer import Draft
+from mdmem.history.git import git_index, lock, repository, writer
+from mdmem.history.git.repository import Repository
+from mdmem.history.git.writer import CommitDraft
+from mdmem.history.merging import both, join
+from mdmem.history.merging.join import Joined
+from mdmem.history.purge import PurgePlan
+from mdmem.history.purge_record import PurgeRecord
+from mdmem.history.review import REF as REVIEWED
+from mdmem.history.rewrite import RewriteStep
+from mdmem.vault import disk
 
 TRIES = 8
 """How often a push that another machine was quicker than begins anew."""
 
 ABANDONED_SECONDS = 10.0
+
+OVERTAKEN = ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "stale info")
+"""What git says of a push when another machine was quicker."""
+
+PURGED_HERE = "Another machine has purged something: it was purged here as well, and every new note was kept."
 
 
 class Synced(NamedTuple):
@@ -37,6 +46,7 @@ class Synced(NamedTuple):
     conflicts: notes with two versions in them now, for a person to choose.
     held_back: files the gate kept out; private: how many notes stay on this machine by their owner's word.
     refused: what the remote has and no vault takes, such as links.
+    told: what is to be known after a purge travelled: where the text still is, and what to do about it.
     """
 
     received: list[str]
@@ -45,6 +55,15 @@ class Synced(NamedTuple):
     held_back: list[HeldBack]
     private: int
     refused: list[str]
+    told: tuple[str, ...] = ()
+
+
+class Over(NamedTuple):
+    """A purge that was carried over. replaces: it was made here, and the remote's history is to be replaced."""
+
+    planned: PurgePlan
+    joined: Joined
+    replaces: bool
 
 
 def sync(config: Config, remote: str = "origin") -> Synced:
@@ -63,21 +82,26 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     received: dict[str, None] = {}
     conflicts: dict[str, None] = {}
     refused: dict[str, None] = {}
+    over: Over | None = None
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, held)
         for _ in range(TRIES):
+            heard = _heard(repo, remote)
             there = _fetch(repo, remote, branch)
-            theirs = writer.tip(repo, _tracked(remote, there))
+            tracked = _tracked(remote, there)
+            theirs, ours = writer.tip(repo, tracked), writer.tip(repo, branch)
             if theirs:
-                _refuse_purged(repo, writer.tip(repo, branch), theirs, remote)
-                joined = _merge(config, repo, branch, theirs, remote, held)
+                now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
+                over = now or over
+                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held)
                 received |= dict.fromkeys([*joined.puts, *joined.deletes])
                 conflicts |= dict.fromkeys(joined.conflicts)
                 refused |= dict.fromkeys(joined.refused)
-            sent = _push(config, repo, remote, branch, there, theirs)
+            sent = _push(config, repo, remote, branch, there, theirs, replaces=bool(over and over.replaces))
             if sent is not None:
-                return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused))
+                told = _after_purge(config, repo, remote, over) if over else ()
+                return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused), told)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
@@ -135,7 +159,7 @@ def _fetch(repo: Repository, remote: str, branch: str) -> str:
 
 
 def _vault_branch(repo: Repository, remote: str, branch: str) -> str:
-    """Name the remote's branch that holds the vault: ours, else its default one, else the only one it has.
+    """Return the remote's branch that holds the vault: ours, else its default one, else the only one it has.
 
     Two machines whose branches have different names must not pass each other by. What was found is noted as
     git has it, so that it stays, and plain `git pull` knows it too.
@@ -158,7 +182,7 @@ def _vault_branch(repo: Repository, remote: str, branch: str) -> str:
 
 
 def _tracked(remote: str, there: str) -> str:
-    """Name the ref in which we keep what the remote's branch was when last heard of."""
+    """Return the ref in which we keep what the remote's branch was when last heard of."""
     return there.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
@@ -170,19 +194,34 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         return Joined({}, (), [], [])
     joined = join.join(repo, base, ours, theirs)
     before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    puts = dict(joined.puts)
     for path in joined.deletes:
+        if path in joined.moved:
+            _take_along(config, repo, path, before.get(path), joined.moved[path], puts)
         _bring(config, repo, path, before.get(path), None)
-    for path, data in joined.puts.items():
+    for path, data in puts.items():
         _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
-        repository.run(repo, "update-ref", "-m", f"mdmem: sync with {remote}", branch, theirs, ours, held=held)
+        goal = theirs
     else:
         count = len(joined.puts) + len(joined.deletes)
         text = f"Sync with {remote} ({count} file{'' if count == 1 else 's'})\n"
-        writer.write(repo, branch, ours, [Draft(text, joined.puts, joined.deletes, (theirs,))], held)
-    index.catch_up(repo, held)
+        (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
+    git_index.follow(repo, branch, ours, goal, held)
     return joined
+
+
+def _take_along(
+    config: Config, repo: Repository, path: str, before: bytes | None, new: str, puts: dict[str, bytes]
+) -> None:
+    """Put what was changed here, and is not committed, into the file under its new name; the old one goes."""
+    now = disk.read_path(config.vault, path)
+    if now is None or now == before:
+        return
+    merged = both.merge_note(repo, new, now, before or b"", puts[new])
+    if merged and rewrite.take(config, RewriteStep(path, now, None)):
+        puts[new] = merged.data
 
 
 def _base(repo: Repository, ours: str, theirs: str) -> str:
@@ -204,11 +243,11 @@ def _bring(config: Config, repo: Repository, path: str, before: bytes | None, af
     What was changed here and is not committed (staged, held back, just being written) is kept on top.
     """
     for _ in range(5):
-        now = vault.read_path(config.vault, path)
+        now = disk.read_path(config.vault, path)
         target = after
         if now not in (before, after):
             target = _on_top(repo, path, now, before, after)
-        if target == now or rewrite.take(config, Step(path, now, target)):
+        if target == now or rewrite.take(config, RewriteStep(path, now, target)):
             return
 
 
@@ -219,97 +258,128 @@ def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None
     return merged.data if merged else now
 
 
-def _push(config: Config, repo: Repository, remote: str, branch: str, there: str, theirs: str) -> int | None:
-    """Push our branch; give the number of commits, or None when somebody else was quicker."""
+def _heard(repo: Repository, remote: str) -> dict[str, str]:
+    """Return what the remote's branches were when last heard of, by the refs in which we keep that."""
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", _tracked(remote, "refs/heads/"))
+    return dict(line.split(" ", 1) for line in os.fsdecode(repository.run(repo, *words)).splitlines())
+
+
+def _after_purge(config: Config, repo: Repository, remote: str, over: Over) -> tuple[str, ...]:
+    """Forget the old history here as well; return what is left to do."""
+    left = purge.clean_up(config, over.planned)
+    url = os.fsdecode(repository.attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
+    says = f"A purge was carried over to {remote}, and every new note with it." if over.replaces else PURGED_HERE
+    return (says, *left, *([elsewhere.unreachable(url)] if over.replaces else []))
+
+
+def _push(
+    config: Config, repo: Repository, remote: str, branch: str, there: str, theirs: str, *, replaces: bool = False
+) -> int | None:
+    """Push our branch; return the number of commits, or None when somebody else was quicker.
+
+    replaces: after a purge made here, in the place of what the remote has, if that is still what was fetched.
+    """
     ours = writer.tip(repo, branch)
     if ours in ("", theirs):
         return 0
     span = [f"{theirs}..{ours}"] if theirs else [ours]
-    _refuse_private(config, repo, span[0])
+    private.refuse(config.vault, repo, span[0])
     count = repository.run(repo, "rev-list", "--count", *span).decode("ascii").strip()
     words = ("-c", f"remote.{remote}.mirror=false", "push", "--quiet", "--no-verify", "--no-follow-tags")
-    done = repository.attempt(repo, *words, "--", remote, f"{ours}:{there}", network=True)
+    lease = [f"--force-with-lease={there}:{theirs}"] if replaces else []
+    done = repository.attempt(repo, *words, *lease, "--", remote, f"{ours}:{there}", network=True)
     if not done.status:
         repository.run(repo, "update-ref", _tracked(remote, there), ours)
         return int(count)
-    if any(word in done.err for word in ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref")):
+    if any(reason in done.err for reason in OVERTAKEN):
         return None
-    raise GitError(f"{remote} did not take the push: {repository.reason(done)} Everything is committed here.")
+    raise GitError(f"{remote} rejected the push: {repository.reason(done)} Everything is committed here.")
 
 
-def _refuse_purged(repo: Repository, ours: str, theirs: str, remote: str) -> None:
-    """Refuse to merge when one side has purged what the other still has: that would bring it back."""
-    if not ours:
-        return
-    if _has_purged(repo, ours, theirs):
-        # Neither may it stay here, now that it was fetched.
-        listed = repository.run(repo, "for-each-ref", "--format=delete %(refname)", _tracked(remote, "refs/heads/"))
-        repository.run(repo, "update-ref", "--no-deref", "--stdin", stdin=listed)
-        repository.run(repo, "gc", "--quiet", "--prune=now")
-        advice = f"Replace the remote's history: {purge.replacing(repo, remote)}"
-    elif _has_purged(repo, theirs, ours):
-        advice = "This clone still has the old one: move it away and run `mdmem clone` again."
+def _over_purge(
+    config: Config, repo: Repository, branch: str, ours: str, theirs: str, known: str, held: int
+) -> Over | None:
+    """Bring both sides together when one has purged what the other still has: that is not to come back.
+
+    known: what the remote's branch was when last heard of. None when neither side has purged anything of the other's.
+    """
+    mine, other = (_purged(repo, one, two) for one, two in ((ours, theirs), (theirs, ours)))
+    if other:
+        planned = carry.plan(config, repo, other, ours, theirs)
+        base = _base(repo, ours, known) if known else ""
+        carried = carry.carry(repo, base, theirs, ours, planned, held)
+        _keep_reviewed(repo, planned, held)
+    elif mine:
+        planned = carry.plan(config, repo, mine, theirs, ours)
+        carried = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, held)
     else:
-        return
-    raise GitError(f"The vault's history was rewritten by a purge, so nothing was merged. {advice}")
+        return None
+    puts, deletes = _between(repo, ours, carried.goal)
+    before = _texts(repo, ours, [*puts, *deletes])
+    for path in deletes:
+        _bring(config, repo, path, before.get(path), None)
+    for path, data in puts.items():
+        _bring(config, repo, path, before.get(path), data)
+    writer.mark(repo, ours)
+    git_index.follow(repo, branch, ours, carried.goal, held)
+    return Over(planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other)
 
 
-def _has_purged(repo: Repository, one: str, other: str) -> bool:
-    """Say whether `one` has rewritten commits that `other` still has."""
-    form = f"--format=%(trailers:key={purge.TRAILER},valueonly)"
-    listed = repository.run(repo, "log", "--grep", f"^{purge.TRAILER}: ", form, f"{other}..{one}")
-    oids = listed.decode("ascii", "replace").split()
-    return any(repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in oids)
+def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Return the files that `new` has and `old` has not, or otherwise, and those that only `old` has."""
+    was, now = (join.tree(repo, oid)[0] for oid in (old, new))
+    changed = {path: blob for path, blob in now.items() if was.get(path) != blob}
+    texts = past.blobs_of(repo, sorted(set(changed.values())))
+    return {path: texts[blob] for path, blob in changed.items()}, tuple(path for path in was if path not in now)
+
+
+def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
+    """Put a purged commit in the place of the last one that a person has reviewed; it needs no ancestors."""
+    seen = writer.tip(repo, REVIEWED)
+    if seen:
+        tree = f"{carry.filtered(repo, seen, planned, held)}^{{tree}}"
+        who = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
+        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
+        oid = repository.run(repo, "commit-tree", "-m", "Reviewed before a purge", tree, env=env)
+        repository.run(repo, "update-ref", REVIEWED, oid.decode("ascii").strip())
+
+
+def _purged(repo: Repository, one: str, other: str) -> PurgeRecord | None:
+    """Return what the purges of `one` have told, if they have rewritten commits that `other` still has."""
+    record = purge_record.read(repo, f"{other}..{one}")
+    has = any(repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in record.oids)
+    return record if has else None
 
 
 def _keep_private(config: Config, repo: Repository, branch: str, held: int) -> int:
-    """Take notes that became private out of the branch (their files stay); give how many stay on this machine."""
+    """Take notes that became private out of the branch (their files stay); return how many stay on this machine."""
     projects = private.projects(config.vault)
     head = writer.tip(repo, branch)
     tracked = set(join.tree(repo, head)[0]) if head else set()
     count = 0
     leaving = []
     for path in _may_be_private(config, repo, tracked, projects):
-        if private.stays(path, vault.read_path(config.vault, path) or b"", projects):
+        if private.stays(path, disk.read_path(config.vault, path) or b"", projects):
             count += 1
             leaving += [path] if path in tracked else []
     if leaving:
         writer.mark(repo, head)
         text = f"Keep {len(leaving)} notes on one machine\n"
-        writer.write(repo, branch, head, [Draft(text, {}, tuple(sorted(leaving)))], held)
-        index.catch_up(repo, held)
+        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(sorted(leaving)))], held)
+        git_index.follow(repo, branch, head, goal, held)
     return count
 
 
 def _may_be_private(config: Config, repo: Repository, tracked: set[str], projects: frozenset[str]) -> set[str]:
-    """Name the notes worth reading: a note that became private was never committed, or has changed since."""
-    found = {entry.path for entry in vault.walk(config.vault)}
+    """Return the notes worth reading: a note that became private was never committed, or has changed since."""
+    found = {entry.path for entry in disk.walk(config.vault)}
     if projects:
-        return {*found, *filter(vault.is_note_path, tracked)}
+        return {*found, *filter(disk.is_note_path, tracked)}
     changed = os.fsdecode(repository.run(repo, "diff-files", "--name-only", "-z")).split("\0")
     return (found - tracked) | (found & set(changed))
 
 
-def _refuse_private(config: Config, repo: Repository, span: str) -> None:
-    """Refuse to push commits that hold a note which is to stay on this machine."""
-    projects = private.projects(config.vault)
-    words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    paths = filter(None, sorted(set(os.fsdecode(repository.run(repo, *words)).split("\0"))))
-    staying = [path for path in paths if private.stays(path, vault.read_path(config.vault, path) or b"", projects)]
-    if staying:
-        folders = {f"journal/{name}" for name in projects}
-        places = ("/".join(path.split("/")[:2]) for path in staying)
-        leaving = dict.fromkeys(
-            place if place in folders else path for path, place in zip(staying, places, strict=True)
-        )
-        commands = "".join(f"\n  mdmem purge --history-only {shlex.quote(path)}" for path in leaving)
-        raise GitError(
-            f"{staying[0]} is to stay on this machine (sync: false), but is in commits that were not pushed yet, so "
-            f"nothing was pushed. Take it out of them, and keep the file:{commands}"
-        )
-
-
 def _put(root: Path, path: str, data: bytes) -> None:
     *folders, name = path.split("/")
-    with vault.open_folder(str(root), tuple(folders), create=True, durable=False) as folder:
-        vault.create(folder, name, data, durable=False)
+    with disk.open_folder(str(root), tuple(folders), create=True, durable=False) as folder:
+        disk.create(folder, name, data, durable=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import lock, repository
+from mdmem.history.git import lock, repository
 
 LOOSE_OBJECTS = 5_000
 """So many unpacked objects are reason enough: about as many notes, in commits of a turn each."""

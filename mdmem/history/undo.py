@@ -5,32 +5,39 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from mdmem import vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.history import changes, commit, find, merge, past, repository, rewrite
-from mdmem.history.repository import Repository
-from mdmem.history.rewrite import Applied, Step, UpdatePage
+from mdmem.history import changes, commit, find, message, pages, past, rewrite
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.merging import merge
+from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.vault import disk, journal, note, people
 
 MISSING = "0"
+
+EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
+
+_TAGS = frozenset([*message.COUNTED, "command", "subagent", "failed"])
+"""Tags of captured notes; any other is a person's."""
 
 _IN_SESSION = 3
 """A note of a session has more slashes in its path: `journal/<project>/<day>/<session>/`."""
 
 
-class Plan(NamedTuple):
+class UndoPlan(NamedTuple):
     """What undoing would do.
 
     commits: (id, subject) of each, the last one first.
-    steps: files that go back; kept: files that stay as they are, because they were changed since.
+    steps: files that go back; kept: files that stay, because a person has changed them or has written on them.
     """
 
     commits: list[tuple[str, str]]
-    steps: list[Step]
+    steps: list[RewriteStep]
     kept: list[str]
 
 
-def plan(config: Config, target: str) -> Plan:
+def plan(config: Config, target: str) -> UndoPlan:
     """Work out what undoing a commit, or all commits of a session, would do. Nothing is changed but committed first.
 
     Raises:
@@ -42,26 +49,50 @@ def plan(config: Config, target: str) -> Plan:
     found = _commits(repo, target)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
-    walked = {entry.path for entry in vault.walk(config.vault, "journal")}
-    here = {path.split("/", 2)[2]: path for path in walked if path.count("/") > _IN_SESSION}
+    walked = {entry.path for entry in disk.walk(config.vault, "journal")}
+    here = {path.rpartition("/")[2]: path for path in walked if path.count("/") > _IN_SESSION}
     for oid, _ in found:
         for was, new, old in _changes(repo, oid):
-            # A project's folder may have another name by now; a session's has not.
-            path = was if was in walked or not was.startswith("journal/") else here.get(was.split("/", 2)[-1], was)
+            # A folder may have another name by now; a captured note still has its id in its own.
+            path = was if was in walked or was.count("/") <= _IN_SESSION else here.get(was.rpartition("/")[2], was)
             if path not in kept and changes.is_own(path):
-                current = now[path] if path in now else vault.read_path(config.vault, path)
+                current = now[path] if path in now else disk.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)
                 if not done:
                     kept[path] = None
-    steps = [
-        Step(path, before, after)
-        for path, after in now.items()
-        if path not in kept and (before := vault.read_path(config.vault, path)) != after
-    ]
-    return Plan(found, steps, list(kept))
+    steps = []
+    for path, after in now.items():
+        before = disk.read_path(config.vault, path)
+        if path not in kept and before != after:
+            step = _for_people(config, RewriteStep(path, before, after), kept)
+            steps += [step] if step.before != step.after else []
+    return UndoPlan(found, steps, list(kept))
 
 
-def apply(config: Config, planned: Plan, update_page: UpdatePage | None = None) -> Applied:
+def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> RewriteStep:
+    """Leave what a person wrote out of a step: their part of a session's page, what they changed before a commit."""
+    path, before, after = step
+    if journal.is_page(path) or note.parse(before or b"").meta.get("kind") == "session":
+        if before is None or (after is None and not pages.is_worded(config.vault, before)):
+            return step
+        if after is None:
+            kept[path] = None
+        return step._replace(after=pages.with_generated(before, after or EMPTY_PAGE))
+    if before and after is None and path.startswith("journal/") and not _is_untouched(before):
+        kept[path] = None
+        return step._replace(after=before)
+    return step
+
+
+def _is_untouched(data: bytes) -> bool:
+    """Return whether a captured note is as mdmem wrote it; one without a digest cannot be told from that."""
+    parsed = note.parse(data)
+    tags = parsed.meta.get("tags")
+    own = not isinstance(tags, list) or set(tags) <= _TAGS
+    return "digest" not in parsed.meta or (own and people.is_untouched(parsed, data, tags))
+
+
+def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = None) -> Applied:
     """Take back what was planned, as a commit of its own, which can itself be undone.
 
     update_page: as for `rewrite.apply`.
@@ -87,7 +118,7 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str]]:
     oid = find.commit_of(repo, target)
     of_commit = [(found, subject) for found, subject, _ in rows if found == oid]
     if not of_commit:
-        raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch: nothing to undo.")
+        raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch. Nothing to undo.")
     return of_commit
 
 

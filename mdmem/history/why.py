@@ -6,14 +6,15 @@ import os
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from mdmem import note, vault
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.history import find, repository
-from mdmem.history.repository import Repository
+from mdmem.history import find
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk, note
 
 
-class Step(NamedTuple):
+class OriginStep(NamedTuple):
     """A commit that touched the note.
 
     time: ISO 8601. session: whose commit it was, "" for a person's.
@@ -49,8 +50,8 @@ class Origin(NamedTuple):
     tool: str
     branch: str
     code_commit: str
-    line_commit: Step | None
-    steps: list[Step]
+    line_commit: OriginStep | None
+    steps: list[OriginStep]
 
 
 def why(config: Config, name: str) -> Origin:
@@ -62,7 +63,7 @@ def why(config: Config, name: str) -> Origin:
         VaultError: when the vault is no repository.
     """
     path, line = _split(config, name)
-    data = vault.read_path(config.vault, path) or b""
+    data = disk.read_path(config.vault, path) or b""
     lines = data.decode("utf-8", "replace").split("\n")
     if line > len(lines):
         raise UsageError(f"{path} has {len(lines)} lines, so there is no line {line}.")
@@ -85,7 +86,7 @@ def why(config: Config, name: str) -> Origin:
 FORMAT = "%H%x00%cI%x00%an%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
 
 
-def steps(repo: Repository, path: str) -> list[Step]:
+def steps(repo: Repository, path: str) -> list[OriginStep]:
     """List the commits of a file, the first one first; of a captured note also under the names its folders had."""
     # By the id in its name: git's own way of following takes one note for a copy of another that says the same.
     name = path.rpartition("/")[2]
@@ -93,11 +94,11 @@ def steps(repo: Repository, path: str) -> list[Step]:
     words = ("log", "-z", "--no-ext-diff", f"--format={FORMAT}", "--reverse", "HEAD", "--", place)
     done = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
     fields = os.fsdecode(done.out).split("\0")
-    return [Step(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
+    return [OriginStep(*fields[at : at + 5]) for at in range(0, len(fields) - 4, 5)]
 
 
 def _split(config: Config, name: str) -> tuple[str, int]:
-    """Tell `PATH:LINE` from a path or an id that has a colon in it."""
+    """Part `PATH:LINE` from a path or an id that has a colon in it."""
     head, _, tail = name.rpartition(":")
     if head and tail.isascii() and tail.isdigit() and int(tail):
         try:
@@ -108,27 +109,27 @@ def _split(config: Config, name: str) -> tuple[str, int]:
 
 
 def _ask(root: str, path: str, meta: dict[str, str]) -> str:
-    """Give the title of the prompt with this note's number."""
+    """Return the title of the prompt with this note's number."""
     if meta.get("kind") == "prompt":
         return meta.get("title", "")
     folder = str(PurePosixPath(path).parent)
     if not meta.get("session") or folder == ".":
         return ""
-    with vault.open_folder(root, tuple(folder.split("/"))) as opened:
+    with disk.open_folder(root, tuple(folder.split("/"))) as opened:
         for name in sorted(opened.names()):
             if "-prompt-" not in name:
                 continue
-            found = note.parse(vault.read(opened, name) or b"").meta
+            found = note.parse(disk.read(opened, name) or b"").meta
             if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
                 return str(found.get("title", ""))
     return ""
 
 
-def _blame(repo: Repository, path: str, line: int) -> Step | None:
+def _blame(repo: Repository, path: str, line: int) -> OriginStep | None:
     done = repository.attempt(repo, "blame", "--porcelain", "-L", f"{line},{line}", "--", path)
     oid = done.out[:40].decode("ascii", "replace") if done.out else ""
     if not oid.strip("0"):
         return None  # git has not seen the file, or not this line of it
     oid = done.out.split(b" ", 1)[0].decode("ascii")
     shown = repository.run(repo, "log", "-1", f"--format={FORMAT}", oid)
-    return Step(*os.fsdecode(shown).rstrip("\n").split("\0"))
+    return OriginStep(*os.fsdecode(shown).rstrip("\n").split("\0"))

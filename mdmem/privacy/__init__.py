@@ -1,4 +1,4 @@
-"""The gate: what is private or secret is taken out of a value before anything else sees it.
+"""The gate: what is private or secret is removed from a value before anything else sees it.
 
 `clean` is the one door. It takes any decoded JSON value and gives the same shape back, safe to store. Of every
 string, keys included, it removes private sections, then what hosts and memories put around the user's words,
@@ -10,16 +10,16 @@ no word like "password", and no long random word. No exception and no log line e
 
 from __future__ import annotations
 
-from mdmem.privacy import text
+from mdmem.privacy import secrets, text
 from mdmem.privacy.text import Job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from mdmem.privacy.echo import Echo as Echo
     from mdmem.privacy.findings import Finding as Finding
+    from mdmem.settings import Settings
 
 TOO_DEEP = "[TOO DEEP]"
 MAX_DEPTH = 64
@@ -37,12 +37,15 @@ class Rules:
     keep_lines: a section leaves as many line breaks as it had.
     unclosed: "private", or "keep": what becomes of text behind a tag that is never closed.
     literal_code: a pair of tags wholly inside a closed code fence is only text.
+    tags: the words that make private tags; `private` always is one.
+    home: the user's home folder, for `anonymized`; "": paths stay as they are.
     secrets: whether to look for secrets at all. patterns: a person's own, as regular expressions; one that does
         not compile is left out. Their first group, or else all of the match, is masked.
     """
 
     __slots__ = (
         "_compiled",
+        "home",
         "keep_lines",
         "literal_code",
         "marker",
@@ -50,6 +53,7 @@ class Rules:
         "patterns",
         "redacted",
         "secrets",
+        "tags",
         "unclosed",
     )
 
@@ -64,9 +68,14 @@ class Rules:
         literal_code: bool = False,
         secrets: bool = True,
         patterns: tuple[str, ...] = (),
+        tags: tuple[str, ...] = (),
+        home: str = "",
     ) -> None:
-        self.marker = marker if marker in ("", "[PRIVATE]") or _is_inert(marker) else "[PRIVATE]"
-        self.redacted = redacted if redacted == "[REDACTED]" or (redacted and _is_inert(redacted)) else "[REDACTED]"
+        self.home = home
+        self.tags = _tag_words(tags)
+        self.marker = marker if marker in ("", "[PRIVATE]") or _is_inert(marker, self.tags) else "[PRIVATE]"
+        is_usable = redacted == "[REDACTED]" or (redacted and _is_inert(redacted, self.tags))
+        self.redacted = redacted if is_usable else "[REDACTED]"
         self.name_kinds = name_kinds
         self.keep_lines = keep_lines
         self.unclosed = unclosed
@@ -76,21 +85,30 @@ class Rules:
         self._compiled: list[Any] | None = None
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Rules:
-        """Take the rules from settings with dotted keys: `privacy.marker` and so on."""
-        names = ("marker", "redacted", "name_kinds", "keep_lines", "unclosed", "literal_code")
-        given = {name: settings[f"privacy.{name}"] for name in names}
-        return cls(**given, patterns=tuple(settings["privacy.patterns"]))
+    def of(cls, settings: Settings) -> Rules:
+        """Return the rules that the settings ask for."""
+        given = settings.privacy
+        return cls(
+            marker=given.marker,
+            redacted=given.redacted,
+            name_kinds=given.name_kinds,
+            keep_lines=given.keep_lines,
+            unclosed=given.unclosed,
+            literal_code=given.literal_code,
+            patterns=tuple(given.patterns),
+            tags=tuple(given.tags),
+            home=_home() if given.anonymize else "",
+        )
 
     def mark(self, kind: str) -> str:
-        """Say what stands for a secret of this kind."""
+        """Return what stands for a secret of this kind."""
         if not self.name_kinds:
             return self.redacted
         head = self.redacted.removesuffix("]")
         return f"{head}:{kind}]" if head != self.redacted else f"{head}:{kind}"
 
     def marks(self) -> tuple[str, ...]:
-        """Give what everything begins with that was taken out before."""
+        """Return what everything begins with that was taken out before."""
         return tuple(mark for mark in (self.redacted.removesuffix("]"), self.marker) if mark)
 
     def compiled(self) -> list[Any]:
@@ -107,40 +125,77 @@ class Rules:
         return self._compiled
 
 
+class Hidden:
+    """How much private sections of a text held: how many sections, and their characters and lines."""
+
+    __slots__ = ("chars", "lines", "sections")
+
+    def __init__(self, sections: int = 0, chars: int = 0, lines: int = 0) -> None:
+        self.sections = sections
+        self.chars = chars
+        self.lines = lines
+
+    def add(self, inner: str) -> None:
+        """Count one more section, by the text inside its tags."""
+        bare = inner.strip()
+        self.sections += 1
+        self.chars += len(bare)
+        self.lines += bare.count("\n") + 1
+
+
 class Cleaned:
-    """A value that is safe to store, and what was taken out of it.
+    """A value that is safe to store, and what was removed from it.
 
     private, redacted: how many private sections (and echoes of them), how many secrets.
-    unclosed: a private tag was never closed, or closed and never opened.
+    hidden: how much its private sections held.
+    unclosed: a private tag was never closed, or closed and never opened; stray: the latter.
     fully_private: the value is one text of which tags leave nothing; `value` is "".
     spans: the texts of private sections, for the echo; they must stay in memory.
     findings: what was taken out where, if it was asked for and the value is one text.
     """
 
-    __slots__ = ("findings", "fully_private", "private", "redacted", "spans", "unclosed", "value")
+    __slots__ = ("findings", "fully_private", "hidden", "private", "redacted", "spans", "stray", "unclosed", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
         self.private = 0
         self.redacted = 0
         self.unclosed = False
+        self.stray = False
+        self.hidden = Hidden()
         self.fully_private = False
         self.spans: tuple[str, ...] = ()
         self.findings: tuple[Finding, ...] = ()
 
 
 def clean(
-    value: Any, *, rules: Rules | None = None, origin: str = "prompt", echo: Echo | None = None, explain: bool = False
+    value: Any,
+    *,
+    rules: Rules | None = None,
+    origin: str = "prompt",
+    echo: Echo | None = None,
+    explain: bool = False,
+    names: frozenset[str] = frozenset(),
 ) -> Cleaned:
-    """Take what is private or secret out of a decoded JSON value; never raises.
+    """Take what is private or secret out of a decoded JSON value.
 
     origin: who wrote it ("prompt", "assistant" or "tool"); a lone `[private]` counts only where people write.
     echo: what private sections of this session held, to be masked here as well.
     explain: gather `findings`, if `value` is one text.
+    names: keys of mdmem's own, which stay as they are whatever a person's patterns match.
+
+    Raises:
+        PatternError: when a pattern of the user's own takes too long.
     """
     cleaned = Cleaned()
     job = Job(cleaned, rules or DEFAULT, origin, echo)
-    cleaned.value = _value(value, job, 0)
+    job.names = names
+    cleaned.value = _value(_without_spanning(value, job), job, 0)
+    if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans) and cleaned.value != "":
+        from mdmem.privacy.revealed import Revealed
+
+        job.revealed = Revealed(job.spans)
+        cleaned.value = _value(cleaned.value, job, 0)
     cleaned.spans = tuple(job.spans)
     if isinstance(value, str):
         cleaned.fully_private = job.emptied
@@ -151,20 +206,75 @@ def clean(
     return cleaned
 
 
-def may_hold_tag(value: str) -> bool:
-    """Say whether a text may hold a tag of any kind; False is sure, True only a reason to look closer."""
-    if not any(sign in value for sign in ("<", "[", "＜", "［", "\\u003c", "\\u003C")):
-        return False  # nothing opens one, and looking for a character is ten times quicker than for a word
+def may_hold_tag(value: str, rules: Rules) -> bool:
+    """Whether a text may hold a tag of any kind; False is sure, True only a reason to look closer."""
+    if text.may_hold_private(value, rules):
+        return True
     low = text.lower(value)
-    return "private" in low or any(word in low for word in ("-context", "system-", "system_", "persisted-output"))
+    return secrets.has_any(low, ("-context", "system-", "system_", "persisted-output", "hook_context"))
+
+
+def anonymized(value: Any, rules: Rules) -> Any:
+    """Return a JSON value whose paths do not tell the user's home folder and name, where the rules ask for that."""
+    if not rules.home:
+        return value
+    from mdmem.privacy import anonymous as paths
+
+    return paths.apply(value, rules.home)
+
+
+def may_hold_private(value: Any, rules: Rules) -> bool:
+    """Whether a JSON value may hold a private tag in any of its strings; False is sure."""
+    return _may_span(value, rules, True, 0)
+
+
+def as_typed(prompt: str) -> str:
+    """Return a prompt in which `[PRIVATE]` at the very start is the tag that it was typed as, not a mark of mdmem's."""
+    bare = prompt.lstrip()
+    return f"[private]{bare[len('[PRIVATE]') :]}" if bare.startswith("[PRIVATE]") else prompt
+
+
+def holds_memory(value: str) -> bool:
+    """Whether a text holds a block of memories that was injected, in any encoding; a mention of its name is none."""
+    from mdmem.privacy import fences, sections
+
+    low = text.lower(value)
+    if not any(name in low for name in fences.NAMES):
+        return False
+    return any(rule in fences.NAMES for *_, rule in sections.context(value, low))
 
 
 def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -> list[Finding]:
-    """Say what `clean` takes out of a text, where, and by which rule; in the text's order."""
+    """Return what `clean` takes out of a text, where, and by which rule; in the text's order."""
     return list(clean(value, rules=rules, origin=origin, explain=True).findings)
 
 
 # -- values
+
+
+def _without_spanning(value: Any, job: Job) -> Any:
+    """Return a value without the private sections that reach over several of its strings."""
+    if isinstance(value, str) or not _may_span(value, job.rules, False, 0):
+        return value
+    from mdmem.privacy import edits, segments
+
+    return segments.hide(edits.hide(value, job), job, MAX_DEPTH)
+
+
+def _may_span(value: Any, rules: Rules, listed: bool, depth: int) -> bool:
+    """Whether a tag may stand in a string of a list, or in the file that an edit was made in."""
+    if isinstance(value, str):
+        return listed and text.may_hold_private(value, rules)
+    if depth > MAX_DEPTH:
+        return False
+    if isinstance(value, dict):
+        originals = listed or "riginal" in "".join(filter(_is_text, value))
+        return any(_may_span(item, rules, originals, depth + 1) for item in value.values())
+    return isinstance(value, (list, tuple)) and any(_may_span(item, rules, True, depth + 1) for item in value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _value(value: Any, job: Job, depth: int) -> Any:
@@ -199,7 +309,7 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
     for key, item in value.items():
         name, cleaned = key, _value(item, job, depth + 1)
         if isinstance(key, str):
-            name = text.clean(key, job)
+            name = key if key in job.names else text.clean(key, job)
             if job.rules.secrets:
                 cleaned = _under_name(pair if key in ("value", "Value") and pair else key, cleaned, job)
         while name in result:  # two keys that were hidden alike
@@ -223,16 +333,16 @@ def _under_name(name: str, value: Any, job: Job) -> Any:
     if value is None or isinstance(value, bool) or value in ("", [], {}):
         return value
     low = name.lower()
-    if low not in SHORT_KEYS and not text.has_keyword(low):
+    if low not in SHORT_KEYS and not secrets.has_keyword(low):
         return value
-    from mdmem.privacy import names
+    from mdmem.privacy.secrets import names
 
     weight, kind = names.weigh(name)
     return _hidden(value, weight, kind, job) if weight else value
 
 
 def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
-    from mdmem.privacy import names, values
+    from mdmem.privacy.secrets import names, values
 
     if isinstance(value, str):
         if kind == "authorization" or (kind == "cookie" and "=" in value):
@@ -255,10 +365,25 @@ def _as_header(name: str, value: str, job: Job) -> str:
     return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
 
 
-def _is_inert(mark: str) -> bool:
+def _is_inert(mark: str, tags: tuple[str, ...]) -> bool:
     """Whether a mark stays as it is when it is read again, wherever it stands."""
+    rules = Rules(tags=tags)
     sample = f"a {mark} b1c2d3 {mark}b1c2d3 {mark}{mark}"
-    return all(clean(sample, rules=DEFAULT, origin=origin).value == sample for origin in ("prompt", "tool"))
+    return all(clean(sample, rules=rules, origin=origin).value == sample for origin in ("prompt", "tool"))
+
+
+def _home() -> str:
+    from mdmem import config
+
+    return config.home()
+
+
+def _tag_words(given: tuple[str, ...]) -> tuple[str, ...]:
+    if given in ((), ("private",)):
+        return ("private",)
+    from mdmem.privacy import tags
+
+    return tags.words(given)
 
 
 DEFAULT = Rules()

@@ -1,193 +1,214 @@
-"""The echo: an agent repeats in its tool calls what a private section told it, without the tags.
+"""The echo: an agent repeats what a private section told it, without the tags and often in another form.
 
-For a session, keyed hashes of the longer tokens of its private sections are kept in a file that only the user
-can read, never the tokens; what has such a hash in a later text is masked. The key lives in the same file, far
-from any vault, and goes with it when the session ends.
+What private sections held is known as keyed digests of its telling parts (`private_words`), or, within one payload,
+of texts that stay in memory. `Echo.find` finds those parts in a text: in any letter case, glued to other
+characters, wrapped at a line's end, escaped, or in base64 or hexadecimal.
 
-A token is what stands between white space, and each of its parts between quotes, between brackets and signs,
-and between all signs, so that `hunter2!pass` is known again in `PGPASSWORD="hunter2!pass"`, and `heron-box-42` in
-`root@heron-box-42`. Shorter tokens than `SHORTEST`, and common words, are not remembered: masking them would hide
-more of the work than of the secret.
+A digest tells only whether a piece of text is the part, not where to look. Each part therefore has an anchor: four
+characters of it, under a short keyed hash. A text's groups of four characters are hashed, a group that could be an
+anchor is compared by digest, and everything else is passed over: linear time, whatever the number of parts.
 """
 
 from __future__ import annotations
 
-import os
+from mdmem.privacy import private_words, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-SHORTEST = 8
-"""A token is worth remembering from this many characters on."""
+    from mdmem.privacy.views import TextView
 
-MOST = 50_000
-"""No more tokens than this are remembered at a time."""
+KEY_BYTES = 32
+DIGEST_BYTES = 8
 
-COMMON = frozenset(
-    """
-    password passwords database username function localhost computer directory document documents download redacted
-    sections personal account accounts customer customers company internal external services security secrets
-    credential credentials authorization authentication connection connections production staging development testing
-    environment environments variable variables deployment deployed repository branches settings configuration
-    configure response responses request requests message messages endpoint endpoints interface parameter parameters
-    argument arguments exception exceptions returned returning something anything everything nothing somebody everyone
-    important remember actually probably currently previously following different possible problem problems question
-    questions describe description implement implementation necessary available information generate generated
-    continue although because through together another whatever whenever yourself ourselves themselves operating
-    platform language programming javascript typescript postgres postgresql kubernetes container containers registry
-    terminal keyboard notebook calendar yesterday tomorrow thursday saturday wednesday november december february
-    september
-    """.split()  # noqa: SIM905 - a list of words reads better as text
-)
-"""Words that are in everybody's texts; in lower case."""
+Record = tuple[int, int, int, int, bytes]
+"""One part: hash of its anchor, where the anchor stands in it, its length, where it counts, its digest."""
 
-_KEY_BYTES = 32
-_DIGEST_BYTES = 16
-_LONGEST_FILE = 8 * 1024 * 1024
+_GROUP = 4
+_PAIR = 2
+_ANCHOR_BITS = 24
+_MOST_AT_ANCHOR = 16
+"""So many parts share one anchor at most: a text that repeats an anchor is compared with no more."""
 
-_QUOTES = str.maketrans(dict.fromkeys("\"'`\\", " "))
-_SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/", " "))
-_USER_AT = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/@", " "))
-_ALNUM = bytes(code if chr(code).isalnum() and code < 128 else 0x20 for code in range(256))
-_DASHED = bytes(code if chr(code) in "-_" else _ALNUM[code] for code in range(256))
-_EDGES = "\"'`.,;:!?()[]{}<>*_-=#/\\"
+_FEW_GROUPS = 16
+_DEPTH = 2
 
 
 class Echo:
-    """What the private sections of a session held, as keyed hashes."""
+    """What private sections held: finds it in other texts.
 
-    __slots__ = ("_digests", "_key")
+    Make one with `of` from texts, or from the records of a memory.
+    """
 
-    def __init__(self, key: bytes, digests: frozenset[bytes]) -> None:
-        self._key = key
-        self._digests = digests
+    __slots__ = ("_digest", "_factor", "_groups", "_pairs")
+
+    def __init__(self, key: bytes, records: Iterable[Record]) -> None:
+        self._digest = _digester(key)
+        self._factor = _factor(key)
+        self._groups: dict[int, list[Record]] = {}
+        self._pairs: dict[int, list[Record]] = {}
+        for record in records:
+            table = self._groups if record[2] >= _GROUP else self._pairs
+            table.setdefault(record[0], []).append(record)
 
     def find(self, text: str) -> list[tuple[int, int]]:
-        """Find what stood in a private section before: start and end, in order, apart from each other."""
-        spans: list[tuple[int, int]] = []
-        for level in _levels(text):
-            words = [word for word in level.split() if len(word) >= SHORTEST]
-            found = ((word, self._known(word)) for word in set(words))
-            known = {word: token for word, token in found if token}
-            if known:
-                spans += _places(level, words, known)
-        return _joined(spans)
+        """Find what stood in a private section: start and end, in order, apart from each other."""
+        return _joined(self._find(text, _DEPTH))
 
-    def _known(self, word: str) -> str:
-        """Give the longest token of a word that is remembered, or ""."""
-        tokens = (token for token in _tokens(word) if _digest(self._key, token) in self._digests)
-        return max(tokens, key=len, default="")
+    def _find(self, text: str, depth: int, *, joined: bool = False) -> list[tuple[int, int]]:
+        spans = list(self._hits(private_words.fold(views.spaced(text))))
+        if spans:
+            even = views.spaced_view(text)
+            spans = [even.origin(*span) for span in spans]
+        for view, lines_joined in _readings(text, depth, joined):
+            if view:
+                spans += [view.origin(*span) for span in self._find(view.text, depth - 1, joined=lines_joined)]
+        return spans
+
+    def _hits(self, low: str) -> Iterator[tuple[int, int]]:
+        """Find the parts in a text in lower case with single blanks."""
+        known: dict[str, bytes] = {}
+        data = low.encode("utf-16-le", "replace")
+        for size, table in ((_GROUP, self._groups), (_PAIR, self._pairs)):
+            if table and len(low) >= size:
+                for at, anchor in _anchored(data, size, self._factor, table):
+                    for record in table[anchor]:
+                        start = at - record[1]
+                        end = start + record[2]
+                        if start >= 0 and end <= len(low) and self._is_part(low, start, end, record, known):
+                            yield start, end
+
+    def _is_part(self, low: str, start: int, end: int, record: Record, known: dict[str, bytes]) -> bool:
+        piece = low[start:end]
+        digest = known.get(piece)
+        if digest is None:
+            digest = known[piece] = self._digest(piece)
+        return digest == record[4] and _stands_apart(low, start, end, record[3])
 
 
-def remember(path: str, spans: Iterable[str]) -> None:
-    """Add the tokens of private texts to a session's file, which is made when there is none, for the user alone.
+def _readings(text: str, depth: int, joined: bool) -> Iterator[tuple[TextView | None, bool]]:
+    """List what else a text may say, and whether its lines were joined. Only the text itself has lines to join."""
+    if depth == _DEPTH:
+        yield views.unwrapped(text), True
+    if depth and (not joined or views.may_encode(text)):
+        yield views.unescaped(text), joined
+    if depth == _DEPTH or (depth and views.may_encode(text)):
+        yield views.decoded(text), False
 
-    Any number of processes may do so at once.
 
-    Raises:
-        OSError: the file cannot be made or written.
+def of(spans: Iterable[str]) -> Echo:
+    """Make an echo of private texts that are at hand; they stay in this process."""
+    key = bytes(KEY_BYTES)
+    return Echo(key, records(key, spans))
+
+
+def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> list[Record]:
+    """Return what is to be remembered of private texts, without what is known already."""
+    digest, factor = _digester(key), _factor(key)
+    taken: dict[int, int] = {}
+    digests = set()
+    for record in known:
+        digests.add(record[4:] + record[3:4])
+        taken[record[0]] = taken.get(record[0], 0) + 1
+    made = []
+    for part, where in private_words.parts(spans).items():
+        own = digest(part)
+        if (own, where) in digests:
+            continue
+        found = _best_anchor(part, factor, taken)
+        if found:
+            taken[found[0]] = taken.get(found[0], 0) + 1
+            made.append((*found, len(part), where, own))
+    return made
+
+
+# -- anchors
+
+
+def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, int] | None:
+    """Choose the anchor of a part, hash and place: the one that fewest others have, and of digits and signs first.
+
+    None when all are taken by many others: such parts repeat each other.
     """
-    import fcntl
-
-    tokens = _worth_remembering(spans)
-    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-    file = os.open(path, flags, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        os.fchmod(file, 0o600)
-        key, digests, whole = _parse(_read(file))
-        lines = [] if whole else [b""]  # a process died in the middle of a line
-        if key is None:
-            os.ftruncate(file, 0)
-            key, digests, lines = os.urandom(_KEY_BYTES), set(), []
-            lines.append(key.hex().encode())
-        lines += [digest.hex().encode() for digest in {_digest(key, token) for token in tokens} - digests]
-        _write(file, b"".join(line + b"\n" for line in lines))
-    finally:
-        os.close(file)
+    size = _GROUP if len(part) >= _GROUP else _PAIR
+    data = part.encode("utf-16-le", "replace")
+    best: tuple[int, int, int, int] | None = None
+    for at in range(min(len(part) - size + 1, 200)):
+        anchor = _hash(int.from_bytes(data[2 * at : 2 * (at + size)], "little"), factor)
+        plain = sum(char.isalpha() or char == " " for char in part[at : at + size])
+        rank = (taken.get(anchor, 0), plain, at, anchor)
+        best = rank if best is None else min(best, rank)
+    return (best[3], best[2]) if best and best[0] < _MOST_AT_ANCHOR else None
 
 
-def load(path: str) -> Echo | None:
-    """Read a session's file; None when there is none, or nothing in it."""
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        key, digests, _ = _parse(_read(file))
-    except OSError:
-        return None
-    finally:
-        os.close(file)
-    return Echo(key, frozenset(digests)) if key and digests else None
+def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int]]:
+    """List where groups of characters stand that could be anchors: position in characters, and hash."""
+    step = 2 * size
+    shifted = [_numbers(memoryview(data)[2 * k : len(data) - (len(data) - 2 * k) % step], step) for k in range(size)]
+    groups: set[int] = set().union(*shifted)
+    wanted = {group: anchor for group in groups if (anchor := _hash(group, factor)) in table}
+    if not wanted:
+        return
+    if len(wanted) > _FEW_GROUPS:
+        for k, part in enumerate(shifted):
+            for number, group in enumerate(part):
+                if group in wanted:
+                    yield size * number + k, wanted[group]
+        return
+    for group, anchor in wanted.items():
+        bare = group.to_bytes(step, "little")
+        at = data.find(bare)
+        while at >= 0:
+            if at % 2 == 0:
+                yield at // 2, anchor
+            at = data.find(bare, at + 1)
 
 
-# -- tokens
+def _numbers(data: memoryview, size: int) -> memoryview:
+    return data.cast("Q") if size == 8 else data.cast("I")
 
 
-def _levels(text: str) -> Iterator[str]:
-    """Give the text with ever more signs turned into blanks, every character at its place."""
-    yield text
-    yield text.translate(_QUOTES)
-    yield text.translate(_SIGNS)
-    if "@" in text:
-        yield text.translate(_USER_AT)
-    plain = text.encode("ascii", "replace")
-    yield plain.translate(_DASHED).decode("ascii")
-    yield plain.translate(_ALNUM).decode("ascii")
+def _hash(group: int, factor: int) -> int:
+    return (group * factor >> 40) & ((1 << _ANCHOR_BITS) - 1)
 
 
-def _tokens(word: str) -> set[str]:
-    """Give a word, the value in it (X=…), and both without the signs around them, as far as they are long enough."""
-    bare = word.strip(_EDGES)
-    value = word.partition("=")[2]
-    return {token for token in (word, bare, value, value.strip(_EDGES)) if len(token) >= SHORTEST}
+def _factor(key: bytes) -> int:
+    return int.from_bytes(key[:8], "little") | 0x9E3779B97F4A7C15
 
 
-def _worth_remembering(spans: Iterable[str]) -> set[str]:
-    tokens: set[str] = set()
-    for span in spans:
-        for level in _levels(span):
-            for word in level.split():
-                if len(word) >= SHORTEST and len(tokens) < MOST:
-                    tokens.update(token for token in _tokens(word) if not _is_common(token))
-    return tokens
-
-
-def _is_common(token: str) -> bool:
-    return token.lower() in COMMON or _is_date(token)
-
-
-def _is_date(token: str) -> bool:
-    """Whether it is a day, like 2026-11-20."""
-    return len(token) == 10 and token[4] == token[7] == "-" and token.replace("-", "").isdigit()
-
-
-def _digest(key: bytes, token: str) -> bytes:
-    """Hash a token with the session's key. The C module is imported directly: `hashlib` loads OpenSSL."""
+def _digester(key: bytes) -> Callable[[str], bytes]:
+    """Return what hashes a part with a key. The C module is imported directly: `hashlib` loads OpenSSL."""
     try:
         from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
-    digest: bytes = blake2b(token.encode("utf-8", "replace"), key=key, digest_size=_DIGEST_BYTES).digest()
+
+    def digest(part: str) -> bytes:
+        made: bytes = blake2b(part.encode("utf-8", "replace"), key=key, digest_size=DIGEST_BYTES).digest()
+        return made
+
     return digest
 
 
-def _places(level: str, words: list[str], known: dict[str, str]) -> Iterator[tuple[int, int]]:
-    """Find the known tokens among all long words of a text, in order: a shorter word cannot hold one."""
-    at = 0
-    for word in words:
-        at = level.find(word, at)
-        token = known.get(word)
-        if token is not None:
-            start = at + word.find(token)
-            yield start, start + len(token)
-        at += len(word)
+# -- places
 
 
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
+    """Whether what stands between `start` and `end` is as much on its own as it has to be."""
+    if where == private_words.ANYWHERE:
+        return True
+    continues = str.isdecimal if where == private_words.NUMBER else _continues
+    before = start > 0 and continues(low[start - 1]) and continues(low[start])
+    return not before and not (end < len(low) and continues(low[end]) and continues(low[end - 1]))
+
+
+def _continues(char: str) -> bool:
+    """Whether a character belongs to the same word as one of its kind beside it."""
+    return char.isalnum() and not private_words.is_boundless(char)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:
@@ -195,37 +216,3 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-# -- the file: a key in hexadecimal on the first line, then a digest a line
-
-
-def _parse(data: bytes) -> tuple[bytes | None, set[bytes], bool]:
-    """Read key and digests; a line that is none is left out. And whether the last line is whole."""
-    first, *lines = data.split(b"\n")
-    key = _unhex(first, _KEY_BYTES)
-    digests = {digest for line in lines if (digest := _unhex(line, _DIGEST_BYTES))}
-    return key, digests, data.endswith(b"\n")
-
-
-def _unhex(line: bytes, size: int) -> bytes | None:
-    if len(line) != 2 * size:
-        return None
-    try:
-        return bytes.fromhex(line.decode("ascii"))
-    except ValueError:
-        return None
-
-
-def _read(file: int) -> bytes:
-    parts = []
-    room = _LONGEST_FILE
-    while room > 0 and (part := os.read(file, min(room, 1 << 20))):
-        parts.append(part)
-        room -= len(part)
-    return b"".join(parts)
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]

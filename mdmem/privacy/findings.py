@@ -1,4 +1,4 @@
-"""What was taken out of a text, and where it was before anything was."""
+"""What was removed from a text, and where it was before anything was."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def locate(text: str, history: list[list[Edit]]) -> tuple[Finding, ...]:
 
 
 def _before(positions: list[int], edits: list[Edit]) -> list[int]:
-    """Say where rising positions were before `edits` were made; what an edit put there was where it begins."""
+    """Return where rising positions were before `edits` were made; what an edit put there was where it begins."""
     result: list[int] = []
     shift = number = 0
     for position in positions:

@@ -2,58 +2,81 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, Tag, named_tags, private_tags, shadow
+from mdmem.privacy import fences, intent
+from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, WORD, Tag, named_tags, private_tags, shadow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-MEMORY = ("mdmem-context", "claude-mem-context", "truememory-context", "basic-memory-context")
-"""Fences around injected memories: gone even if one is never closed, so that no memory is remembered again."""
-
-HOST = ("system-reminder", "system_instruction", "system-instruction", "persisted-output")
+HOST = ("system-reminder", "system_instruction", "system-instruction", "persisted-output", "hook_context")
 """What an agent's host puts between the user's words: gone if it is closed, else it was only mentioned."""
 
+
+_MOST_MENTIONS = 1000
+"""A text that speaks of tags more often than this means the next one."""
 
 Section = tuple[int, int, int, int, str]
 """A part to be taken out: start and end with its tags, start and end of what they enclose, and the rule."""
 
 
 def private(
-    text: str, low: str, *, strict: bool, keep_unclosed: bool, literal_code: bool
-) -> tuple[list[Section], bool]:
-    """Find what private tags hide: outermost sections in order, and whether a tag found no partner.
+    text: str, low: str, words: tuple[str, ...], *, strict: bool, keep_unclosed: bool, literal_code: bool
+) -> tuple[list[Section], set[str]]:
+    """Return what private tags hide, outermost sections in order, and what the tags do that found no partner.
 
-    strict: people wrote it, so that a lone `[private]` counts; in a tool's output it heads a section of an INI file.
-    keep_unclosed: a tag without a partner hides nothing.
+    words: those that make tags. strict: people wrote the text, so that a lone `[private]` counts; in a tool's output
+    it heads a section of an INI file. keep_unclosed: a tag without a partner hides nothing.
     literal_code: a pair wholly inside a closed code fence is only text.
     """
     plain = shadow(low)
-    pairs, lone = _pair(private_tags(text, plain))
+    pairs, lone = _pair(private_tags(text, plain, words))
+    pairs = [pair for pair in pairs if not intent.is_setting(text, pair[:2], pair[2:4])]
     if literal_code and pairs:
         pairs = _outside_fences(text, pairs)
-    last_closed = max((end for _, end, _, _, family in pairs if family in _OTHER_CASE), default=-1)
+    last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)
     sections = _union(pairs)
-    lone = [tag for tag in lone if not _is_mention(tag, plain, strict, last_closed)]
-    hidden, unclosed = _hide_lone(len(text), sections, lone, keep_unclosed)
+    counted = (tag for tag in lone if strict or not intent.is_heading(tag, last_closed))
+    meant = (
+        tag
+        for number, tag in enumerate(_outside(counted, sections))
+        if number >= _MOST_MENTIONS or not intent.is_mention(tag, text, plain, last_closed)
+    )
+    hidden, unclosed = _hide_lone(len(text), sections, meant, keep_unclosed)
     return (_union(sections + hidden) if hidden else sections), unclosed
 
 
-def context(text: str, low: str) -> list[Section]:
-    """Find fences around memories and hosts' blocks: outermost sections in order."""
-    names = [name for name in MEMORY + HOST if name in low]
-    if not names:
-        return []
+def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
+    """Return a text without the private tags that hide something in it, and with what they hide."""
     plain = shadow(low)
+    pairs, lone = _pair(private_tags(text, plain, words))
+    cuts = [(tag[0], tag[1]) for tag in lone if not intent.is_mention(tag, text, plain, -1)]
+    for start, end, inner_start, inner_end, _ in pairs:
+        cuts += ((start, inner_start), (inner_end, end))
+    parts = []
+    at = 0
+    for start, end in sorted(cuts):
+        parts.append(text[at:start])
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def context(text: str, low: str) -> list[Section]:
+    """Return the fences around memories and hosts' blocks: outermost sections in order.
+
+    A fence is gone even if it is never closed, so that no memory is remembered again.
+    """
     sections: list[Section] = []
-    lone: list[Tag] = []
+    names = [name for name in HOST if name in low]
+    plain = shadow(low) if names else low
     for name in names:
-        pairs, rest = _pair(named_tags(text, plain, name))
-        sections += pairs
-        lone += rest if name in MEMORY else ()
-    sections = _union(sections)
-    lone = [tag for tag in lone if not _in_backticks(tag, plain)]
-    for start, end, name, does in _outside(lone, sections):
+        sections += _pair(named_tags(text, plain, name))[0]
+    if "-context" not in low:
+        return _union(sections)
+    found, lone = fences.find(low)
+    sections = _union(sections + found)
+    lone = [tag for tag in lone if not _in_backticks(tag, low)]
+    for start, end, name, does in list(_outside(lone, sections)):
         last = end if does in (CLOSES, EMPTY) else len(text)
         sections.append((start, last, end, last, name))
     return _union(sections)
@@ -80,7 +103,7 @@ def _pair(tags: Iterable[Tag]) -> tuple[list[Section], list[Tag]]:
     return pairs, sorted(lone)
 
 
-_OTHER_CASE = {BRACKET: SHOUT, SHOUT: BRACKET}
+_OTHER_CASE = {WORD + BRACKET: WORD + SHOUT, WORD + SHOUT: WORD + BRACKET}
 """`[PRIVATE]…[/private]`: the case of a bracket matters only while there is a better partner."""
 
 
@@ -99,28 +122,26 @@ def _union(sections: list[Section]) -> list[Section]:
 _NOWHERE: Section = (0, 0, 0, 0, "")
 
 
-def _outside(tags: list[Tag], sections: list[Section]) -> list[Tag]:
-    """Keep the tags that no section holds; both in order."""
-    outside: list[Tag] = []
+def _outside(tags: Iterable[Tag], sections: list[Section]) -> Iterator[Tag]:
+    """Yield the tags that no section holds; both in order."""
     number = 0
     for tag in tags:
         while number < len(sections) and sections[number][1] <= tag[0]:
             number += 1
         if number == len(sections) or tag[0] < sections[number][0]:
-            outside.append(tag)
-    return outside
+            yield tag
 
 
-def _hide_lone(size: int, sections: list[Section], lone: list[Tag], keep: bool) -> tuple[list[Section], bool]:
+def _hide_lone(size: int, sections: list[Section], lone: Iterable[Tag], keep: bool) -> tuple[list[Section], set[str]]:
     """Hide what a lone tag may have meant: on to the end, or back to the section before it (or the start)."""
     hidden: list[Section] = []
-    unclosed = False
+    unclosed: set[str] = set()
     number = before = 0
-    for start, end, family, does in _outside(lone, sections):
+    for start, end, family, does in lone:
         if does == EMPTY:
             hidden.append((start, end, end, end, family))
             continue
-        unclosed = True
+        unclosed.add(does)
         if keep:
             continue
         if does != CLOSES:
@@ -132,22 +153,6 @@ def _hide_lone(size: int, sections: list[Section], lone: list[Tag], keep: bool) 
         hidden.append((before, end, before, start, family))
         before = end
     return hidden, unclosed
-
-
-def _is_mention(tag: Tag, plain: str, strict: bool, last_closed: int) -> bool:
-    """Whether a lone tag is only spoken of: in backticks, as the marker, as a link's text or an INI section.
-
-    last_closed: where the last closing bracket that has a partner stands. Before it, brackets are tags.
-    """
-    start, end, family, does = tag
-    if _in_backticks(tag, plain):
-        return True
-    if does == CLOSES or family not in _OTHER_CASE:
-        return False
-    if family == SHOUT:
-        return True
-    is_link = plain[end : end + 1] in ("(", ":", "[") or plain[start - 1 : start] == "]"
-    return (is_link or not strict) and start > last_closed
 
 
 def _in_backticks(tag: Tag, plain: str) -> bool:

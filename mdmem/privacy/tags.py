@@ -9,37 +9,61 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
+"""Characters that take no place on the screen; a tag with one of them inside still is that tag."""
 
 WORD = "private"
+"""The word that always makes a tag; `privacy.tags` adds others."""
+
 MARKER = "[PRIVATE]"
 """The default marker; it looks like an opening tag and is none, unless `[/PRIVATE]` closes it."""
 
-ANGLE, BRACKET, COMMENT, SHOUT = "private-tag", "private-bracket", "private-comment", "private-shout"
-"""The families of private tags; SHOUT is a bracket that looks like the marker."""
+ANGLE, BRACKET, COMMENT, SHOUT = "-tag", "-bracket", "-comment", "-shout"
+"""The families of private tags, behind the word; SHOUT is a bracket that looks like the marker."""
+
+MAX_WORDS = 20
+_MAX_WORD_CHARS = 40
 
 BLANK = " \t\n\r\f\v\u00a0\u2028\u2029"
 _BEFORE = frozenset("<[/-" + BLANK)
 _AFTER = frozenset(">]/-" + BLANK)
 
-_DISGUISES = (
-    ("＜", "<"),
-    ("＞", ">"),
-    ("／", "/"),
-    ("［", "["),
-    ("］", "]"),
-)
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _ESCAPES = (
     ("\\u003c", "     <"),
     ("\\u003e", ">     "),
     ("\\u002f", "     /"),
+    ("\\u005b", "     ["),
+    ("\\u005d", "]     "),
+    ("\\x3c", "   <"),
+    ("\\x3e", ">   "),
+    ("\\x2f", "   /"),
+    ("\\x5b", "   ["),
+    ("\\x5d", "]   "),
     ("\\/", " /"),
-    ("\\n", "  "),
+    ("\\n", " \n"),
     ("\\r", "  "),
     ("\\t", "  "),
     ("\\", " "),
 )
+_PERCENT = (
+    ("%253c", "    <"),
+    ("%253e", ">    "),
+    ("%252f", "    /"),
+    ("%3c", "  <"),
+    ("%3e", ">  "),
+    ("%2f", "  /"),
+    ("%5b", "  ["),
+    ("%5d", "]  "),
+    ("%20", "   "),
+)
+"""An escape and what stands for it in the shadow: the sign, at the side where the tag is, and blanks."""
 
+_OPENING = frozenset(escape for escape, plain in (*_ESCAPES, *_PERCENT) if plain[-1:] in ("<", "["))
+_CLOSING = frozenset(escape for escape, plain in (*_ESCAPES, *_PERCENT) if plain[:1] in (">", "]"))
+_SIZES = (6, 5, 4, 3)
 
 OPENS, CLOSES, EMPTY = "opens", "closes", "empty"
 """What a tag does: `<private>`, `</private>`, `<private/>`."""
@@ -54,25 +78,58 @@ A plain tuple: of a million objects in a hostile text, the collector would visit
 def shadow(low: str) -> str:
     """Undo the disguises of a tag's characters in a lower-case text, keeping every position."""
     if not low.isascii():
-        for full_width, plain in _DISGUISES:
-            low = low.replace(full_width, plain)
-    if "\\" in low:
-        for escape, plain in _ESCAPES:
-            low = low.replace(escape, plain)
+        if any(sign in low for sign in "＜＞／［］"):
+            low = low.translate(_FULL_WIDTH)
+        for sign in INVISIBLE:
+            low = low.replace(sign, " ")
+    for sign, escapes in (("\\", _ESCAPES), ("%", _PERCENT)):
+        if sign in low:
+            for escape, plain in escapes:
+                low = low.replace(escape, plain)
     return low
 
 
-def private_tags(text: str, plain: str) -> Iterator[Tag]:
+def words(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that make tags: `private`, and of those in the settings what a tag can hold."""
+    found = dict.fromkeys([WORD, *(word.strip(" <>[]/!").lower() for word in given)])
+    good = [word for word in found if 2 <= len(word) <= _MAX_WORD_CHARS and set(word) <= _WORD_SIGNS]
+    return tuple(good[:MAX_WORDS])
+
+
+_WORD_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def private_tags(text: str, plain: str, words: tuple[str, ...]) -> Iterable[Tag]:
     """Read `<private>`, `[private]` and `<!-- private -->` and what closes them; `plain` is the text's shadow."""
+    found = [_word_tags(text, plain, word) for word in words if word in plain]
+    return found[0] if len(found) == 1 else sorted(tag for tags in found for tag in tags)
+
+
+def _word_tags(text: str, plain: str, word: str) -> Iterator[Tag]:
     ends, starts = _Ahead(plain, ">"), _Ahead(plain, "<")
-    at = plain.find(WORD)
+    at = plain.find(word)
     while at >= 0:
-        end = at + len(WORD)
+        end = at + len(word)
         if plain[at - 1 : at] in _BEFORE and (plain[end : end + 1] in _AFTER or end == len(plain)):
             tag = _read_private(text, plain, at, end, ends, starts)
             if tag is not None:
                 yield tag
-        at = plain.find(WORD, end)
+        at = plain.find(word, end)
+
+
+def unknown(low: str, words: tuple[str, ...]) -> Iterator[str]:
+    """Yield what looks like a private tag and is none, such as `<private-note>` and `<private:x>`."""
+    for word in words:
+        at = low.find(f"<{word}")
+        while at >= 0:
+            end = at + 1 + len(word)
+            name = low[at + 1 : end + _MAX_WORD_CHARS].partition(">")[0].split(None, 1)[0]
+            if low[end : end + 1] in _NAME_GOES_ON and name.strip("-_.:") != word and name not in words:
+                yield name
+            at = low.find(f"<{word}", end)
+
+
+_NAME_GOES_ON = ("-", "_", ":", ".")
 
 
 def named_tags(text: str, plain: str, name: str) -> Iterator[Tag]:
@@ -90,21 +147,22 @@ def named_tags(text: str, plain: str, name: str) -> Iterator[Tag]:
 
 
 def _read_private(text: str, plain: str, at: int, end: int, ends: _Ahead, starts: _Ahead) -> Tag | None:
+    word = plain[at:end]
     opener, closing = _look_back(plain, at)
     if opener < 0:
         return None
     if plain[opener] == "<":
         if plain[end : end + 1] == "-":
             return None  # <private-note>
-        return _read_angle(text, plain, opener, end, ANGLE, closing, ends, starts)
+        return _read_angle(text, plain, opener, end, word + ANGLE, closing, ends, starts)
     last = _skip(plain, end)
     if plain[opener] == "[" and plain[last : last + 1] == "]":
-        family = SHOUT if text[opener : last + 1] in (MARKER, "[/PRIVATE]") else BRACKET
-        return opener, last + 1, family, CLOSES if closing else OPENS
+        family = word + (SHOUT if text[opener : last + 1].replace("\\", "") in (MARKER, "[/PRIVATE]") else BRACKET)
+        return _start(text, opener), _end(text, last), family, CLOSES if closing else OPENS
     if plain[opener] == "-" and plain.startswith("--", last):
         opener, last = _comment_start(plain, opener), _comment_end(plain, last)
         if opener >= 0 and last >= 0:
-            return _start(text, opener), _end(text, last), COMMENT, CLOSES if closing else OPENS
+            return _start(text, opener), _end(text, last), word + COMMENT, CLOSES if closing else OPENS
     return None
 
 
@@ -159,18 +217,25 @@ def _comment_end(plain: str, dash: int) -> int:
 
 
 def _start(text: str, opener: int) -> int:
-    """Where a tag begins in the text: at the backslashes, if its `<` was written as an escape."""
-    if text[opener] not in "cC":
+    """Return where a tag begins in the text: before the backslashes, if its bracket was written as an escape."""
+    if text[opener] in "<[＜［":
         return opener
-    opener -= len("\\u003")
+    for size in _SIZES:
+        if text[opener + 1 - size : opener + 1].lower() in _OPENING:
+            opener -= size - 1
+            break
     while opener > 0 and text[opener - 1] == "\\":
         opener -= 1
     return opener
 
 
 def _end(text: str, last: int) -> int:
-    """Where a tag ends in the text, whose `>` (perhaps written as an escape) is at `last`."""
-    return last + (len("\\u003e") if text[last] == "\\" else 1)
+    """Return where a tag ends in the text, whose closing bracket (perhaps written as an escape) is at `last`."""
+    if text[last] in "\\%":
+        for size in _SIZES:
+            if text[last : last + size].lower() in _CLOSING:
+                return last + size
+    return last + 1
 
 
 class _Ahead:

@@ -6,12 +6,15 @@ the text calls for it.
 
 from __future__ import annotations
 
+from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mdmem.privacy import Cleaned, Rules
     from mdmem.privacy.echo import Echo
+    from mdmem.privacy.revealed import Revealed
     from mdmem.privacy.sections import Section
 
 MAX_ROUNDS = 6
@@ -21,29 +24,25 @@ is still changing after this many rounds is dropped whole."""
 SHORTEST = 8
 """A shorter string can hold neither a tag nor a secret."""
 
-KEYWORDS = (
-    "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
-    "gh_pat", "hub_pat", "lab_pat", "ext_pat", "sig=", "signature=", "sid=", "code=", "kennwort", "senha", "wachtwoord",
-    "parola", "salasana",
-)  # fmt: skip
-"""What every name of a secret holds, in lower case. A text without them needs no closer look."""
+_NOTHING = " \t\r\n.,;:!?…-–—*_()\"'“”‘’«»。、！？，；：（）「」\u200b\u200c\u200d\ufeff"
+"""What says nothing by itself: white space, punctuation, and quotes."""
 
-KEYWORDS_BEYOND_ASCII = (
-    "비밀번호", "암호", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "hasło", "şifre", "lösenord",
-    "jelszó",
-)  # fmt: skip
+SHORTEST_REVEALED = 4
+"""A shorter private value, in characters, is masked nowhere else: it would hide more of the work than of the secret."""
 
 Edit = tuple[int, int, str, str]
-"""Start, end, what stands there instead, and the rule that says so."""
+"""Start, end, what stands there instead, and the rule that sets it."""
 
 
 class Job:
     """One call of `clean`: its rules, and what it has taken out so far.
 
-    emptied: the last text was left empty by private tags. history: the edits of each step on the last text.
+    spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
+    names: keys of mdmem's own, which are no text. emptied: the last text was left empty by private tags.
+    history: the edits of each step on the last text.
     """
 
-    __slots__ = ("cleaned", "echo", "emptied", "history", "origin", "rules", "spans")
+    __slots__ = ("cleaned", "echo", "emptied", "history", "names", "origin", "revealed", "rules", "spans")
 
     def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: Echo | None) -> None:
         self.rules = rules
@@ -51,17 +50,19 @@ class Job:
         self.echo = echo
         self.cleaned = cleaned
         self.spans: list[str] = []
+        self.revealed: Revealed | None = None
         self.emptied = False
         self.history: list[list[Edit]] = []
+        self.names: frozenset[str] = frozenset()
 
 
 def clean(text: str, job: Job) -> str:
     """Clean one text: storable, without what is private or secret, and the same if it is cleaned again."""
     text = storable(text)
     job.emptied = False
-    if len(text) < SHORTEST and not job.rules.patterns:
+    if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
         return text
-    sections = len(job.spans)
+    sections, private = len(job.spans), job.cleaned.private
     for _ in range(MAX_ROUNDS):
         before, low = text, lower(text)
         for step in _STEPS:
@@ -75,10 +76,16 @@ def clean(text: str, job: Job) -> str:
         job.cleaned.redacted += 1
         return job.rules.marker or job.rules.redacted
     marker = job.rules.marker
-    if len(job.spans) > sections and not (text.replace(marker, "") if marker else text).strip():
+    hidden = len(job.spans) > sections or (job.revealed is not None and job.cleaned.private > private)
+    if hidden and not _says_more(text.replace(marker, "") if marker else text, job.origin):
         job.emptied = True
         return ""
     return text
+
+
+def _says_more(rest: str, origin: str) -> bool:
+    """Whether something is left beside private sections; of what people write, a full stop or a quote is nothing."""
+    return bool(rest.strip() if origin == "tool" else rest.strip(_NOTHING))
 
 
 def storable(text: str) -> str:
@@ -115,21 +122,66 @@ def apply(text: str, edits: list[Edit], job: Job) -> str:
 # -- the steps: from a text (and its lower case) to what is to be changed in it, in order
 
 
-def _private_edits(text: str, low: str, job: Job) -> list[Edit]:
-    if "private" not in low or not any(sign in low for sign in ("<", "[", "＜", "［", "\\u003c")):
+def may_hold_private(text: str, rules: Rules) -> bool:
+    """Whether a text may hold a private tag; False is sure."""
+    if not has_any(text, ("<", "[", "\\", "%", "＜", "［")):
+        return False  # looking for a character is ten times quicker than for a word
+    return _has_tag(lower(text), rules.tags)
+
+
+def _has_tag(low: str, words: tuple[str, ...]) -> bool:
+    if low.isascii():
+        return has_any(low, words) and has_any(low, _TAG_SIGNS)
+    low = visible(low)
+    wide = ["".join([chr(ord(sign) + 0xFEE0) for sign in word]) for word in words]
+    return has_any(low, (*words, *wide)) and has_any(low, _TAG_SIGNS)
+
+
+_TAG_SIGNS = ("<", "[", "＜", "［", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c")
+"""What a tag begins with, in lower case."""
+
+
+def visible(text: str) -> str:
+    """Return a text without the characters that nobody sees."""
+    if text.isascii():
+        return text
+    from mdmem.privacy.tags import INVISIBLE
+
+    return text.translate(dict.fromkeys(map(ord, INVISIBLE)))
+
+
+def private_edits(text: str, low: str, job: Job) -> list[Edit]:
+    """Return what is to be changed so that no private section is left; `low` is the text in lower case."""
+    found = private_sections(text, low, job)
+    return _marked(text, found, job) if found else []
+
+
+def private_sections(text: str, low: str, job: Job) -> list[Section]:
+    """Return what private tags hide in a text, tags included, in order; `low` is the text in lower case."""
+    if not _has_tag(low, job.rules.tags):
         return []
-    from mdmem.privacy import sections
+    from mdmem.privacy import sections, tags
 
     rules = job.rules
     found, unclosed = sections.private(
         text,
         low,
+        rules.tags,
         strict=job.origin != "tool",
         keep_unclosed=rules.unclosed == "keep",
         literal_code=rules.literal_code,
     )
-    job.cleaned.unclosed |= unclosed
-    return _marked(text, found, job)
+    job.cleaned.unclosed |= bool(unclosed)
+    job.cleaned.stray |= tags.CLOSES in unclosed
+    return found
+
+
+def _invisible_edits(text: str, low: str, job: Job) -> list[Edit]:
+    """Take out characters that nobody sees, if they stand inside the words of tags."""
+    bare = visible(low)
+    if bare is low or all(bare.count(word) == low.count(word) for word in job.rules.tags):
+        return []
+    return [(0, len(text), visible(text), "invisible")]
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
@@ -146,6 +198,7 @@ def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:
             edits.append((start, end, "", rule))
             continue
         job.spans.append(inner)
+        job.cleaned.hidden.add(inner)
         job.cleaned.private += 1
         if last_mark >= 0:
             start, _, _, rule = edits[last_mark]
@@ -161,9 +214,7 @@ def _lines(text: str, start: int, end: int, job: Job) -> str:
 
 def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
     del job  # no setting changes this
-    if not any(word in low for word in ("-context", "system", "persisted-output")):
-        return []
-    if not any(sign in low for sign in ("<", "＜", "\\u003c")):
+    if not has_any(low, ("-context", "system", "persisted-output", "hook_context")):
         return []
     from mdmem.privacy import sections
 
@@ -171,20 +222,37 @@ def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
-    del low  # an echo is equal in every letter
-    if job.echo is None:
+    del low  # the memories look at the text in their own ways
+    known = [memory for memory in (job.echo, job.revealed) if memory is not None]
+    if not known:
         return []
-    marks = job.rules.marks()
-    found = [span for span in job.echo.find(text) if not _cuts_mark(text, *span, marks)]
+    from mdmem.privacy import marks
+
+    ours = job.rules.marks()
+    spans = [span for memory in known for span in memory.find(text)]
+    found = [span for span in _merged(spans) if not marks.cuts(text, *span, ours)]
     job.cleaned.private += len(found)
     return [(start, end, job.rules.marker, "echo") for start, end in found]
 
 
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Order spans, and join those that overlap."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
-    """Say what is to be changed so that no secret is left; `low` is the text in lower case."""
+    """Return what is to be changed so that no secret is left; `low` is the text in lower case."""
     spans = _secret_spans(text, low, job) if job.rules.secrets else []
     if job.rules.patterns:
-        spans += _own_spans(text, job.rules)
+        from mdmem.privacy import patterns
+
+        spans += patterns.find(text, job.rules)
     if not spans:
         return []
     spans.sort(key=lambda span: span[0])
@@ -211,81 +279,55 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.rules.marks()
     spans: list[tuple[int, int, str]] = []
     if len(text) > _LONG or may_hold_token(text):
-        from mdmem.privacy import tokens
+        from mdmem.privacy.secrets import tokens
 
         spans += tokens.find(text)
-    if any(sign in text for sign in _PLACE_SIGNS):
-        from mdmem.privacy import places
+    if has_any(text, _PLACE_SIGNS):
+        from mdmem.privacy.secrets import places
 
         spans += places.find(text, low, marks)
+    if has_any(text, _COMMAND_SIGNS):
+        from mdmem.privacy.secrets import commands
+
+        spans += [span for span in commands.find(text, low) if not text.startswith(marks, span[0])]
     if has_keyword(low):
-        from mdmem.privacy import pairs
+        from mdmem.privacy.secrets import pairs, tables
 
         spans += pairs.find(text, low, marks)
+        if "\n" in text or "values" in low:
+            spans += [span for span in tables.find(text, low) if not text.startswith(marks, span[0])]
     return spans
 
 
-def may_hold_token(text: str) -> bool:
-    """Whether a text has a long word that is neither plain lower case nor a UUID: all that a token could be."""
-    words = text.encode("ascii", "replace").translate(_SPACED).split()
-    return any(len(word) >= SHORTEST_TOKEN and not _is_harmless(word) for word in words)
-
-
-def _is_harmless(word: bytes) -> bool:
-    is_uuid = len(word) == 36 and word.translate(None, b"0123456789abcdef") == b"----"
-    return is_uuid or (word.islower() and word.translate(None, b"0123456789") == word)
-
-
 _PLACE_SIGNS = (
-    "://", "-----", "Private-Lines", " --", " -p", " -P", " -a", " -A", " -u", " -U", " -w", " pass:", " /p:",
-    " login ", " auth ", "entified ", "ENTIFIED ", "SecureString", "htpasswd", "rabbitmqctl", "mysqladmin",
-    "codecov -t", ":5432:", ":*:", "sudo -S", "chpasswd",
-)  # fmt: skip
-"""What stands at every place that `places` knows: an address, a key block, an option of a command line."""
+    "://",
+    "-----",
+    "Private-Lines",
+    ":5432:",
+    ":*:",
+    "oracle:thin:",
+    "onnect",
+    "ogin(",
+    "redential",
+    "asicAuth(",
+    "Authentication(",
+    "PDO(",
+)
+"""What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
-SHORTEST_TOKEN = 16
-"""No token that can be told by its look is shorter, in characters."""
+_COMMAND_SIGNS = (
+    " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
+    " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
+    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "chpasswd",
+)  # fmt: skip
+"""What stands in every command line that `commands` knows."""
 
 _LONG = 16 * 1024
 """A text that long is searched for tokens at once: it is sure to have a long word somewhere."""
 
-_SPACED = bytes(code if code > 32 and chr(code) not in "\"'`()[]{}<>,;" else 32 for code in range(256))
-
-
-def has_keyword(low: str) -> bool:
-    """Whether a text in lower case holds a word that could name a secret."""
-    if any(word in low for word in KEYWORDS):
-        return True
-    return not low.isascii() and any(word in low for word in KEYWORDS_BEYOND_ASCII)
-
-
-def _own_spans(text: str, rules: Rules) -> list[tuple[int, int, str]]:
-    """Find what a person's own patterns match, unless it is a mark, or a part of one."""
-    spans: list[tuple[int, int, str]] = []
-    for number, pattern in enumerate(rules.compiled(), 1):
-        for match in pattern.finditer(text):
-            start, end = match.span(1 if pattern.groups and match.group(1) is not None else 0)
-            if start < end and not _cuts_mark(text, start, end, rules.marks()):
-                spans.append((start, end, f"pattern-{number}"))
-    return spans
-
-
-def _cuts_mark(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
-    for mark in marks:
-        at = text.find(mark, max(0, start - _LONGEST_MARK), end)
-        while at >= 0:
-            close = text.find("]", at) + 1 if mark[0] == "[" else at + len(mark)
-            if at <= start < close or at < end < close:
-                return True
-            at = text.find(mark, at + 1, end)
-    return False
-
-
-_LONGEST_MARK = 64
-"""A mark with its kind is not longer, in characters."""
-
 _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
-    _private_edits,
+    _invisible_edits,
+    private_edits,
     _context_edits,
     _echo_edits,
     secret_edits,

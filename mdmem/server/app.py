@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,16 +37,21 @@ ReachOf = Callable[["Context[Any, Any]"], Reach]
 def on_stdio(vault: str | None) -> MCPServer[Any]:
     """Make the server for a process that an agent started and talks to over pipes."""
     cwd = str(Path.cwd())
-    return build(lambda _: reach.on_stdio(vault, os.environ, cwd), vault)
+    return build(lambda ctx: reach.on_stdio(vault, os.environ, cwd, _meta(ctx)), vault)
 
 
 def over_http(vault: str | None) -> MCPServer[Any]:
     """Make the server for HTTP, where every request says for itself whose it is."""
-    return build(lambda ctx: reach.over_http(vault, _request(ctx).headers), vault)
+    return build(lambda ctx: reach.over_http(vault, _request(ctx).headers, _meta(ctx)), vault)
+
+
+def _meta(ctx: Context[Any, Any]) -> Mapping[str, Any]:
+    """Return what the client, not the model, says beside the arguments of a request."""
+    return dict(ctx.request_context.meta or {})
 
 
 def _request(ctx: Context[Any, Any]) -> Any:
-    """Give the HTTP request, without which nobody can say whose it is: the environment must not say it."""
+    """Return the HTTP request, without which nobody can say whose it is: the environment must not say it."""
     request = ctx.request_context.request
     if request is None:
         raise UsageError("This server answers HTTP requests only.")
@@ -88,18 +93,13 @@ def _tool(row: Tool, reach_of: ReachOf, vault: str | None) -> ServerTool:
         call,
         title=row.title,
         description=row.function.__doc__,
-        annotations=ToolAnnotations(
-            title=row.title,
-            read_only_hint=not row.writes,
-            destructive_hint=row.destructive,
-            idempotent_hint=row.idempotent or not row.writes,
-            open_world_hint=False,
-        ),
+        annotations=_hints(row),
         structured_output=False,
     )
-    # What a tool gives is checked by mypy: the schema is for clients, made once for all tools that give the same.
-    tool.fn_metadata.output_schema = _schema(signature.return_annotation)
-    tool.parameters = _slim(tool.parameters) | {"additionalProperties": False}
+    # What a tool gives is checked by mypy. A list of tools is a part of every conversation, and answers explain
+    # themselves: it says no more than that they have keys.
+    tool.fn_metadata.output_schema = {"type": "object"}
+    tool.parameters = _slim(tool.parameters)
     if row.extra:
         tool.parameters["patternProperties"] = {row.extra[1]: row.extra[2]}
     return tool
@@ -108,21 +108,40 @@ def _tool(row: Tool, reach_of: ReachOf, vault: str | None) -> ServerTool:
 def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str | None = None) -> CallToolResult:
     """Call a tool's function and give its values, and the same as text; or why not, for the model to act on."""
     try:
-        value = row.function(at(), **given)
+        here = at()
+        if row.needs:
+            here.require(row.needs)
+        value = row.function(here, **given)
     except MdmemError as error:
         return _refusal(str(error))
     except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
         log.write(config.load(vault), f"the tool {row.name} failed", error)
-        return _refusal(f"{row.name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may know why.")
+        return _refusal(f"{row.name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may show why.")
     lines = row.text(value)
     text = "\n".join(lines) if row.writes else shown.fenced(lines)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
+
+
+def _hints(row: Tool) -> ToolAnnotations:
+    """Return what a client is told of a tool, where it differs from what the protocol assumes of any."""
+    if not row.writes:
+        return ToolAnnotations(read_only_hint=True)
+    return ToolAnnotations(destructive_hint=row.destructive, idempotent_hint=row.idempotent or None)
+
+
+def output_schema(row: Tool) -> dict[str, Any]:
+    """Return the whole schema of what a tool gives."""
+    return _schema(inspect.signature(row.function, eval_str=True).return_annotation)
 
 
 @cache
 def _schema(given: Any) -> dict[str, Any]:
     made: dict[str, Any] = _slim(TypeAdapter(given).json_schema(), given=False)
     return made
+
+
+_BOUNDS = ("maxLength", "maxItems", "minItems", "minimum", "maximum", "additionalProperties")
+"""What a model need not know of an argument until it is out of bounds; the refusal names them."""
 
 
 class _Tool(ServerTool):
@@ -156,6 +175,8 @@ def _slim(schema: Any, *, given: bool = True) -> Any:
             kept[key] = {name: _slim(each, given=given) for name, each in value.items()}
         elif given and key == "anyOf" and len(value) == 2 and {"type": "null"} in value:
             kept |= _slim(next(each for each in value if each != {"type": "null"}))
+        elif given and key in _BOUNDS:
+            continue
         elif key != "title" and not (given and key == "default" and value in (None, "", [], False)):
             kept[key] = _slim(value, given=given)
     return kept
@@ -177,14 +198,16 @@ def _add_resource(server: MCPServer[Any], row: Resource, reach_of: ReachOf, vaul
 
     def call(ctx: Context[Any, Any], **given: Any) -> str:
         try:
-            return shown.fenced(row.function(reach_of(ctx), given[variable]))
+            here = reach_of(ctx)
+            here.require(row.needs)
+            return shown.fenced(row.function(here, given[variable]))
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from None
         except MdmemError as error:
             raise ResourceError(str(error)) from None
         except Exception as error:  # noqa: BLE001 - as for tools
             log.write(config.load(vault), f"the resource {row.name} failed", error)
-            raise ResourceError(f"mdmem failed ({type(error).__name__}). `mdmem doctor` may know why.") from None
+            raise ResourceError(f"mdmem failed ({type(error).__name__}). `mdmem doctor` may show why.") from None
 
     _sign(call, row.name, _with_request(variable, str))
     server.resource(
@@ -198,12 +221,14 @@ def _add_prompt(server: MCPServer[Any], row: Prompt, reach_of: ReachOf, vault: s
 
     def call(ctx: Context[Any, Any], **given: Any) -> str:
         try:
-            return row.function(reach_of(ctx), given.get(name) or "")
+            here = reach_of(ctx)
+            here.require(row.needs)
+            return row.function(here, given.get(name) or "")
         except MdmemError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - as for tools
             log.write(config.load(vault), f"the prompt {row.name} failed", error)
-            return f"mdmem failed ({type(error).__name__}). `mdmem doctor` may know why."
+            return f"mdmem failed ({type(error).__name__}). `mdmem doctor` may show why."
 
     annotated = Annotated[str, Field(description=meaning)]
     default = inspect.Parameter.empty if required else ""
@@ -223,7 +248,7 @@ def _with_request(name: str, annotation: Any, default: Any = inspect.Parameter.e
 
 
 def _sign(function: Any, name: str, signature: inspect.Signature) -> None:
-    """Give a wrapper the name and the signature from which the SDK makes its schemas."""
+    """Set a wrapper\'s the name and the signature from which the SDK makes its schemas."""
     function.__name__ = name
     function.__signature__ = signature
     function.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}

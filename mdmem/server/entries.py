@@ -7,15 +7,15 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from mdmem import journal, note
-from mdmem.recall.search import Hit
+from mdmem.search.engine import SearchHit
 from mdmem.server import shown
 from mdmem.server.reach import Reach
+from mdmem.vault import journal, note
 
 NAME_CHARS = 60
 
 
-class Entry(TypedDict):
+class NoteLine(TypedDict):
     """A note on one line. score: how well it fits, 0 where nothing was ranked. line: the best of its text."""
 
     id: str
@@ -27,19 +27,19 @@ class Entry(TypedDict):
     line: str
 
 
-class Found(TypedDict):
+class FoundNotes(TypedDict):
     """A part of an answer. total: how many notes match. next_offset: where the next part begins, or null.
 
     hints: what the user should know, or try instead.
     """
 
-    entries: list[Entry]
+    entries: list[NoteLine]
     total: int
     next_offset: int | None
     hints: list[str]
 
 
-def of_hit(at: Reach, hit: Hit, meta: Mapping[str, Any]) -> Entry:
+def of_hit(at: Reach, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Make an entry of a hit. meta: its front matter, as its file says now."""
     return {
         "id": shown.line(at.gate, hit.id, NAME_CHARS),
@@ -47,12 +47,12 @@ def of_hit(at: Reach, hit: Hit, meta: Mapping[str, Any]) -> Entry:
         "kind": shown.line(at.gate, hit.kind, NAME_CHARS),
         "title": shown.line(at.gate, hit.title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, hit.project, NAME_CHARS),
-        "score": round(hit.score, 2),
-        "line": _outdated(at, meta) + _alike(hit) + _without_title(shown.line(at.gate, hit.snippet), hit.title),
+        "score": 0.0 if at.titles_only else round(hit.score, 2),
+        "line": _outdated(at, meta) + _alike(hit) + _text(at, hit.snippet, hit.title),
     }
 
 
-def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> Entry:
+def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> NoteLine:
     """Make an entry of a note that was read. facts: what the index knows of it."""
     meta = {**facts, **parsed.meta}
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
@@ -63,7 +63,7 @@ def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) ->
         "title": shown.line(at.gate, title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
-        "line": _outdated(at, meta) + _without_title(shown.line(at.gate, journal.unmarked(parsed.body[:1_000])), title),
+        "line": _outdated(at, meta) + _text(at, journal.unmarked(parsed.body[:1_000]), title),
     }
 
 
@@ -77,16 +77,17 @@ def _outdated(at: Reach, meta: Mapping[str, Any]) -> str:
     return f"(superseded by {shown.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
 
 
-def _alike(hit: Hit) -> str:
+def _alike(hit: SearchHit) -> str:
     return f"({hit.similar} more say the same) " if hit.similar else ""
 
 
-def _without_title(line: str, title: str) -> str:
-    """Say nothing twice: most prompts and answers begin with their title."""
+def _text(at: Reach, text: str, title: str) -> str:
+    """Show the best of a note's text, unless only titles are open, or it says what the title says."""
+    line = "" if at.titles_only else shown.line(at.gate, text)
     return "" if line.rstrip("…").strip() in title else line
 
 
-def lines(found: Found) -> Iterator[str]:
+def lines(found: FoundNotes) -> Iterator[str]:
     """Write a part of an answer as text."""
     yield from rows(found["entries"])
     if not found["entries"]:
@@ -96,7 +97,7 @@ def lines(found: Found) -> Iterator[str]:
     yield from found["hints"]
 
 
-def rows(entries: Iterable[Entry]) -> Iterator[str]:
+def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
     """Write entries as text."""
     for entry in entries:
         where = f" ({entry['project']})" if entry["project"] else ""
@@ -106,7 +107,7 @@ def rows(entries: Iterable[Entry]) -> Iterator[str]:
             yield f"  > {entry['line']}"
 
 
-def paged(entries: list[Entry], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> Found:
+def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
     """Put a part of an answer together. limit: how many notes it was to have."""
     more = offset + limit
     return {"entries": entries, "total": total, "next_offset": more if more < total else None, "hints": list(hints)}

@@ -18,6 +18,10 @@ MAX_PAYLOAD_BYTES = 16 * 1024 * 1024
 DRAINED_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024
 MAX_CONNECTIONS = 128
+MAX_STRANGERS = 64
+"""So many connections may be open of which nobody has shown the token; the others are for those who have."""
+ADMITTED = "mdmem.admitted"
+"""What marks the connection of a request that was let in."""
 BODY_SECONDS = 10.0
 HEADER_SECONDS = 10.0
 ANSWER_SECONDS = 120.0
@@ -25,9 +29,12 @@ ANSWER_SECONDS = 120.0
 _HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 _METHODS = ("POST",)
 
+Headers = dict[bytes, list[bytes]]
+"""The values of each header, by its name in lower case."""
+
 
 class Guard:
-    """An ASGI application around another.
+    """An ASGI application around another. What it lets in beside a request of our own origin, `admit` decides.
 
     hosts: the `Host` values that are ours, port included. token: what `Authorization: Bearer` must hold.
     """
@@ -48,20 +55,24 @@ class Guard:
         status = self._refusal(scope)
         body = b""
         if status is None:
+            scope[ADMITTED] = True
             limit = MAX_PAYLOAD_BYTES if scope["path"].startswith("/hooks/") else MAX_BODY_BYTES
             status, body = await _body(scope, receive, limit)
         if status is not None:
-            await _refuse(send, status)
+            await self.refuse(scope, send, status)
             return
         await self._answer(scope, _Replay(body, receive), send)
 
     def _refusal(self, scope: Any) -> int | None:
-        """Say with which status a request is refused by its headers alone, or None."""
+        """Return the status with which a request is refused by its headers alone, or None."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
             return 431
-        headers: dict[bytes, list[bytes]] = {}
+        headers: Headers = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value.strip())
+        return self._is_foreign(headers) or self.admit(scope, headers)
+
+    def _is_foreign(self, headers: Headers) -> int | None:
         host = headers.get(b"host", [])
         if len(host) != 1 or host[0].lower() not in self._hosts:
             return 421
@@ -69,6 +80,10 @@ class Guard:
             return 403
         if any(site.lower() not in (b"same-origin", b"none") for site in headers.get(b"sec-fetch-site", [])):
             return 403
+        return None
+
+    def admit(self, scope: Any, headers: Headers) -> int | None:
+        """Return the status with which a request of our own origin is refused, or None: a program needs the token."""
         given = headers.get(b"authorization", [])
         if len(given) != 1 or not self._is_token(given[0]):
             return 401
@@ -78,6 +93,10 @@ class Guard:
         if len(kind) != 1 or kind[0].partition(b";")[0].strip().lower() != b"application/json":
             return 415
         return None
+
+    async def refuse(self, scope: Any, send: Any, status: int) -> None:  # noqa: ARG002 - a page may depend on it
+        """Answer a request that is not let in."""
+        await _refuse(send, status)
 
     def _is_token(self, given: bytes) -> bool:
         scheme, _, value = given.partition(b" ")
@@ -97,7 +116,7 @@ class Guard:
         with anyio.move_on_after(ANSWER_SECONDS) as limit:
             await self._app(scope, receive, watched)
         if limit.cancelled_caught and not started:
-            await _refuse(send, 504)
+            await self.refuse(scope, send, 504)
 
 
 async def _body(scope: Any, receive: Any, limit: int) -> tuple[int | None, bytes]:
@@ -140,14 +159,14 @@ class _Replay:
 
 
 _WORDS = {
-    400: "The request broke off.",
+    400: "The connection closed during the request.",
     401: "A token is needed: Authorization: Bearer ..., as `mdmem mcp --http` says where to find.",
-    403: "This is not for pages of other sites.",
+    403: "Requests from other sites are refused.",
     405: "Only POST is answered.",
     408: "The request took too long.",
     413: "The request is too long.",
     415: "The request must be application/json.",
-    421: "This is not a name of this server.",
+    421: "The Host header does not name this server.",
     431: "The headers are too long.",
     504: "The answer took too long.",
 }

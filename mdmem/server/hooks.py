@@ -1,10 +1,13 @@
-"""`POST /hooks/<agent>`: what `mdmem hook` does, for agents that speak HTTP. Answered when the note is on disk.
+"""`POST /hooks/<agent>`: what `mdmem hook` and `mdmem inject` do, for agents that speak HTTP.
+
+Answered when the note is on disk, with the memories that the prompt calls for.
 
 It is never the only path: a command hook needs no server that happens to run.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from typing import Any
@@ -13,9 +16,10 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmem import agents, config, log
+from mdmem import agents, config, launch, log
 from mdmem.agents import payload
 from mdmem.capture import hook
+from mdmem.inject import process
 
 _alone = threading.Lock()
 """Notes of one session wait for each other anyway, and a process is not asked to do more at once than it can."""
@@ -33,6 +37,26 @@ def endpoint(vault: str | None) -> Any:
     return post
 
 
+def _given(name: str, data: bytes, vault: str | None) -> bytes:
+    """Return what the injection command would print; what goes wrong with it costs the memories, and no more."""
+    try:
+        return process.given(name, data, vault, os.environ)
+    except Exception as error:  # noqa: BLE001 - as for the command
+        log.write(config.load(vault, os.environ), "an injection over HTTP failed", error)
+        return b""
+
+
+def _with_memories(reply: bytes, given: bytes) -> bytes:
+    """Make one JSON object of what a hook says and what is injected; an agent that takes no context gets the former."""
+    if not (reply and given):
+        return reply or given
+    said, more = json.loads(reply), json.loads(given)
+    for key, value in more.items():
+        both = isinstance(value, dict) and isinstance(said.get(key), dict)
+        said[key] = {**said[key], **value} if both else value
+    return payload.encode(said).encode() + b"\n"
+
+
 def _handle(vault: str | None, name: str, data: bytes) -> Response:
     try:
         payload.decode(data)
@@ -42,7 +66,8 @@ def _handle(vault: str | None, name: str, data: bytes) -> Response:
     try:
         with _alone:
             reply = hook.run([name], data, vault, os.environ)
+            reply = _with_memories(reply, _given(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
         log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
-        reply = b""
+        reply = launch.last_words(name)
     return Response(reply, media_type="application/json" if reply else None)

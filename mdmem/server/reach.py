@@ -7,17 +7,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem import config, journal, note, project
+from mdmem import config, project
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import private
-from mdmem.recall.gate import Gate
-from mdmem.recall.staged import Place
+from mdmem.search.gate import Gate
+from mdmem.search.staged import Place
 from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
+from mdmem.vault import journal, note, people
 
 PROJECT_HEADER = "X-Project"
 """Over HTTP: the journal's name of the project that is worked in."""
+
+
+FOR_TITLES, FOR_TEXT, FOR_WRITING = 1e-9, 0.5, 1.0
+"""How much trust it takes to be shown titles, to be shown text, and to write."""
 
 
 class Reach(NamedTuple):
@@ -26,7 +31,8 @@ class Reach(NamedTuple):
     project: the journal's name of the project that is worked in, "" when that is not known.
     hidden: projects that stay at home, so that no other project is told of them.
     here: the project that is worked in and the code's branch; what waits on another branch is not found.
-    internal: whose internal memories are meant, or why that cannot be told.
+    internal: whose internal memories are meant, or why that cannot be told. trust: how much of the ordinary journal
+    is open: nothing at 0, titles below 0.5, reading below 1. It is 1 for the owner's own requests.
     """
 
     config: Config
@@ -35,9 +41,26 @@ class Reach(NamedTuple):
     hidden: frozenset[str]
     here: Place
     internal: Context | str
+    trust: float = 1.0
+
+    @property
+    def titles_only(self) -> bool:
+        """Whether no text of the ordinary journal may be shown beside titles."""
+        return self.trust < FOR_TEXT
+
+    def require(self, needs: float) -> None:
+        """Raise UsageError when this request's trust is below what a tool `needs`, or its context is spoiled."""
+        if isinstance(self.internal, str) and self.internal != context.MISSING:
+            raise UsageError(self.internal)
+        if self.trust >= needs:
+            return
+        if self.trust <= 0:
+            raise UsageError("The user's journal is closed to this connection: its accessor's trust is 0.")
+        what = "titles and not text" if self.titles_only else "and not write"
+        raise UsageError(f"This connection may read {what}: its accessor's trust is {self.trust:g}.")
 
     def context(self) -> Context:
-        """Give whose internal memories are meant.
+        """Return whose internal memories are meant.
 
         Raises:
             UsageError: when the connection does not say, or says it wrongly.
@@ -47,8 +70,8 @@ class Reach(NamedTuple):
         return self.internal
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
-        """Say whether a note may be shown: nobody's internal memory, and no other project's private note."""
-        if note.is_internal(path, meta.get("kind")):
+        """Return whether a note may be shown: nobody's internal memory, and no other project's private note."""
+        if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
         owner = path.split("/")[1] if path.startswith("journal/") else str(meta.get("project", ""))
         if self.project and owner == self.project:
@@ -56,29 +79,32 @@ class Reach(NamedTuple):
         return not (owner in self.hidden or private.says_so(meta))
 
 
-def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str) -> Reach:
-    """Give the reach of a process that an agent started in a project's folder."""
+def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Reach:
+    """Return the reach of a process that an agent started in a project's folder. meta: the request's `_meta`."""
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
     name = journal.find_project(settings, gate.name(journal.identity(place))) or gate.name(place.name)
     branch = gate.name(place.branch) if place.branch else ""
-    return _reach(settings, gate, name, lambda: context.from_env(env), branch)
+    return _reach(settings, gate, name, lambda: context.beside(lambda: context.from_env(env), meta or {}), branch)
 
 
-def over_http(vault: str | None, headers: Any) -> Reach:
-    """Give the reach of an HTTP request, by its headers alone (starlette's)."""
+def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Reach:
+    """Return the reach of an HTTP request, by its headers (starlette's) and the MCP request's `_meta`."""
     settings = config.load(vault, os.environ)
     named = context.header(headers, PROJECT_HEADER)
     name = named[0].strip() if len(named) == 1 else ""
-    return _reach(settings, Gate(settings), name, lambda: context.from_headers(headers))
+    return _reach(
+        settings, Gate(settings), name, lambda: context.beside(lambda: context.from_headers(headers), meta or {})
+    )
 
 
 def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Reach:
-    """Give the reach of a program that calls the tools' functions itself.
+    """Return the reach of a program that calls the tools' functions itself.
 
-    extras: whose internal memories are meant, as `context.read` takes it: `internal_context`, a `Context` or a
-        mapping; or its values, such as internal_type="ghost", ghost_type="user", ghost_owner="alice".
+    extras: whose internal memories are meant, as `context.read` takes it: `internal_context` or `internalContext`,
+        a `Context` or a mapping such as {"type": "ghost", "ghost_type": "user", "owner_user_id": "alice"}; or its
+        values, such as internal_type="ghost", ghost_type="user", ghost_owner="alice".
     """
     settings = config.load(vault, os.environ)
     return _reach(settings, Gate(settings), project, lambda: context.read(extras))
@@ -89,14 +115,25 @@ def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context],
         internal: Context | str = read()
     except UsageError as error:
         internal = str(error)
-    return Reach(settings, gate, name, _at_home(settings.vault) - {name}, Place([name], branch), internal)
+    place = Place([name], branch)
+    return Reach(
+        settings, gate, name, _at_home(settings.vault) - {name}, place, internal, _journal_trust(settings, internal)
+    )
+
+
+def _journal_trust(settings: Config, internal: Context | str) -> float:
+    """Return how much of the ordinary journal a connection is trusted with: all of it when it is the owner's own."""
+    if isinstance(internal, str):
+        return 1.0 if internal == context.MISSING else 0.0
+    own = internal.ghost_type == "user" and internal.accessor == internal.owner
+    return 1.0 if own else context.trust(settings, internal)
 
 
 _homes: dict[str, tuple[list[tuple[str, int, int]], frozenset[str]]] = {}
 
 
 def _at_home(root: str) -> frozenset[str]:
-    """Name the projects that stay on this machine; their pages are read again when one has changed."""
+    """Return the projects that stay on this machine; their pages are read again when one has changed."""
     state = []
     for page in sorted(Path(root, "journal").glob(f"*/{journal.PROJECT_PAGE}")):
         try:

@@ -9,15 +9,16 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem import journal, note, vault
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.recall import search as engine
-from mdmem.recall.index.view import View
-from mdmem.recall.query import Query
-from mdmem.recall.select import allowed
-from mdmem.server import entries, index, shown
-from mdmem.server.entries import Entry, Found
-from mdmem.server.reach import Reach
+from mdmem.search import engine
+from mdmem.search.index.view import View
+from mdmem.search.query import Query
+from mdmem.search.select import allowed
+from mdmem.search.text import analysis
+from mdmem.server import entries, lookup, shown
+from mdmem.server.entries import FoundNotes, NoteLine
+from mdmem.server.reach import FOR_TEXT, Reach
+from mdmem.vault import disk, journal, note
 
 MAX_LIMIT = 50
 MAX_NOTES = 20
@@ -28,21 +29,21 @@ MAX_CHARS = 40_000
 MAX_QUERIES = 8
 MAX_QUERY_CHARS = 4_000
 
-RECENT_KINDS = "prompt,response,summary,note"
+RECENT_KINDS = ",".join(["prompt", "response", "summary", *note.WRITTEN])
 
 Words = Annotated[
     str,
     Field(
-        description='Words (ranked, none required), "exact phrase", +must, -not, begin*, kind:prompt, since:2w.',
+        description='Ranked words, "phrase", +must, -not, begin*, kind:prompt, since:2w.',
         max_length=MAX_QUERY_CHARS,
     ),
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many entries.")]
-Offset = Annotated[int, Field(ge=0, description="Where to begin: `next_offset` of the part before.")]
-Project = Annotated[str, Field(description="Only this project, by its name.")]
-Note = Annotated[str, Field(description="mem:ID, an id, its unambiguous beginning, or a path.")]
-Kind = Annotated[str, Field(description="prompt, response, observation, summary, note, session; several by commas.")]
-Since = Annotated[str, Field(description="From then on: 2w, yesterday, monday, 2026-09-14, 2026-09.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most 50.")]
+Offset = Annotated[int, Field(ge=0, description="`next_offset` of the last part.")]
+Project = Annotated[str, Field(description="Its name.")]
+Note = Annotated[str, Field(description="mem:ID, id or path.")]
+Kind = Annotated[str, Field(description="Such as prompt,response,observation,note.")]
+Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 2026-09.")]
 
 
 def search(
@@ -50,48 +51,35 @@ def search(
     query: Words = "",
     queries: Annotated[
         tuple[str, ...],
-        Field(description="The same question in other words; all are searched in one go.", max_length=MAX_QUERIES),
+        Field(description="The question in other words.", max_length=MAX_QUERIES),
     ] = (),
     kind: Kind = "",
     project: Project = "",
-    session: Annotated[str, Field(description="Only this session, by its id or its beginning.")] = "",
-    file: Annotated[str, Field(description="Only about this file: a name or the end of a path.")] = "",
-    tool: Annotated[str, Field(description="Only runs of this tool.")] = "",
-    tags: Annotated[tuple[str, ...], Field(description="Only with all of these tags.")] = (),
-    agent: Annotated[str, Field(description="Only from this agent, such as claude-code.")] = "",
-    branch: Annotated[str, Field(description="Only made on this branch, also what waits on it.")] = "",
+    session: Annotated[str, Field(description="Its id.")] = "",
+    file: Annotated[str, Field(description="A part of a path, or a glob.")] = "",
+    tool: Annotated[str, Field(description="Runs of it.")] = "",
+    tags: Annotated[tuple[str, ...], Field(description="All of them.")] = (),
+    agent: Annotated[str, Field(description="Such as claude-code.")] = "",
+    branch: Annotated[str, Field(description="Of the code.")] = "",
     since: Since = "",
-    until: Annotated[str, Field(description="Until the end of then; as `since`.")] = "",
+    until: Annotated[str, Field(description="As `since`.")] = "",
     state: Annotated[str, Field(description="pinned, edited, failed, private, redacted or staged.")] = "",
     sort: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",
     limit: Limit = 10,
     offset: Offset = 0,
-) -> Found:
+) -> FoundNotes:
     """Search the memory of earlier sessions. Gives an index of notes, one line each; `get_notes` reads them whole."""
     if sort not in engine.SORTS:
         raise UsageError(f"sort must be {', '.join(engine.SORTS)}; not {sort!r:.40}.")
-    asked = index.parsed(
+    asked = lookup.parsed(
         at, query, kind=kind or None, project=project or None, session=session or None, file=file or None,
         tool=tool or None, tag=tags or None, agent=agent or None, branch=branch or None,
         since=since or None, until=until or None, **{"is": state or None},
     )  # fmt: skip
-    more = [index.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
+    more = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
     asked = asked._replace(words=" ".join(dict.fromkeys(" ".join([asked.words, *more]).split())))
     ranked = sort == "relevance" and bool(asked.text)
     return found(at, asked, sort=sort, limit=limit, offset=offset, collapse=ranked)
-
-
-def search_user_prompts(
-    at: Reach,
-    query: Words = "",
-    project: Project = "",
-    since: Since = "",
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Found:
-    """Search what the user really asked, word for word, across sessions. An empty query lists the latest."""
-    asked = index.parsed(at, query, kind="prompt", project=project or None, since=since or None)
-    return found(at, asked, sort="relevance", limit=limit, offset=offset, collapse=False)
 
 
 def recent(
@@ -101,9 +89,9 @@ def recent(
     since: Since = "",
     limit: Limit = 10,
     offset: Offset = 0,
-) -> Found:
+) -> FoundNotes:
     """List the newest notes."""
-    asked = index.parsed(at, "", kind=kind or None, project=project or None, since=since or None)
+    asked = lookup.parsed(at, "", kind=kind or None, project=project or None, since=since or None)
     return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
@@ -113,24 +101,28 @@ def file_history(
     project: Project = "",
     limit: Limit = 20,
     offset: Offset = 0,
-) -> Found:
+) -> FoundNotes:
     """List what was asked, done and said about a file, newest first."""
-    asked = index.parsed(at, "", file=path, project=project or None)
+    asked = lookup.parsed(at, "", file=path, project=project or None)
     return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
-def related(at: Reach, note: Note, limit: Limit = 10) -> Found:  # noqa: A002, RUF100 - the argument's name
+def related(at: Reach, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
     """Find notes like one, by the words that are most its own."""
-    path, _ = index.resolve(at, note)
-    with index.fresh(at.config) as notices:
+    path, _ = lookup.resolve(at, note)
+    with lookup.fresh(at.config) as notices:
         result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
     kept = list(_seen(at, result.hits))[:limit]
     return entries.paged(kept, len(kept), 0, limit, notices)
 
 
-def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> Found:
+def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
     """Answer a query with a part of what may be seen of its answer. collapse: notes that say the same are one entry."""
-    with index.fresh(at.config) as notices:
+    if at.titles_only and any((asked.words, asked.phrases, asked.must, asked.must_not, asked.prefixes)):
+        return _by_title(at, asked, limit, offset)
+    if at.titles_only and any(each.key in ("file", "tool") for each in asked.filters):
+        at.require(FOR_TEXT)  # which files a note is about is a part of its text
+    with lookup.fresh(at.config) as notices:
         result = engine.search(
             at.config,
             asked,
@@ -149,18 +141,31 @@ def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collap
     return entries.paged(kept, result.total, offset, limit, hints)
 
 
-def _seen(at: Reach, hits: Iterable[engine.Hit]) -> Iterator[Entry]:
+def _by_title(at: Reach, asked: Query, limit: int, offset: int) -> FoundNotes:
+    """Answer a query from titles alone, the newest first: what the text says must not show in any part of it."""
+    terms = set(analysis.query_terms(" ".join([asked.text, *asked.prefixes])))
+    bare = asked._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
+    every = found(at, bare, sort="newest", limit=MAX_BY_TITLE, offset=0, collapse=False)["entries"]
+    kept = [entry for entry in every if not terms or terms & set(analysis.counts(entry["title"]))]
+    return entries.paged(kept[offset : offset + limit], len(kept), offset, limit)
+
+
+MAX_BY_TITLE = 2_000
+"""Where only titles are open, so many of the newest notes are looked at."""
+
+
+def _seen(at: Reach, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
     """Make entries of the hits that may be seen."""
     for hit in hits:
-        parsed = index.read(at, hit.path)
+        parsed = lookup.read(at, hit.path)
         if parsed is not None:
             yield entries.of_hit(at, hit, parsed.meta)
 
 
 def _is_known(at: Reach, suggestion: str) -> bool:
-    """Say whether a suggested spelling is one of notes that may be seen: it is taken from all."""
-    result = engine.search(at.config, index.parsed(at, suggestion), limit=1, update=False, here=at.here)
-    return any(index.read(at, hit.path) is not None for hit in result.hits)
+    """Return whether a suggested spelling is one of notes that may be seen: it is taken from all."""
+    result = engine.search(at.config, lookup.parsed(at, suggestion), limit=1, update=False, here=at.here)
+    return any(lookup.read(at, hit.path) is not None for hit in result.hits)
 
 
 # -- around a moment -------------------------------------------------------------------------------
@@ -170,7 +175,7 @@ class Timeline(TypedDict):
     """The notes around one, in order of time. anchor: its id."""
 
     anchor: str
-    entries: list[Entry]
+    entries: list[NoteLine]
     hints: list[str]
 
 
@@ -181,35 +186,33 @@ def timeline(
     before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
     after: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
     kind: Kind = "",
-    all_projects: Annotated[bool, Field(description="Not only the note's own project.")] = False,
+    all_projects: Annotated[bool, Field(description="Not only its own.")] = False,
 ) -> Timeline:
     """Show what happened before and after a note, in order of time."""
     if not note and not query:
         raise UsageError("Give `note` (an id from `search`) or `query`.")
-    path = index.resolve(at, note)[0] if note else _best(at, query)
-    asked = index.parsed(at, "", kind=kind or None)
+    path = lookup.resolve(at, note)[0] if note else _best(at, query)
+    asked = lookup.parsed(at, "", kind=kind or None)
 
-    def around(view: View) -> tuple[str, list[Entry]]:
+    def around(view: View) -> tuple[str, list[NoteLine]]:
         anchor = view.find(path)
         if anchor is None:
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         facts = view.facts(anchor)
         own = None if all_projects else facts.get("project")
-        narrowed = index.parsed(at, "", kind=kind or None, project=str(own).lower()) if own else asked
+        narrowed = lookup.parsed(at, "", kind=kind or None, project=str(own).lower()) if own else asked
         numbers = _around(view, at, narrowed, anchor, before, after)
         return str(facts["id"]), [found for number in numbers if (found := _entry(at, view, number))]
 
-    nothing: tuple[str, list[Entry]] = ("", [])
-    (name, found), notices = index.ask(at, around, nothing)
+    nothing: tuple[str, list[NoteLine]] = ("", [])
+    (name, found), notices = lookup.ask(at, around, nothing)
     return {"anchor": name, "entries": found, "hints": list(notices)}
 
 
 def _best(at: Reach, query: str) -> str:
-    with index.fresh(at.config):
-        result = engine.search(at.config, index.parsed(at, query), limit=5, update=False, here=at.here)
-    for hit in result.hits:
-        if index.read(at, hit.path) is not None:
-            return hit.path
+    hits = found(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
+    for entry in hits["entries"]:
+        return lookup.resolve(at, entry["id"])[0]
     raise NotFoundError(f"No note fits {query!r:.80}. Try other words with `search` first.")
 
 
@@ -228,12 +231,12 @@ def _around(view: View, at: Reach, asked: Query, anchor: int, before: int, after
     return near[max(found - before, 0) : found + after + 1]
 
 
-def _entry(at: Reach, view: View, number: int) -> Entry | None:
+def _entry(at: Reach, view: View, number: int) -> NoteLine | None:
     path = view.path(number)
-    parsed = index.read(at, path)
+    parsed = lookup.read(at, path)
     if parsed is None:
         return None
-    facts = {**view.facts(number), "created": vault.iso_time(view.number("created", number))}
+    facts = {**view.facts(number), "created": disk.iso_time(view.number("created", number))}
     return entries.of_note(at, path, parsed, facts)
 
 
@@ -243,7 +246,8 @@ def _entry(at: Reach, view: View, number: int) -> Entry | None:
 class Whole(TypedDict):
     """A note, or as much of it as there was room for.
 
-    meta: its front matter. text: from `offset` on. next_offset: where the rest begins, or null.
+    meta: its front matter. text: from `offset` on. next_offset: where the rest begins, or null. checksum: for
+    `edit_note`, `move_note` and `delete_note`.
     """
 
     id: str
@@ -252,6 +256,7 @@ class Whole(TypedDict):
     meta: dict[str, Any]
     text: str
     next_offset: int | None
+    checksum: str
 
 
 class Notes(TypedDict):
@@ -273,7 +278,7 @@ def get_notes(
     room = max_chars
     for place, reference in enumerate(ids):
         try:
-            path, parsed = index.resolve(at, reference)
+            path, parsed = lookup.resolve(at, reference)
         except NotFoundError as error:
             found["missing"].append(shown.line(at.gate, str(error), 400))
             continue
@@ -306,6 +311,7 @@ def whole_note(at: Reach, path: str, parsed: note.Parsed, offset: int, chars: in
         "meta": dict(list(meta.items())[:40]),
         "text": part,
         "next_offset": end if end < len(body) else None,
+        "checksum": shown.checksum(disk.read_path(at.config.vault, path) or b""),
     }
 
 
@@ -323,7 +329,8 @@ def notes_text(found: Notes) -> list[str]:
     lines: list[str] = []
     for whole in found["notes"]:
         facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _SAID)
-        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", whole["path"], facts, "", whole["text"]]
+        place = f"{whole['path']} (checksum {whole['checksum']})"
+        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", place, facts, "", whole["text"]]
         if whole["next_offset"] is not None:
             lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
     lines += found["missing"]
@@ -333,7 +340,7 @@ def notes_text(found: Notes) -> list[str]:
 
 
 _SAID = ("kind", "created", "project", "session", "tool", "success", "files", "branch", "tags", "superseded_by")
-"""Of the front matter, what a reader needs; the structured answer has all of it."""
+"""Of the front matter, what a reader needs; the structured answer is up to date."""
 
 
 def timeline_text(found: Timeline) -> list[str]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.server import index, shown
+from mdmem.server import lookup, shown
 from mdmem.server.entries import spoken
-from mdmem.server.internal import memories, orders, ranking
+from mdmem.server.internal import memories, narrowing, orders, publishing, ranking
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
 from mdmem.server.reach import Reach
@@ -21,14 +21,15 @@ ROOM_CHARS = 24_000
 """What all memories of an answer may take together; each has its share, and at least this much:"""
 LEAST_CHARS = 400
 
-Tags = Annotated[tuple[str, ...], Field(description="Tags of your own; whose a memory is, the connection says.")]
+Tags = Annotated[tuple[str, ...], Field(description="Tags of your own.")]
 Words = Annotated[str, Field(max_length=4_000)]
 Share = Annotated[float | None, Field(ge=0, le=1)]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Offset = Annotated[int, Field(ge=0)]
-DeletedFilter = Annotated[
-    str, Field(description="What of memories that a person marked as deleted: exclude, include or only.")
+Filters = Annotated[
+    dict[str, Any], Field(description="types, tags (lists); created_from, created_to (dates); weight_min.")
 ]
+DeletedFilter = Annotated[str, Field(description="Deleted memories: exclude, include or only.")]
 
 
 class Remembered(TypedDict):
@@ -68,7 +69,7 @@ class Stored(TypedDict):
 
 def remember_create_internal_memory(
     at: Reach,
-    content: Annotated[str, Field(description="What to remember, as markdown.")],
+    content: Annotated[str, Field(description="Markdown.")],
     title: str = "",
     tags: Tags = (),
     weight: Share = None,
@@ -76,7 +77,7 @@ def remember_create_internal_memory(
     feelings: dict[str, Any] | None = None,
 ) -> Stored:
     """Remember something for yourself. Feelings go as `feel_...` numbers from 0 to 1, such as feel_joy."""
-    own = scope(at.config, at.context())
+    own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     mine = memories.own_tags(at.config, tags)
     made = memories.create(at.config, own, content, title=title, tags=mine, numbers=numbers, now=time.time())
@@ -85,20 +86,21 @@ def remember_create_internal_memory(
 
 def remember_update_internal_memory(
     at: Reach,
-    memory_id: Annotated[str, Field(description="As a search gives it; mem:ID, its beginning and a path do, too.")],
+    memory_id: Annotated[str, Field(description="As a search gives it.")],
     content: str | None = None,
     title: str | None = None,
     tags: Tags | None = None,
     weight: Share = None,
     trust: Share = None,
+    feelings: dict[str, Any] | None = None,
 ) -> Stored:
-    """Change a memory of yours: what is left out stays. The version counts up."""
-    own = scope(at.config, at.context())
+    """Change a memory of yours: what is left out stays. `feel_...` numbers as in create. The version counts up."""
+    own = _scope(at)
+    numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     try:
         made = memories.update(
-            at.config, own, memory_id,
-            content=content, title=title, tags=tags, numbers={"weight": weight, "trust": trust}, now=time.time(),
-        )  # fmt: skip
+            at.config, own, memory_id, content=content, title=title, tags=tags, numbers=numbers, now=time.time()
+        )
     except NotFoundError:
         _refuse_other_type(at, own, memory_id)
         raise
@@ -106,9 +108,9 @@ def remember_update_internal_memory(
 
 
 def _refuse_other_type(at: Reach, own: Scope, memory_id: str) -> None:
-    """Say that an id is an ordinary note's. Of other internal memories nothing is said."""
+    """Report that an id is an ordinary note's. Of other internal memories nothing is said."""
     try:
-        _, parsed = index.resolve(at, memory_id)
+        _, parsed = lookup.resolve(at, memory_id)
     except NotFoundError:
         return
     kind = shown.line(at.gate, str(parsed.meta.get("kind", "note")), 40)
@@ -122,10 +124,11 @@ def remember_search_internal_memory(
     limit: Limit = 10,
     offset: Offset = 0,
     alpha: Annotated[float, Field(ge=0, le=1, description="0: by words; 1: by likeness of letters.")] = 0.0,
+    filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
     """Search your memories. An empty query lists the newest."""
-    held = _load(at, deleted_filter, tags)
+    held = _load(at, deleted_filter, filters, tags)
     if not query.strip():
         return _part(at, held, {}, offset, limit)
     found = ranking.relevance(held, query, alpha)
@@ -137,9 +140,11 @@ def remember_query_internal_memory(
     query: Words,
     limit: Limit = 5,
     min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out what fits less.")] = 0.0,
+    filters: Filters | None = None,
+    deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
     """Ask your memories a question; the ones that fit best are given, whole as far as there is room."""
-    held = _load(at, "exclude", [])
+    held = _load(at, deleted_filter, filters)
     found = {name: share for name, share in ranking.relevance(held, query).items() if share >= min_relevance}
     return _part(at, _best(held, found), found, 0, limit)
 
@@ -152,13 +157,11 @@ def remember_search_internal_memory_by(
     sort_field: Annotated[str, Field(description="For byProperty: weight, trust, version, created, feel_...")] = "",
     limit: Limit = 10,
     offset: Offset = 0,
+    filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
-    """Lay out your memories by time, links, rating, discovery, a property, significance, in broad view, at random.
-
-    With `query`, only those that have a word of it.
-    """
-    held = _load(at, deleted_filter, [])
+    """Lay out your memories in one of eight ways; with `query`, those that have a word of it."""
+    held = _load(at, deleted_filter, filters)
     found = ranking.relevance(held, query) if query.strip() else {}
     chosen = [memory for memory in held if memory.id in found] if query.strip() else held
     ordered = orders.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
@@ -170,8 +173,25 @@ def remember_search_internal_memory_by(
     return made
 
 
-def _load(at: Reach, deleted: str, tags: Sequence[str]) -> list[Memory]:
-    return memories.load(at.config, scope(at.config, at.context()), deleted=deleted, tags=tags)
+def remember_publish(
+    at: Reach,
+    memory_id: str,
+    to: Annotated[str, Field(description="space:NAME or group:NAME.")],
+    withdraw: Annotated[bool, Field(description="Take it back.")] = False,
+) -> Stored:
+    """Publish a copy of a memory of yours to a space or group, for all who talk to its ghost; again: refresh it."""
+    made = publishing.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
+    done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
+    return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}
+
+
+def _load(at: Reach, deleted: str, filters: Mapping[str, Any] | None, tags: Sequence[str] = ()) -> list[Memory]:
+    keep = narrowing.parse(filters or {})
+    return [each for each in memories.load(at.config, _scope(at), deleted=deleted, tags=tags) if keep(each)]
+
+
+def _scope(at: Reach) -> Scope:
+    return scope(at.config, at.context())
 
 
 def _best(held: Sequence[Memory], found: dict[str, float]) -> list[Memory]:

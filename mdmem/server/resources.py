@@ -6,34 +6,42 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from mdmem import vault
 from mdmem.errors import UsageError
-from mdmem.server import entries, index, reading, sessions, shown
-from mdmem.server.reach import Reach
+from mdmem.server import entries, lookup, reading, sessions, shown
+from mdmem.server.reach import FOR_TEXT, FOR_TITLES, Reach
+from mdmem.vault import disk
 
 
 class Resource(NamedTuple):
-    """One kind of address. function: takes a `Reach` and the address's one variable, and gives lines."""
+    """One kind of address. function: takes a `Reach` and the address's one variable, and gives lines.
+
+    needs: how much trust an accessor needs for it.
+    """
 
     address: str
     name: str
     title: str
     function: Callable[[Reach, str], list[str]]
+    needs: float = FOR_TITLES
 
 
 class Prompt(NamedTuple):
-    """One ready-made request. argument: the name of its one argument and what it is. function: gives the text."""
+    """One ready-made request. argument: the name of its one argument and what it is. function: gives the text.
+
+    needs: how much trust an accessor needs for it.
+    """
 
     name: str
     title: str
     description: str
     argument: tuple[str, str]
     function: Callable[[Reach, str], str]
+    needs: float = FOR_TITLES
 
 
 def note(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
     """Read one note."""
-    path, parsed = index.resolve(at, id)
+    path, parsed = lookup.resolve(at, id)
     whole = reading.whole_note(at, path, parsed, 0, reading.MAX_CHARS)
     return reading.notes_text({"notes": [whole], "missing": [], "unread": []})
 
@@ -59,10 +67,10 @@ def _recall(at: Reach, topic: str) -> str:
 
 def _standup(at: Reach, since: str) -> str:
     first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
-    asked = index.parsed(at, "", since=first)
+    asked = lookup.parsed(at, "", since=first)
     if asked.since is None:
         raise UsageError(" ".join(asked.hints))
-    done = sessions.summaries(at, since=vault.iso_time(asked.since), limit=30)
+    done = sessions.summaries(at, since=disk.iso_time(asked.since), limit=30)
     return (
         f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
         " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"
@@ -80,7 +88,7 @@ def _handoff(at: Reach, project: str) -> str:
 
 
 RESOURCES = (
-    Resource("mdmem://note/{id}", "note", "A note", note),
+    Resource("mdmem://note/{id}", "note", "A note", note, FOR_TEXT),
     Resource("mdmem://session/{id}", "session", "A session", session),
     Resource("mdmem://project/{slug}", "project", "A project", project),
 )

@@ -8,15 +8,15 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem import vault
 from mdmem.errors import NotFoundError
-from mdmem.history import journal
-from mdmem.recall import staged
-from mdmem.recall.index.view import View
-from mdmem.server import entries, index, shown
-from mdmem.server.entries import Entry, Found
+from mdmem.history import session_log
+from mdmem.search import staged
+from mdmem.search.index.view import View
+from mdmem.server import entries, lookup, shown
+from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reach import Reach
 from mdmem.server.reading import Limit, Offset, Project, found
+from mdmem.vault import disk, journal
 
 MAX_SESSIONS = 5
 MAX_PINNED = 10
@@ -24,7 +24,7 @@ MAX_DECISIONS = 10
 MAX_ASKS = 12
 
 
-class Session(TypedDict):
+class SessionView(TypedDict):
     """A session: its facts and a part of its notes, in their order."""
 
     session: str
@@ -34,7 +34,7 @@ class Session(TypedDict):
     branch: str
     started: str
     ended: str
-    notes: Found
+    notes: FoundNotes
 
 
 class Summary(TypedDict):
@@ -53,9 +53,9 @@ class ProjectContext(TypedDict):
     """A project at a glance."""
 
     project: str
-    pinned: list[Entry]
+    pinned: list[NoteLine]
     sessions: list[Summary]
-    decisions: list[Entry]
+    decisions: list[NoteLine]
     hints: list[str]
 
 
@@ -77,13 +77,13 @@ def get_session(
     project: Project = "",
     limit: Limit = 30,
     offset: Offset = 0,
-) -> Session:
+) -> SessionView:
     """Read a session in its order: what was asked, what was done, what was answered, one line each."""
 
-    def read(view: View) -> Session | None:
+    def read(view: View) -> SessionView | None:
         term = _term(at, view, session.strip(), project)
         paths = sorted(view.path(number) for number in view.notes("facet", term))
-        seen = [(path, parsed) for path in paths if (parsed := index.read(at, path)) is not None]
+        seen = [(path, parsed) for path in paths if (parsed := lookup.read(at, path)) is not None]
         if not seen:
             return None
         page = next((parsed.meta for _, parsed in seen if parsed.meta.get("kind") == "session"), seen[0][1].meta)
@@ -103,7 +103,7 @@ def get_session(
             "notes": entries.paged(part, len(steps), offset, limit),
         }
 
-    made, notices = index.ask(at, read, None)
+    made, notices = lookup.ask(at, read, None)
     if made is None:
         raise NotFoundError(f"There is no session {session!r:.60}. `search` with kind:session finds them.")
     made["notes"]["hints"] += notices
@@ -111,7 +111,7 @@ def get_session(
 
 
 def _term(at: Reach, view: View, name: str, project: str) -> str:
-    """Give the index's term for the session that a name means."""
+    """Return the index's term for the session that a name means."""
     if name in ("", "latest"):
         return _latest(at, view, project)
     terms = [f"session:{name.lower()}"] if view.count("facet", f"session:{name.lower()}") else []
@@ -119,17 +119,17 @@ def _term(at: Reach, view: View, name: str, project: str) -> str:
     terms = [term for term in terms if _seen(at, view, term)] or _of_note(at, name)
     if len(terms) > 1:
         some = ", ".join(term.partition(":")[2][:13] for term in terms[:4])
-        raise NotFoundError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Give more of it.")
+        raise NotFoundError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Type more.")
     return terms[0] if terms else "session:"
 
 
 def _seen(at: Reach, view: View, term: str) -> bool:
-    return any(index.read(at, view.path(number)) is not None for number in view.notes("facet", term))
+    return any(lookup.read(at, view.path(number)) is not None for number in view.notes("facet", term))
 
 
 def _of_note(at: Reach, name: str) -> list[str]:
     try:
-        _, parsed = index.resolve(at, name)
+        _, parsed = lookup.resolve(at, name)
     except NotFoundError:
         return []
     session = str(parsed.meta.get("session", "")).lower()
@@ -142,19 +142,19 @@ def _latest(at: Reach, view: View, project: str) -> str:
     within -= view.notes("facet", "is:internal") | staged.hidden(view, at.here)
     for number in sorted(within, key=created.__getitem__, reverse=True):
         session = view.facts(number).get("session")
-        if session and index.read(at, view.path(number)) is not None:
+        if session and lookup.read(at, view.path(number)) is not None:
             return f"session:{session}".lower()
     return "session:"
 
 
 def project_context(
     at: Reach,
-    project: Annotated[str, Field(description="Its name; without it the one that is worked in.")] = "",
+    project: Annotated[str, Field(description="Else the one worked in.")] = "",
 ) -> ProjectContext:
     """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
     name = project or at.project
-    pins = index.parsed(at, "", project=name or None, **{"is": "pinned"})
-    decisions = index.parsed(at, "", project=name or None, tag="decision")
+    pins = lookup.parsed(at, "", project=name or None, **{"is": "pinned"})
+    decisions = lookup.parsed(at, "", project=name or None, tag="decision")
     pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
     decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
     made: ProjectContext = {
@@ -172,28 +172,28 @@ def project_context(
 
 
 def summaries(at: Reach, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
-    """Give the last sessions, of one project or of all, in short."""
-    every = journal.sessions(at.config, project=project, since=since)
+    """Return the last sessions, of one project or of all, in short."""
+    every = session_log.sessions(at.config, project=project, since=since)
     nothing: frozenset[str] = frozenset()
-    waiting, _ = index.ask(at, lambda view: staged.folders(view, at.here), nothing)
-    seen = (one for one in every if at.sees(f"{one.folder}/session.md", {"project": one.project}))
+    waiting, _ = lookup.ask(at, lambda view: staged.folders(view, at.here), nothing)
+    seen = (one for one in every if at.sees(journal.page_paths(one.folder)[0], {"project": one.project}))
     return [_summary(at, one) for one in islice((one for one in seen if one.folder not in waiting), limit)]
 
 
-def _summary(at: Reach, one: journal.Session) -> Summary:
+def _summary(at: Reach, one: session_log.LoggedSession) -> Summary:
     return {
         "session": shown.line(at.gate, one.session, 80),
         "title": shown.line(at.gate, one.title),
         "started": entries.spoken(one.started),
         "asks": [shown.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
         "outcome": shown.line(at.gate, one.outcome, 240),
-        "files": [shown.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
+        "files": [] if at.titles_only else [shown.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
         "notes": one.notes,
     }
 
 
 def stats(at: Reach) -> Stats:
-    """Say how much is remembered, of what kind, about which projects, and since when."""
+    """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
         hidden = view.notes("facet", "is:internal")
@@ -208,14 +208,14 @@ def stats(at: Reach) -> Stats:
             "by_kind": _counts(at, view, "kind", seen),
             "by_project": _counts(at, view, "project", seen),
             "sessions": len(_counts(at, view, "session", seen, limit=1_000_000)),
-            "first": vault.iso_time(times[0]) if times else "",
-            "last": vault.iso_time(times[-1]) if times else "",
+            "first": disk.iso_time(times[0]) if times else "",
+            "last": disk.iso_time(times[-1]) if times else "",
         }
 
     nothing: Stats = {
         "vault": at.config.vault, "notes": 0, "by_kind": {}, "by_project": {}, "sessions": 0, "first": "", "last": "",
     }  # fmt: skip
-    return index.ask(at, count, nothing)[0]
+    return lookup.ask(at, count, nothing)[0]
 
 
 def _counts(at: Reach, view: View, key: str, seen: set[int], limit: int = 30) -> dict[str, int]:
@@ -229,7 +229,7 @@ def _counts(at: Reach, view: View, key: str, seen: set[int], limit: int = 30) ->
 # -- as text ---------------------------------------------------------------------------------------
 
 
-def session_text(made: Session) -> list[str]:
+def session_text(made: SessionView) -> list[str]:
     """Write a session as text."""
     facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
     head = f"{made['title']} ({entries.spoken(made['started'])} to {entries.spoken(made['ended'])})"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import closing
 from pathlib import Path
 
+from mdmem import files, system
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 
@@ -15,18 +17,18 @@ _NAME = "http-token"
 
 
 def path(config: Config) -> Path:
-    """Say where the token is."""
+    """Return where the token is."""
     return Path(config.state_dir) / _NAME
 
 
 def load(config: Config) -> str:
-    """Give the vault's token, made when there is none.
+    """Return the vault's token, made when there is none.
 
     Raises:
         ConfigError: when others can read it, or it is not the user's own; it must then be made anew.
     """
     file = path(config)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.make_folder(str(file.parent))
     for _ in range(2):
         try:
             return _read(file)
@@ -36,10 +38,10 @@ def load(config: Config) -> str:
 
 
 def _read(file: Path) -> str:
-    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(fd, encoding="ascii") as opened:
         found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        if not stat.S_ISREG(found.st_mode) or not system.own(found, 0o077):
             raise ConfigError(f"Others can read the token in {file}. Delete it: a new one is made, for all clients.")
         token = opened.read(200).strip()
     if len(token) < TOKEN_BYTES:
@@ -51,12 +53,10 @@ def _make(file: Path) -> None:
     """Publish a new token whole; where another process was quicker, its token stays."""
     temp = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(os.open(temp, flags, 0o600), "w", encoding="ascii") as opened:
             opened.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
-        try:
-            os.link(temp, file)
-        except FileExistsError:
-            return
+        with closing(system.open_folder(str(file.parent))) as folder:
+            folder.publish(temp.name, file.name)
     finally:
         temp.unlink(missing_ok=True)

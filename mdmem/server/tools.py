@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from mdmem.server import entries, reading, remembering, sessions, writing
+from mdmem.server import entries, learned, prompts, reading, remembering, revising, sessions, writing
+from mdmem.server.reach import FOR_TEXT, FOR_TITLES, FOR_WRITING
 
 
 class Tool(NamedTuple):
@@ -13,6 +14,7 @@ class Tool(NamedTuple):
 
     text: writes those values as lines. writes, destructive, idempotent: what a client is told of it.
     extra: further arguments by their pattern, which reach the function together under this name.
+    needs: how much trust an accessor needs for it; 0 for tools that work with the accessor's own memories.
     """
 
     function: Callable[..., Any]
@@ -22,6 +24,7 @@ class Tool(NamedTuple):
     destructive: bool = False
     idempotent: bool = False
     extra: tuple[str, str, dict[str, Any]] | None = None
+    needs: float = FOR_TITLES
 
     @property
     def name(self) -> str:
@@ -34,24 +37,33 @@ _FEELINGS = ("feelings", "^feel_[a-z0-9_]+$", {"type": "number", "minimum": 0, "
 TOOLS: tuple[Tool, ...] = (
     Tool(reading.search, "Search memory", entries.lines),
     Tool(reading.timeline, "What happened around a note", reading.timeline_text),
-    Tool(reading.get_notes, "Read notes whole", reading.notes_text),
-    Tool(reading.search_user_prompts, "Search what the user asked", entries.lines),
+    Tool(reading.get_notes, "Read notes whole", reading.notes_text, needs=FOR_TEXT),
+    Tool(prompts.search_user_prompts, "Search what the user asked", prompts.prompts_text),
     Tool(sessions.get_session, "Read a session", sessions.session_text),
-    Tool(reading.file_history, "What is known about a file", entries.lines),
+    Tool(reading.file_history, "What is known about a file", entries.lines, needs=FOR_TEXT),
     Tool(reading.recent, "The newest notes", entries.lines),
-    Tool(reading.related, "Notes like one", entries.lines),
+    Tool(reading.related, "Notes like one", entries.lines, needs=FOR_TEXT),
     Tool(sessions.project_context, "A project at a glance", sessions.context_text),
+    Tool(learned.fixes, "What solved an error", learned.fixes_text, needs=FOR_TEXT),
+    Tool(learned.open_work, "What was left open", learned.open_text, needs=FOR_TEXT),
     Tool(sessions.stats, "How much is remembered", sessions.stats_text),
-    Tool(writing.add_note, "Save a note", writing.written_text, writes=True),
-    Tool(writing.append_note, "Add to a note", writing.written_text, writes=True),
-    Tool(writing.pin, "Pin a note", writing.written_text, writes=True, idempotent=True),
-    Tool(writing.supersede, "Mark a note as out of date", writing.written_text, writes=True),
+    Tool(writing.add_note, "Save a note", writing.written_text, writes=True, needs=FOR_WRITING),
+    Tool(writing.append_note, "Add to a note", writing.written_text, writes=True, needs=FOR_WRITING),
+    Tool(writing.pin, "Pin a note", writing.written_text, writes=True, idempotent=True, needs=FOR_WRITING),
+    Tool(writing.supersede, "Mark a note as out of date", writing.written_text, writes=True, needs=FOR_WRITING),
+    Tool(revising.edit_note, "Edit a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING),
+    Tool(revising.move_note, "Move a note", revising.revised_text, writes=True, needs=FOR_WRITING),
+    Tool(
+        revising.delete_note, "Delete a note", revising.revised_text, writes=True, destructive=True, needs=FOR_WRITING
+    ),
+    Tool(revising.undo_change, "Undo a change", revising.revised_text, writes=True, needs=FOR_WRITING),
     Tool(
         remembering.remember_create_internal_memory,
         "Remember for yourself",
         remembering.stored_text,
         writes=True,
         extra=_FEELINGS,
+        needs=0,
     ),
     Tool(
         remembering.remember_update_internal_memory,
@@ -59,8 +71,18 @@ TOOLS: tuple[Tool, ...] = (
         remembering.stored_text,
         writes=True,
         destructive=True,
+        extra=_FEELINGS,
+        needs=0,
     ),
-    Tool(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text),
-    Tool(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text),
-    Tool(remembering.remember_search_internal_memory_by, "Lay out your memories", remembering.memories_text),
+    Tool(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text, needs=0),
+    Tool(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text, needs=0),
+    Tool(remembering.remember_search_internal_memory_by, "Lay out your memories", remembering.memories_text, needs=0),
+    Tool(
+        remembering.remember_publish,
+        "Publish a memory of yours",
+        remembering.stored_text,
+        writes=True,
+        idempotent=True,
+        needs=0,
+    ),
 )

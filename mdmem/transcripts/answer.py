@@ -5,7 +5,7 @@ from __future__ import annotations
 _WHOLE = frozenset(["end_turn", "stop_sequence", "max_tokens", "refusal"])
 
 
-class Answer:
+class AnswerParts:
     """The text that would be the turn's answer if the turn ended now.
 
     id: of the message it is part of; at: when its last part came.
@@ -41,5 +41,5 @@ class Answer:
         self._parts.append(part)
 
     def stopped(self, reason: str) -> None:
-        """Keep why the message ended, where a line says so."""
+        """Keep why the message ended, where a line sets it."""
         self._reason = reason or self._reason

@@ -42,7 +42,7 @@ class Branch:
         self._uses: set[str] = set()
 
     def has(self, line: dict[str, Any]) -> bool:
-        """Say whether a line is alive; to be asked of every line, in the order of the file."""
+        """Return whether a line is alive; to be asked of every line, in the order of the file."""
         uuid = text(line.get("uuid"))
         alive = not uuid or uuid in self._uuids or self._belongs(line)
         if alive and line.get("type") == "assistant":
@@ -50,7 +50,7 @@ class Branch:
         return alive
 
     def _belongs(self, line: dict[str, Any]) -> bool:
-        """Say whether a line is alive through its answer, its tool run, or the line that it follows."""
+        """Return whether a line is alive through its answer, its tool run, or the line that it follows."""
         kind = text(line.get("type"))
         if kind == "assistant":
             return message_id(line) in self._messages
@@ -61,7 +61,7 @@ class Branch:
 
 
 def _parent(line: dict[str, Any], last: str, parents: dict[str, str]) -> str:
-    """Name the line before this one in the conversation; "" at its beginning."""
+    """Return the line before this one in the conversation; "" at its beginning."""
     if "parentUuid" not in line or line.get("isCompactSummary") is True or line.get("subtype") == "compact_boundary":
         named = text(line.get("parentUuid")) or text(line.get("logicalParentUuid"))
         return named if named in parents else last
@@ -78,6 +78,6 @@ def _ancestors(leaf: str, parents: dict[str, str]) -> set[str]:
 
 
 def message_id(line: dict[str, Any]) -> str:
-    """Give the id of the answer that an assistant's line is a part of; "" when missing."""
+    """Return the id of the answer that an assistant's line is a part of; "" when missing."""
     message = line.get("message")
     return text(message.get("id")) if isinstance(message, dict) else ""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mdmem.agents import claude_code, prompts, text
+from mdmem.agents import claude_code, number, prompts, text
 from mdmem.agents.dialect import made_id
-from mdmem.transcripts.answer import Answer
+from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.branches import message_id
 from mdmem.transcripts.claude_text import blocks, join, own_text, summed_up
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, moment
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, TurnTokens, moment
 
 NAME = claude_code.NAME
 
@@ -37,10 +37,24 @@ _REFUSED = (
 )
 """How the result of a tool begins that never ran: no hook fires for it."""
 
+_UNDER_A_SECOND = ("Read", "Edit", "Write", "MultiEdit", "NotebookEdit", "Glob", "Grep", "Todo", "ExitPlan", "AskUser")
+"""Tools that nobody can stop at work: where the user said no to one, it never ran."""
+
+_STOPPED = "The user stopped it: before it ran, or while it did."
+
+_OF_THE_PROGRAM = frozenset(
+    [
+        "/clear", "/compact", "/config", "/context", "/cost", "/doctor", "/exit", "/export", "/help", "/hooks",
+        "/login", "/logout", "/mcp", "/memory", "/model", "/permissions", "/plugin", "/quit", "/resume", "/rewind",
+        "/status", "/theme", "/usage", "/vim",
+    ]
+)  # fmt: skip
+"""Commands that the program answers by itself: no hook hears of them."""
+
 _LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
 
 
-class Reader:
+class ClaudeReader:
     """Turns the lines of one session's file, dead branches left out, into events.
 
     session, since: the id and the time to use until a line has one. subagent: the file is a sub-agent's.
@@ -57,12 +71,14 @@ class Reader:
         self._cwd = self._branch = self._prompt = self._trigger = ""
         self._begun = False
         self._uses: dict[str, tuple[str, Any]] = {}
-        self._answer = Answer()
+        self._sent: dict[str, tuple[str, Any]] = {}
+        self._answer = AnswerParts()
         self._command: Saved | None = None
         self._queue: dict[str, Saved] = {}
+        self._tokens = TurnTokens()
 
     def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
-        """Take one line in; give the events that it completes."""
+        """Take one line in; return the events that it completes."""
         kind = text(line.get("type"))
         row = _LINES.get(kind)
         if row is None:
@@ -79,7 +95,7 @@ class Reader:
         yield from row(self, line)
 
     def finish(self, now: float) -> Iterator[Saved]:
-        """Give what the end of the file completes."""
+        """Yield what the end of the file completes."""
         over = now - self._at > QUIET_SECONDS
         if over:
             yield from self._typed_command()
@@ -119,6 +135,7 @@ class Reader:
             return
         if self._answer.is_whole and self._answer.id != message_id(line):
             yield from self._said()
+        self._tokens.add(message_id(line), *_usage(message.get("usage")))
         for block in blocks(line):
             if block.get("type") == "text":
                 self._answer.add(message_id(line), text(block.get("text")), self._at)
@@ -142,6 +159,7 @@ class Reader:
         words = join(found.get("prompt"))
         if found.get("commandMode", "prompt") != "prompt" or not prompts.is_typed(words) or not words.strip():
             self._skipped["prompt that nobody typed"] += 1
+            yield from self._reported(words)
             return
         self._queue.pop(words.strip(), None)
         yield self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
@@ -178,11 +196,16 @@ class Reader:
         if not tool:
             self._skipped["tool result without its call"] += 1
             return
+        if isinstance(response, dict) and response.get("status") in ("async_launched", "remote_launched"):
+            self._sent[use] = (tool, given)
         fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use or made_id(self._at, tool, given)}
         if block.get("is_error") is not True:
             yield self._saved("PostToolUse", **fields, tool_response=response)
             return
         said = join(block.get("content"))
+        if self._line.get("toolDenialKind") == "user-rejected" and not tool.startswith(_UNDER_A_SECOND):
+            yield self._saved("PostToolUseFailure", **fields, error=_STOPPED, is_interrupt=True)
+            return
         if said.startswith(_REFUSED) or text(response).startswith(_REFUSED):
             self._skipped["tool run that was refused"] += 1
             return
@@ -191,16 +214,28 @@ class Reader:
     def _local_command(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
         yield from self._said()
         name, arguments = prompts.command(words) or ("", "")
-        if name:
+        if name in _OF_THE_PROGRAM:
+            self._skipped["command that never reached the agent"] += 1
+        elif name:
             self._command = self._prompted(f"{name} {arguments}".strip())
 
     def _interrupted(self, *_: object) -> Iterator[Saved]:
         self._answer.clear()  # no hook fires for an answer that was cut short
         return iter(())
 
-    def _untyped(self, *_: object) -> Iterator[Saved]:
+    def _untyped(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
         self._skipped["prompt that nobody typed"] += 1
-        return self._said()
+        yield from self._said()
+        yield from self._reported(words)
+
+    def _reported(self, words: str) -> Iterator[Saved]:
+        """Return a run that went on in the background once more, with the answer that a notification brings."""
+        use, answer = prompts.reported(words)
+        tool, given = self._sent.get(use, ("", None))
+        if tool and answer:
+            response = {"status": "completed", "content": [{"type": "text", "text": answer}]}
+            fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use, "tool_response": response}
+            yield self._saved("PostToolUse", **fields)
 
     def _nothing(self, *_: object) -> Iterator[Saved]:
         return iter(())
@@ -223,21 +258,24 @@ class Reader:
 
     def _prompted(self, words: str) -> Saved:
         self._prompt = text(self._line.get("promptId")) or self._own_id(words)
+        self._tokens.clear()
         return self._saved("UserPromptSubmit", prompt=words)
 
     def _own_id(self, *facts: object) -> str:
-        """Give the line's id, or make one, so that the same line gives the same note each time."""
+        """Return the line's id, or make one, so that the same line gives the same note each time."""
         return text(self._line.get("uuid")) or made_id(self._at, *facts)
 
     def _said(self) -> Iterator[Saved]:
-        """Give the answer that is complete now, if there is one."""
+        """Yield the answer that is complete now, if there is one."""
         if self._answer.text:
             name = "SubagentStop" if self._subagent else "Stop"
-            yield self._saved(name, last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            saved = self._saved(name, last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            self._tokens.put_into(saved.event)
+            yield saved
         self._answer.clear()
 
     def _typed_command(self) -> Iterator[Saved]:
-        """Give the slash command whose next line shows that it was for the agent."""
+        """Yield the slash command whose next line shows that it was for the agent."""
         if self._command is not None:
             yield self._command
         self._command = None
@@ -262,14 +300,21 @@ class Reader:
         return Saved(self._at, claude_code.event(payload, NAME, name), self._branch)
 
 
-_LINES: dict[str, Callable[[Reader, dict[str, Any]], Iterator[Saved]]] = {
-    "user": Reader._user,
-    "assistant": Reader._assistant,
-    "system": Reader._system,
-    "attachment": Reader._attachment,
-    "queue-operation": Reader._queued,
+_LINES: dict[str, Callable[[ClaudeReader, dict[str, Any]], Iterator[Saved]]] = {
+    "user": ClaudeReader._user,
+    "assistant": ClaudeReader._assistant,
+    "system": ClaudeReader._system,
+    "attachment": ClaudeReader._attachment,
+    "queue-operation": ClaudeReader._queued,
 }
 """A kind of line -> what is done with it."""
+
+
+def _usage(usage: Any) -> tuple[int | None, int | None]:
+    """Return the tokens that a message's model read, from its cache too, and those that it wrote."""
+    facts = usage if isinstance(usage, dict) else {}
+    read = [number(facts.get(f"{kind}input_tokens")) for kind in ("", "cache_creation_", "cache_read_")]
+    return sum(filter(None, read)), number(facts.get("output_tokens"))
 
 
 def _has_result(line: dict[str, Any], _: str) -> bool:
@@ -277,22 +322,22 @@ def _has_result(line: dict[str, Any], _: str) -> bool:
 
 
 def _is_foreign(line: dict[str, Any], words: str) -> bool:
-    """Say whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
+    """Return whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
     origin = line.get("origin")
     kind = text(origin.get("kind")) if isinstance(origin, dict) else ""
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 
 
 _USER_LINES: tuple[tuple[Callable[[dict[str, Any], str], bool], Callable[..., Iterator[Saved]]], ...] = (
-    (lambda line, _: line.get("isCompactSummary") is True, Reader._summary),
-    (lambda line, _: line.get("isMeta") is True, Reader._nothing),
-    (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, Reader._nothing),
-    (_has_result, Reader._results),
-    (lambda _, words: not words.strip(), Reader._nothing),
-    (lambda _, words: words.startswith("[Request interrupted by user"), Reader._interrupted),
-    (lambda _, words: words.startswith("<bash-input>"), Reader._nothing),
-    (lambda _, words: words.startswith(("<command-name>", "<command-message>")), Reader._local_command),
-    (_is_foreign, Reader._untyped),
-    (lambda *_: True, Reader._typed),
+    (lambda line, _: line.get("isCompactSummary") is True, ClaudeReader._summary),
+    (lambda line, _: line.get("isMeta") is True, ClaudeReader._nothing),
+    (lambda line, _: line.get("isVisibleInTranscriptOnly") is True, ClaudeReader._nothing),
+    (_has_result, ClaudeReader._results),
+    (lambda _, words: not words.strip(), ClaudeReader._nothing),
+    (lambda _, words: words.startswith("[Request interrupted by user"), ClaudeReader._interrupted),
+    (lambda _, words: words.startswith("<bash-input>"), ClaudeReader._nothing),
+    (lambda _, words: words.startswith(("<command-name>", "<command-message>")), ClaudeReader._local_command),
+    (_is_foreign, ClaudeReader._untyped),
+    (lambda *_: True, ClaudeReader._typed),
 )
 """Whether a user's line is of a kind -> what is done with it; the first that applies. A `!` command fires no hook."""

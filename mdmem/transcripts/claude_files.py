@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
-from mdmem.transcripts.claude_code import Reader
+from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
 from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
 
@@ -18,7 +18,7 @@ _LOOK_BYTES = 1 << 20
 
 
 def folder(env: Mapping[str, str]) -> Path:
-    """Name the folder of all transcripts."""
+    """Return the folder of all transcripts."""
     return Path(claude_code.folder(env)) / "projects"
 
 
@@ -30,7 +30,7 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
-    """Give a session's events, oldest first.
+    """Return a session's events, oldest first.
 
     subagents: also give what its sub-agents did.
 
@@ -50,7 +50,7 @@ def _read(
     lines = Lines(path, skipped)
     subagent = path != session
     branch = None if subagent else Branch(lines)
-    reader = Reader(session.stem, str(session), path.stat().st_mtime, skipped, subagent=subagent)
+    reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, skipped, subagent=subagent)
     for line in lines.telling(tell):
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
             skipped["line of the session that this one was forked from"] += 1
@@ -66,7 +66,7 @@ def _subagents(path: Path) -> list[Path]:
 
 
 def _copied(path: Path) -> frozenset[str]:
-    """Give the ids of the lines that another session's file had first: resuming and forking copy them."""
+    """Return the ids of the lines that another session's file had first: resuming and forking copy them."""
     alike = _alike(path.parent, path.parent.stat().st_mtime_ns).get(first_id(path), [])
     mine = path.stat().st_mtime_ns
     older = [other for other in alike if other != path and other.stat().st_mtime_ns < mine]
@@ -85,7 +85,7 @@ def _alike(folder: Path, _changed: int) -> dict[str, list[Path]]:
 
 
 def first_id(path: Path) -> str:
-    """Give the id of the first line that has one; "" for a file without, or that cannot be read."""
+    """Return the id of the first line that has one; "" for a file without, or that cannot be read."""
     first = head(path)
     if b'"uuid"' not in first and len(first) == HEAD_BYTES:
         first = head(path, _LOOK_BYTES)

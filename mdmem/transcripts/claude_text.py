@@ -10,7 +10,7 @@ _EDITOR = ("ide_opened_file", "ide_selection")
 
 
 def blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give a message's content as blocks; a text alone is one block, and what is none is left out."""
+    """Return a message's content as blocks; a text alone is one block, and what is none is left out."""
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
@@ -19,7 +19,7 @@ def blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def own_text(line: dict[str, Any]) -> str:
-    """Give a message's own text, without what an editor put beside it."""
+    """Return a message's own text, without what an editor put beside it."""
     texts = [text(block.get("text")) for block in blocks(line) if block.get("type") == "text"]
     return "\n".join([piece for piece in texts if piece and not _is_editors(piece)])
 
@@ -30,7 +30,7 @@ def _is_editors(piece: str) -> bool:
 
 
 def join(content: Any) -> str:
-    """Give a text, or the texts of a list of blocks."""
+    """Return a text, or the texts of a list of blocks."""
     if isinstance(content, list):
         texts = [text(block.get("text")) for block in content if isinstance(block, dict)]
         return "\n".join(filter(None, texts))

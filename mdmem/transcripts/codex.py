@@ -6,7 +6,6 @@ user's role that nobody typed: the events are taken, and the items only from a f
 
 from __future__ import annotations
 
-import json
 import mmap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,20 +13,20 @@ from typing import Any
 
 from mdmem.agents import codex, text
 from mdmem.agents.dialect import decoded, made_id
-from mdmem.transcripts.answer import Answer
+from mdmem.transcripts import codex_text
+from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
 
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
 _HOOKED = ("apply_patch", "mcp__")
 _REQUEST = "## My request for Codex:"
-_UNTYPED = ("<", "# AGENTS.md instructions")
 _FORK_SECONDS = 1.0
 """What a fork copies into its new file is written at once, with the time of the fork."""
 
 
 def folder(env: Mapping[str, str]) -> Path:
-    """Name the folder of all rollouts."""
+    """Return the folder of all rollouts."""
     return Path(codex.folder(env)) / "sessions"
 
 
@@ -37,36 +36,45 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
-    """Give a session's events, oldest first; a sub-agent's session, a file of its own, has none.
+    """Yield a session's events, oldest first; a sub-agent's session, a file of its own, has none.
 
     Raises:
         OSError: when the file cannot be read.
     """
     del subagents
-    reader = Reader(str(path), path.stat().st_mtime, skipped, events=_has_events(path))
+    reader = CodexReader(
+        str(path), path.stat().st_mtime, skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
+    )
     for line in Lines(path, skipped).telling(tell):
         yield from reader.feed(line)
     yield from reader.finish(now)
 
 
-def _has_events(path: Path) -> bool:
+def _has(path: Path, words: bytes) -> bool:
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             return True
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            return view.find(b'"user_message"') >= 0
+            return view.find(words) >= 0
 
 
-class Reader:
+_ITEM = b'"UserMessage"'
+
+
+class CodexReader:
     """Turns the lines of one rollout into events.
 
     since: the time to use until a line has one. events: what was typed comes as events, not only as items.
+    items: tool runs come as completed items, also those that a script of the model's started; calls only ask for them.
     """
 
-    def __init__(self, path: str, since: float, skipped: Skipped, *, events: bool) -> None:
+    def __init__(self, path: str, since: float, skipped: Skipped, *, events: bool, items: bool = False) -> None:
         self._path = path
         self._skipped = skipped
         self._events = events
+        self._items = items
+        self._running: dict[str, tuple[Any, str, str]] = {}
+        self._spawned: dict[str, tuple[Any, str]] = {}
         self._at = since
         self._session = self._cwd = self._branch = self._commit = self._turn = ""
         self._forked_at = 0.0
@@ -74,10 +82,10 @@ class Reader:
         self._typed = 0
         self._held: Saved | None = None
         self._calls: dict[str, tuple[str, Any]] = {}
-        self._answer = Answer()
+        self._answer = AnswerParts()
 
     def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
-        """Take one line in; give the events that it completes."""
+        """Take one line in; return the events that it completes."""
         payload = line.get("payload")
         kind = text(line.get("type"))
         if not isinstance(payload, dict) or kind not in _KINDS:
@@ -95,7 +103,7 @@ class Reader:
             yield from row(self, payload)
 
     def finish(self, now: float) -> Iterator[Saved]:
-        """Give what the end of the file completes."""
+        """Yield what the end of the file completes."""
         over = now - self._at > QUIET_SECONDS
         if not self._session or self._foreign:
             return
@@ -150,36 +158,128 @@ class Reader:
         self._answer.add("", text(payload.get("message")), self._at)
 
     def _message(self, payload: dict[str, Any]) -> Iterator[Saved]:
-        words = _text(payload.get("content"))
         role = payload.get("role")
         if role == "user" and not self._events:
-            if words.lstrip().startswith(_UNTYPED):
+            words = codex_text.typed(payload)
+            if words is None:
                 self._skipped["prompt that nobody typed"] += 1
             else:
                 yield from self._prompted(words)
         elif role == "assistant":
-            yield from self._agent({"message": words})
+            yield from self._agent({"message": codex_text.joined(payload.get("content"))})
 
     def _call(self, payload: dict[str, Any]) -> Iterator[Saved]:
         yield from self._release()
         self._answer.clear()  # what was said before a tool run is no answer
-        name = text(payload.get("name")) or "local_shell"
+        name = text(payload.get("namespace")) * (payload.get("namespace") == "collaboration")
+        name += text(payload.get("name")) or "local_shell"
         given = payload.get("arguments", payload.get("input", payload.get("action")))
         self._calls[text(payload.get("call_id"))] = (name, decoded(given))
 
     def _output(self, payload: dict[str, Any]) -> Iterator[Saved]:
         call = text(payload.get("call_id"))
         name, given = self._calls.pop(call, ("", None))
+        output = payload.get("output")
         if not name:
             self._skipped["tool result without its call"] += 1
-        elif name in _SHELLS:
-            response = _shell_response(payload.get("output"))
-            yield self._saved("PostToolUse", "Bash", {"command": _command(given)}, response, call)
+        elif name == codex.SPAWN:
+            yield from self._spawn(given, output, call)
+        elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
+            return  # it is, or becomes, an item of its own
+        elif name in _SHELLS or name == "write_stdin":
+            yield from self._command(name, given, output, call)
         elif name.startswith(_HOOKED):
             given = given if isinstance(given, dict) else {"command": given}
-            yield self._saved("PostToolUse", name, given, _shell_response(payload.get("output")), call)
+            if codex_text.is_refused(output):
+                self._skipped["tool run that was refused"] += 1
+            else:
+                yield self._saved("PostToolUse", name, given, codex_text.shell_response(output), call)
         else:
             self._skipped["run of a tool without a hook"] += 1
+
+    def _command(self, name: str, given: Any, output: Any, call: str) -> Iterator[Saved]:
+        """Return a command that has ended; one that outlives its first wait ends in a later look at it."""
+        command, said = {"command": codex_text.command_line(given)}, ""
+        response = codex_text.shell_response(output)
+        process = codex_text.number_behind(text(response), "Process running with session ID ")
+        if name == "write_stdin":
+            looked_at = str(given.get("session_id", "")) if isinstance(given, dict) else ""
+            if looked_at not in self._running:
+                return
+            command, said, call = self._running.pop(looked_at)
+            process = looked_at if process else ""
+        if process:
+            self._running[process] = (command, said + text(response).partition("\nOutput:\n")[2], call)
+            return
+        if said and type(decoded(response)) is dict:
+            response = {**decoded(response), "output": said + text(decoded(response).get("output"))}
+        yield self._saved("PostToolUse", "Bash", command, response, call)
+
+    # -- items -------------------------------------------------------------------------------------
+
+    def _item(self, payload: dict[str, Any]) -> Iterator[Saved]:
+        """Return the tool run that a completed item is."""
+        item = payload.get("item")
+        if not isinstance(item, dict):
+            return
+        row = _ITEMS.get(text(item.get("type")))
+        if row is None:
+            return
+        yield from self._release()
+        if text(item.get("status")) in ("declined", "inProgress", "in_progress"):
+            self._skipped["tool run that was refused"] += 1
+            return
+        found = row(self, item)
+        if found is None:
+            return
+        tool, given, response, error = found
+        took = item.get("duration")
+        if isinstance(took, dict) and type(took.get("secs")) is int and type(took.get("nanos")) is int:
+            response["duration_ms"] = took["secs"] * 1000 + took["nanos"] // 1_000_000
+        fields = {"duration_ms": response.pop("duration_ms", None), "turn_id": text(payload.get("turn_id"))}
+        fields = {key: value for key, value in fields.items() if value not in (None, "")}
+        if error is not None:
+            yield self._saved("PostToolUseFailure", tool, given, response, text(item.get("id")), error=error, **fields)
+        else:
+            yield self._saved("PostToolUse", tool, given, response, text(item.get("id")), **fields)
+
+    def _ran(self, item: dict[str, Any]) -> _Run | None:
+        if text(item.get("source")) in ("user_shell", "unified_exec_interaction"):
+            return None
+        response = {"output": text(item.get("aggregated_output")), "exit_code": item.get("exit_code")}
+        return "Bash", {"command": codex_text.command_line(item)}, response, None
+
+    def _patched(self, item: dict[str, Any]) -> _Run:
+        _, given = self._calls.get(text(item.get("id")), ("", None))
+        written = given if isinstance(given, str) else codex_text.patch_of(item.get("changes"), self._cwd)
+        error = text(item.get("stderr")) or "The patch was not applied." if item.get("status") == "failed" else None
+        return "apply_patch", {"command": written}, {"output": text(item.get("stdout"))}, error
+
+    def _served(self, item: dict[str, Any]) -> _Run:
+        found, error = item.get("result"), item.get("error")
+        said = text(error.get("message") if isinstance(error, dict) else error)
+        tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
+        failed = item.get("status") == "failed" or bool(said)
+        return tool, item.get("arguments"), dict(found) if isinstance(found, dict) else {}, said if failed else None
+
+    # -- sub-agents --------------------------------------------------------------------------------
+
+    def _spawn(self, given: Any, output: Any, call: str) -> Iterator[Saved]:
+        """Return the run that sends a sub-agent; its answer comes later, as a message."""
+        response = decoded(output)
+        task = text(response.get("task_name")) if isinstance(response, dict) else ""
+        if task:
+            self._spawned[task] = (given, call)
+        yield self._saved("PostToolUse", codex.SPAWN, given, output, call)
+
+    def _reported(self, payload: dict[str, Any]) -> Iterator[Saved]:
+        """Return the run that sent a sub-agent once more, with its answer."""
+        words = codex_text.joined(payload.get("content"))
+        sent = self._spawned.pop(text(payload.get("author")), None)
+        if sent is None or not words.startswith("Message Type: FINAL_ANSWER"):
+            return
+        response = {"status": "completed", "content": words.partition("\nPayload:\n")[2]}
+        yield self._saved("PostToolUse", codex.SPAWN, sent[0], response, sent[1])
 
     def _completed(self, payload: dict[str, Any]) -> Iterator[Saved]:
         yield from self._release()
@@ -200,7 +300,7 @@ class Reader:
     # -- events ------------------------------------------------------------------------------------
 
     def _release(self) -> Iterator[Saved]:
-        """Give the prompt that waited for the id of its turn; what is typed later in a turn gets one of its own."""
+        """Yield the prompt that waited for the id of its turn; what is typed later in a turn gets one of its own."""
         if self._held is None:
             return
         self._typed += 1
@@ -212,13 +312,13 @@ class Reader:
         self._held = None
 
     def _said(self) -> Iterator[Saved]:
-        """Give the answer that is complete now, if there is one."""
+        """Yield the answer that is complete now, if there is one."""
         if self._answer.text:
             yield self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
         self._answer.clear()
 
     def _saved(
-        self, name: str, tool: str = "", given: Any = None, response: Any = None, call: str = "", **fields: str
+        self, name: str, tool: str = "", given: Any = None, response: Any = None, call: str = "", **fields: Any
     ) -> Saved:
         """Make an event as the hook does: from a payload, by the same words."""
         payload: dict[str, Any] = {
@@ -235,53 +335,38 @@ class Reader:
         return Saved(self._at, codex.read(payload, {}), self._branch, self._commit)
 
 
-_KINDS = frozenset(["session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"])
+_Run = tuple[str, Any, dict[str, Any], str | None]
+"""A tool, what it was given, its response, and its error (None: it succeeded)."""
+
+_ITEMS: dict[str, Callable[[CodexReader, dict[str, Any]], _Run | None]] = {
+    "CommandExecution": CodexReader._ran,
+    "FileChange": CodexReader._patched,
+    "McpToolCall": CodexReader._served,
+}
+"""A kind of completed item -> how it is read; other items are no tool runs, or come as messages as well."""
+
+_KINDS = frozenset(
+    [
+        "session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state",
+        "inter_agent_communication_metadata",
+    ]
+)  # fmt: skip
 _COPIED = "line of the session that this one was forked from"
-_ROWS: dict[tuple[str, str], Callable[[Reader, dict[str, Any]], Iterator[Saved]]] = {
-    ("turn_context", ""): Reader._turn_begins,
-    ("compacted", ""): Reader._compacted,
-    ("event_msg", "task_started"): Reader._turn_begins,
-    ("event_msg", "user_message"): Reader._user,
-    ("event_msg", "agent_message"): Reader._agent,
-    ("event_msg", "task_complete"): Reader._completed,
-    ("event_msg", "turn_aborted"): Reader._aborted,
-    ("response_item", "message"): Reader._message,
-    ("response_item", "function_call"): Reader._call,
-    ("response_item", "custom_tool_call"): Reader._call,
-    ("response_item", "local_shell_call"): Reader._call,
-    ("response_item", "function_call_output"): Reader._output,
-    ("response_item", "custom_tool_call_output"): Reader._output,
+_ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Saved]]] = {
+    ("turn_context", ""): CodexReader._turn_begins,
+    ("compacted", ""): CodexReader._compacted,
+    ("event_msg", "task_started"): CodexReader._turn_begins,
+    ("event_msg", "user_message"): CodexReader._user,
+    ("event_msg", "agent_message"): CodexReader._agent,
+    ("event_msg", "task_complete"): CodexReader._completed,
+    ("event_msg", "turn_aborted"): CodexReader._aborted,
+    ("event_msg", "item_completed"): CodexReader._item,
+    ("response_item", "agent_message"): CodexReader._reported,
+    ("response_item", "message"): CodexReader._message,
+    ("response_item", "function_call"): CodexReader._call,
+    ("response_item", "custom_tool_call"): CodexReader._call,
+    ("response_item", "local_shell_call"): CodexReader._call,
+    ("response_item", "function_call_output"): CodexReader._output,
+    ("response_item", "custom_tool_call_output"): CodexReader._output,
 }
 """A kind of line and of its payload -> what is done with it; what is not here holds nothing an event is made of."""
-
-
-def _text(content: Any) -> str:
-    """Give the texts of a message's items."""
-    if not isinstance(content, list):
-        return text(content)
-    return "\n".join([text(item.get("text")) for item in content if isinstance(item, dict)]).strip("\n")
-
-
-def _command(given: Any) -> str:
-    """Give a command line as the hook does: what the shell was asked to run."""
-    found = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
-    if isinstance(found, list):
-        words = [str(word) for word in found]
-        is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
-        return words[2] if is_shell else " ".join(words)
-    return text(found)
-
-
-def _shell_response(output: Any) -> Any:
-    """Give a command's output in a form that tells its exit code, where the newest one has its own words for it."""
-    if isinstance(output, dict):
-        output = output.get("content", output)
-    if isinstance(output, list):
-        output = _text(output)
-    if not isinstance(output, str):
-        return output
-    facts, found, rest = output.partition("\nOutput:\n")
-    code = facts.rpartition("Process exited with code ")[2].split("\n")[0].strip() if found else ""
-    if "Process exited with code " in facts and code.isdecimal() and len(code) < 10:
-        return json.dumps({"output": rest, "metadata": {"exit_code": int(code)}})
-    return output

@@ -17,7 +17,7 @@ class Watched:
         self._seen: dict[Path, tuple[int, int, bool]] = {one.path: _state(one, now) for one in found}
 
     def changed(self, found: Iterable[Transcript], now: float) -> list[Transcript]:
-        """Give those that are not as they were, and take them as seen."""
+        """Return those that are not as they were, and take them as seen."""
         new = [one for one in found if self._seen.get(one.path) != _state(one, now)]
         self._seen.update({one.path: _state(one, now) for one in new})
         return new

@@ -13,17 +13,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import gemini, text
+from mdmem.agents import gemini, number, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, TurnTokens, moment, untold
+
+_SETTLED_SECONDS = 2.0
+"""Behind a text without tool runs, they may still come for so long: a message is written before its tool runs are."""
 
 _UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 _MAX_ROOT_BYTES = 4096
 
 
 def folder(env: Mapping[str, str]) -> Path:
-    """Name the folder of all projects' chats."""
+    """Return the folder of all projects' chats."""
     return Path(gemini.folder(env)) / "tmp"
 
 
@@ -34,7 +37,7 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
-    """Give a session's events, oldest first; a sub-agent's chat has none.
+    """Yield a session's events, oldest first; a sub-agent's chat has none.
 
     Raises:
         OSError: when the file cannot be read.
@@ -98,23 +101,31 @@ def _events(chat: dict[str, Any], path: Path, skipped: Skipped, now: float) -> I
     session = text(chat.get("sessionId")) or path.stem
     base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
     answer: Saved | None = None
+    tokens = TurnTokens()
     if found:
         yield _saved(at, base, "SessionStart", source="startup")
     for message in found:
         at = moment(message.get("timestamp")) or at
         kind, words = text(message.get("type")), _words(message)
+        words = gemini.typed(words) if kind == "user" else words
         if kind == "user" and _is_prompt(words, skipped):
             if answer:
                 yield answer
             answer = None
+            tokens.clear()
             base["prompt_id"] = _id(message)
             yield _saved(at, base, "BeforeAgent", prompt=words)
         elif kind == "gemini":
+            spent = message.get("tokens")
+            facts = spent if isinstance(spent, dict) else {}
+            tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
             answer = _saved(at, base, "AfterAgent", prompt_response=words) if words.strip() else None
+            if answer:
+                tokens.put_into(answer.event)
             for saved in _tools(message, base, at, skipped):
                 answer = None  # what was said before a tool run is no answer
                 yield saved
-    if answer and now - at > QUIET_SECONDS:
+    if answer and now - at > _SETTLED_SECONDS:
         yield answer
     if found and now - at > QUIET_SECONDS:
         yield _saved(at, base, "SessionEnd", reason="as the transcript ends")
@@ -128,7 +139,7 @@ def _is_prompt(words: str, skipped: Skipped) -> bool:
 
 
 def _words(message: dict[str, Any]) -> str:
-    """Give what was shown of a message, else what it consists of: a prompt's files are put in only there."""
+    """Return what was shown of a message, else what it consists of: a prompt's files are put in only there."""
     shown = message.get("displayContent", message.get("content"))
     parts = shown if isinstance(shown, list) else [shown]
     return "\n".join(filter(None, [text(part.get("text")) if isinstance(part, dict) else text(part) for part in parts]))
@@ -144,7 +155,8 @@ def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Sk
         if status in ("cancelled", "canceled"):
             skipped["tool run that was refused"] += 1
         elif status in ("success", "error", ""):
-            response = {"llmContent": _result(call)}
+            shown = call.get("resultDisplay")
+            response = {"llmContent": _result(call), "returnDisplay": shown if isinstance(shown, dict) else None}
             if status == "error":
                 response["error"] = {"message": _result(call)}
             given = {"tool_name": text(call.get("name")), "tool_input": call.get("args"), "tool_response": response}
@@ -154,7 +166,7 @@ def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Sk
 
 
 def _result(call: dict[str, Any]) -> Any:
-    """Give what a tool answered: the outputs in its response parts, else what was shown."""
+    """Return what a tool answered: the outputs in its response parts, else what was shown."""
     parts = call.get("result")
     said = []
     for part in parts if isinstance(parts, list) else [parts]:
@@ -178,7 +190,7 @@ def _saved(at: float, base: dict[str, Any], name: str, **fields: Any) -> Saved:
 
 
 def _cwd(path: Path, chat: dict[str, Any]) -> str:
-    """Say in which folder a chat was held: newer versions note it, older ones keep a hash of it only."""
+    """Return in which folder a chat was held: newer versions note it, older ones keep a hash of it only."""
     home = next((above for above in path.parents if above.name == "chats"), path.parent).parent
     try:
         noted = (home / ".project_root").read_bytes()[:_MAX_ROOT_BYTES].decode("utf-8", "replace").strip()
@@ -190,7 +202,7 @@ def _cwd(path: Path, chat: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=8)
 def _known(gemini_home: Path) -> dict[str, str]:
-    """Give the folders that Gemini CLI knows, by their short names and by their hashes."""
+    """Return the folders that Gemini CLI knows, by their short names and by their hashes."""
     places: dict[str, str] = {}
     for name, key in (("projects.json", "projects"), ("trustedFolders.json", "")):
         try:

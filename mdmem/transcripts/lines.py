@@ -23,7 +23,7 @@ HEAD_BYTES = 1 << 16
 
 
 def head(path: Path, size: int = HEAD_BYTES) -> bytes:
-    """Give the beginning of a file; b"" for what cannot be read, or is none: a pipe keeps its reader waiting."""
+    """Return the beginning of a file; b"" for what cannot be read, or is none: a pipe keeps its reader waiting."""
     try:
         if not path.is_file():
             return b""
@@ -83,7 +83,7 @@ class Lines:
 
 
 def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
-    """Give each line within the first `room` bytes that ends there; half of one at the end is counted."""
+    """Yield each line within the first `room` bytes that ends there; half of one at the end is counted."""
     while room > 0:
         line = file.readline(min(room, MAX_LINE_BYTES))
         room -= len(line)
@@ -98,7 +98,7 @@ def _whole(file: BinaryIO, room: int, skipped: Skipped) -> Iterator[bytes]:
 
 
 def _pass_over(file: BinaryIO, room: int) -> int:
-    """Read to the end of a line; give how many bytes that took."""
+    """Read to the end of a line; return how many bytes that took."""
     taken = 0
     while taken < room:
         piece = file.readline(min(room - taken, 1 << 20))

@@ -1,7 +1,8 @@
 """Folders of markdown: an Obsidian vault, a `memory/` folder, a MEMORY.md become notes of one's own.
 
 They are copied to `notes/imported/<name>/` with their folders, names and front matter, through the same
-door as everything else. What is there already stays as it is, whatever became of the original.
+door as everything else. What is there already stays as it is, whatever became of the original; only the copies of
+files that are followed change with them, until a person edits them.
 """
 
 from __future__ import annotations
@@ -10,46 +11,59 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from mdmem import choice, note, privacy, project, vault
+from mdmem import privacy, project
 from mdmem.agents import text
 from mdmem.config import Config
 from mdmem.slug import slug
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped, moment
+from mdmem.vault import disk, editing, exclusions, note, people, promotion
 
 SUFFIXES = (".md", ".markdown")
 HOME = ("notes", "imported")
-_OURS = frozenset(["id", "kind", "created", "private", "redacted"])
+_OURS = frozenset(["id", "kind", "created", "private", "redacted", "source", "loaded_by", "source_digest"])
 _MAX_PATH_BYTES = 240
 _NO_NAME = frozenset('\\/:*?"<>|')
 
 
-class Folder(NamedTuple):
+class MarkdownFolder(NamedTuple):
     """A folder of markdown.
 
     name: of its folder in the vault. files: those to take, relative to `root`; () for all.
     cwd: the folder of the project that it is about; "" when it is about none.
+    follow: a file that has changed is taken in again.
     """
 
     root: Path
     name: str
     files: tuple[str, ...] = ()
     cwd: str = ""
+    follow: bool = False
+
+
+LOADED_BY = {
+    "MEMORY.md": ["claude-code"],
+    "CLAUDE.md": ["claude-code", "opencode"],
+    "CLAUDE.local.md": ["claude-code"],
+    "AGENTS.md": ["codex", "opencode", "copilot", "cursor"],
+    "GEMINI.md": ["gemini"],
+}
+"""The name of a followed file -> the agents that load it by themselves: they are not given its note as well."""
 
 
 def has_any(root: Path) -> bool:
-    """Say whether there is markdown below a folder."""
-    return next(vault.walk(str(root)), None) is not None
+    """Return whether there is markdown below a folder."""
+    return next(disk.walk(str(root)), None) is not None
 
 
-def memories(root: Path) -> list[Folder]:
+def memories(root: Path) -> list[MarkdownFolder]:
     """Find what agents remember of their projects by themselves: `memory/` folders beside transcripts."""
     found = []
     for path in sorted(root.glob("*/memory")):
         if path.is_dir() and has_any(path):
             cwd = _cwd(path.parent)
             name = slug(Path(cwd).name if cwd else path.parent.name) or "project"
-            found.append(Folder(path, f"{name}-memory", (), cwd))
+            found.append(MarkdownFolder(path, f"{name}-memory", (), cwd, follow=True))
     return found
 
 
@@ -63,28 +77,28 @@ def _cwd(folder: Path) -> str:
     return ""
 
 
-def files(folder: Folder) -> Iterator[str]:
+def files(folder: MarkdownFolder) -> Iterator[str]:
     """List a folder's markdown, relative to it, without hidden files, links and templates."""
-    return iter(folder.files) if folder.files else (entry.path for entry in vault.walk(str(folder.root)))
+    return iter(folder.files) if folder.files else (entry.path for entry in disk.walk(str(folder.root)))
 
 
-def bring(config: Config, rules: privacy.Rules, folder: Folder, path: str, skipped: Skipped) -> bool:
-    """Copy one file into the vault; False when it was there already, or is not to be taken, which is counted.
+def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: str, skipped: Skipped) -> bool:
+    """Copy one file into the vault; False when it is there as it is, or is not to be taken, which is counted.
 
     Raises:
         OSError, VaultError: when it cannot be read, or the vault cannot be written.
     """
     source = folder.root / path
     where = project.identify(folder.cwd or str(folder.root))
-    if not choice.takes_path(config, str(source.resolve()), where):
+    if not exclusions.takes_path(config, str(source.resolve()), where):
         skipped["file in an excluded folder"] += 1
         return False
-    data = source.read_bytes()[: vault.MAX_READ_BYTES + 1]
+    data = source.read_bytes()[: disk.MAX_READ_BYTES + 1]
     parsed = note.parse(data)
     if parsed.problem:  # a broken front matter is text like any other, so that nothing of it is lost
         parsed = note.Parsed({}, data.decode("utf-8", "replace"))
-    if len(data) > vault.MAX_READ_BYTES or parsed.meta.get("private") is True:
-        skipped["file too long" if len(data) > vault.MAX_READ_BYTES else "file that says it is private"] += 1
+    if len(data) > disk.MAX_READ_BYTES or people.keeps_private(parsed.meta):
+        skipped["file too long" if len(data) > disk.MAX_READ_BYTES else "file that says it is private"] += 1
         return False
     name = where.name if folder.cwd else ""
     made, place = _make(rules, folder, path, parsed, source.stat().st_mtime, name)
@@ -92,21 +106,57 @@ def bring(config: Config, rules: privacy.Rules, folder: Folder, path: str, skipp
         skipped["file with nothing to keep"] += 1
         return False
     *folders, file_name = place
-    with vault.open_folder(config.vault, (*HOME, *folders), create=True) as target:
-        if vault.create(target, file_name, note.render(made).encode("utf-8", "replace")):
+    data = note.render(made).encode("utf-8", "replace")
+    with disk.open_folder(config.vault, (*HOME, *folders), create=True) as target:
+        if disk.create(target, file_name, data):
             return True
-        if note.parse(vault.read(target, file_name) or b"").meta.get("id") not in (made.id, None):
+        if note.parse(disk.read(target, file_name) or b"").meta.get("id") not in (made.id, None):
             stem, _, suffix = file_name.rpartition(".")  # another file took the name that this one's became
-            if vault.create(target, f"{stem}-{made.id}.{suffix}", note.render(made).encode("utf-8", "replace")):
+            file_name = f"{stem}-{made.id}.{suffix}"
+            if disk.create(target, file_name, data):
                 return True
+        if folder.follow and _update(target, file_name, made, skipped):
+            return True
     skipped["file that is there already"] += 1
     return False
 
 
+def _update(target: disk.Folder, name: str, made: note.Note, skipped: Skipped) -> bool:
+    """Put a followed file's new text into its note; where a person has edited the note, name the conflict instead."""
+    data = disk.read(target, name)
+    parsed = note.parse(data or b"")
+    now = made.meta[_DIGEST]
+    if data is None or (parsed.meta.get(_DIGEST) == now and not parsed.meta.get("superseded_by")):
+        return False
+    if is_edited(parsed):
+        if now in (parsed.meta.get(_CONFLICT), parsed.meta.get(_DIGEST)):
+            return False
+        skipped["file that has changed, and so has its note, which is kept"] += 1
+        disk.replace(target, name, data, editing.set_keys(data, {_CONFLICT: now}))
+        return False
+    gone = ("superseded_by", "loaded_by", _CONFLICT)
+    kept = {key: value for key, value in parsed.meta.items() if key not in made.meta and key not in gone}
+    changed = note.Note({**made.meta, **kept}, "", made.body)
+    return disk.replace(target, name, data, note.render(changed).encode("utf-8", "replace"))
+
+
+_DIGEST, _CONFLICT = "source_digest", "source_changed"
+
+
+def is_edited(parsed: note.Parsed) -> bool:
+    """Whether a person has changed the note of a followed file since it was taken in; one of unknown origin counts."""
+    return parsed.meta.get(_DIGEST) != note.fingerprint(str(parsed.meta.get("title", "")), parsed.body)
+
+
+def note_id(folder: MarkdownFolder, path: str) -> str:
+    """Return the id of a file's note."""
+    return note.make_id("imported", folder.name, path)
+
+
 def _make(
-    rules: privacy.Rules, folder: Folder, path: str, parsed: note.Parsed, changed: float, project_name: str
+    rules: privacy.Rules, folder: MarkdownFolder, path: str, parsed: note.Parsed, changed: float, project_name: str
 ) -> tuple[note.Note | None, list[str]]:
-    """Make the note of a file, and say where it goes; both from cleaned text only."""
+    """Make the note of a file, and return where it goes; both from cleaned text only."""
     place: list[str] = []
 
     def build(clean: Any) -> note.Draft | None:
@@ -118,24 +168,39 @@ def _make(
         meta = {f"original_{key}" if key in _OURS else key: value for key, value in clean["meta"].items()}
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)
+        if folder.follow:
+            meta |= {"source": clean["source"], "loaded_by": LOADED_BY.get(Path(path).name)}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
     made, _ = note.new(
         "note",
-        {"path": f"{folder.name}/{path}", "meta": parsed.meta, "body": parsed.body},
+        {
+            "path": f"{folder.name}/{path}",
+            "meta": parsed.meta,
+            "body": promotion.without_all(parsed.body) if folder.follow else parsed.body,
+            "source": _short(folder.root / path),
+        },
         build,
         identity=("imported", folder.name, path),
-        created=vault.iso_time(_created(parsed.meta, path, changed)),
+        created=disk.iso_time(_created(parsed.meta, path, changed)),
         context={"project": project_name},
         rules=rules,
         origin="prompt",
-        max_bytes=vault.MAX_READ_BYTES,
+        max_bytes=disk.MAX_READ_BYTES,
     )
+    if made is not None and folder.follow:
+        made.meta[_DIGEST] = note.fingerprint(made.title, made.body)
     return made, place
 
 
+def _short(path: Path) -> str:
+    """Write a path without the name of the user whose home it lies in."""
+    home = Path.home()
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
+
+
 def _place(path: str) -> list[str]:
-    """Say which folders and file in the vault a cleaned path stands for: its own names, where they can be."""
+    """Return which folders and file in the vault a cleaned path stands for: its own names, where they can be."""
     *folders, name = path.split("/")
     parts = [_name(part) for part in folders]
     stem, _, suffix = name.rpartition(".")
@@ -155,7 +220,7 @@ def _tags(given: Any) -> list[str]:
 
 
 def _created(meta: dict[str, Any], path: str, changed: float) -> float:
-    """Say when a note was made: as it says itself, by the day a daily note is named after, or when it was changed."""
+    """Return when a note was made: by its own word, a daily note's date, or its mtime."""
     said = (text(meta.get(key)).strip() for key in ("created", "date", "created_at", "created-at"))
     for value in (*said, PurePosixPath(path).name[:10]):
         found = moment(value)

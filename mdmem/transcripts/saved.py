@@ -20,14 +20,14 @@ Tell = Callable[[int], None]
 
 
 def untold(_: int) -> None:
-    """Tell nobody."""
+    """Ignore what is reported."""
 
 
 class Saved(NamedTuple):
     """An event, as a hook would have given it.
 
     at: when it happened, in seconds since the epoch.
-    branch, commit: the project's at that time, where the transcript says so.
+    branch, commit: the project's at that time, where the transcript sets it.
     """
 
     at: float
@@ -36,15 +36,37 @@ class Saved(NamedTuple):
     commit: str = ""
 
 
+class TurnTokens:
+    """What the requests of one turn cost; a message that is written again, or in parts, counts once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def clear(self) -> None:
+        """Begin a new turn."""
+        self._known.clear()
+
+    def add(self, message_id: str, given: int | None, made: int | None) -> None:
+        """Add a message: the tokens that the model read for it, and those that it wrote."""
+        if given or made:
+            self._known[message_id] = (given or 0, made or 0)
+
+    def put_into(self, event: Event) -> None:
+        """Put what the turn cost so far into an answer's event, if anything is known of it."""
+        if self._known:
+            event.extra["tokens_in"] = str(sum(given for given, _ in self._known.values()))
+            event.extra["tokens_out"] = str(sum(made for _, made in self._known.values()))
+
+
 class Reader(Protocol):
     """Turns the lines of one transcript, in their order, into events."""
 
     def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
-        """Take one line in; give the events that it completes."""
+        """Take one line in; return the events that it completes."""
         ...
 
     def finish(self, now: float) -> Iterator[Saved]:
-        """Give what the end of the transcript completes; `now` tells whether the session may still go on."""
+        """Return what the end of the transcript completes; `now` tells whether the session may still go on."""
         ...
 
 

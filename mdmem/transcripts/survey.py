@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from mdmem import choice, project
+from mdmem import project
 from mdmem.transcripts.saved import Skipped
 from mdmem.transcripts.sources import Transcript
+from mdmem.vault import exclusions
 
 
 class Survey(NamedTuple):
@@ -46,7 +47,7 @@ def _project(cwd: str) -> str:
     return project.identify(cwd).name
 
 
-class Row(NamedTuple):
+class SurveyRow(NamedTuple):
     """One line of the preview: a project, by one agent."""
 
     project: str
@@ -57,14 +58,14 @@ class Row(NamedTuple):
     last: float
 
 
-def rows(surveys: Iterable[Survey]) -> list[Row]:
+def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
     """Sum up by project and agent, the one last worked on first."""
-    found: dict[tuple[str, str], Row] = {}
+    found: dict[tuple[str, str], SurveyRow] = {}
     for one in surveys:
         key = (one.project, one.transcript.source.title)
-        row = found.get(key) or Row(*key, 0, 0, one.first, one.last)
+        row = found.get(key) or SurveyRow(*key, 0, 0, one.first, one.last)
         first, last = min(row.first, one.first), max(row.last, one.last)
-        found[key] = Row(*key, row.sessions + 1, row.prompts + one.prompts, first, last)
+        found[key] = SurveyRow(*key, row.sessions + 1, row.prompts + one.prompts, first, last)
     return sorted(found.values(), key=lambda row: -row.last)
 
 
@@ -73,6 +74,6 @@ def choose(surveys: Iterable[Survey], name: str = "", since: float = 0.0, limit:
 
     "" and 0 keep all. They come in the order of their last events.
     """
-    kept = [one for one in surveys if one.last >= since and (not name or choice.matches(name, one.project))]
+    kept = [one for one in surveys if one.last >= since and (not name or exclusions.matches(name, one.project))]
     kept.sort(key=lambda one: one.last)
     return kept[-limit:] if limit else kept

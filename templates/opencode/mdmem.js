@@ -1,12 +1,17 @@
 // mdmem's plugin for OpenCode: it tells mdmem what happens here and passes on what mdmem remembers.
 // Written by `mdmem install opencode`, removed by `mdmem uninstall opencode`; changes are overwritten.
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 
 const COMMANDS = __COMMANDS__
 
 const DEADLINE_MS = 10_000
 const MAX_REPLY_CHARS = 1_000_000
 const MAX_CONTEXTS = 4 // of one session: the system prompt is sent again with every request
+const EXIT_MS = 2_000 // for what is left to say when OpenCode ends
+const LOADED_AT = Date.now()
+
+// Requests that OpenCode makes for itself, by how their system prompt begins: memories would end up in a title.
+const OWN_REQUEST = /^You are (a title generator|a helpful AI assistant tasked with summarizing)/
 
 // Runs one of the commands with `payload` on its stdin. Gives the JSON object that it printed, or {}:
 // a memory that fails is no reason to disturb the session.
@@ -44,7 +49,7 @@ function typed(parts) {
 }
 
 export const MdmemPlugin = async ({ client, directory, worktree }) => {
-  const sessions = new Map() // id -> { parent, prompt, contexts, queue }
+  const sessions = new Map() // id -> { parent, prompt, contexts, queue, isOld }
   const given = new Map() // call id -> arguments of a tool, for versions that give them only before it runs
 
   async function session(id) {
@@ -55,6 +60,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     if (known.parent === undefined) {
       const answer = await client.session.get({ path: { id } }).catch(() => ({}))
       known.parent = answer?.data?.parentID ?? ""
+      known.isOld = (answer?.data?.time?.created ?? LOADED_AT) < LOADED_AT
     }
     return known
   }
@@ -92,7 +98,39 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     return typed(said.at(-1)?.parts)
   }
 
+  // A tool that throws has no "after": only its part of the message says that it failed.
+  async function failed({ sessionID, part }) {
+    const state = part?.state
+    if (part?.type !== "tool" || state?.status !== "error") return
+    given.delete(part.callID)
+    const time = state.time ?? {}
+    await capture(sessionID ?? part.sessionID, "PostToolUseFailure", {
+      tool_name: part.tool,
+      tool_input: state.input,
+      tool_use_id: part.callID,
+      error: state.error,
+      duration_ms: time.end >= time.start ? time.end - time.start : undefined,
+    })
+  }
+
+  // No event says that OpenCode ends; what its sessions have stored is theirs to close all the same.
+  function close() {
+    for (const [id, { parent, prompt }] of sessions) {
+      if (parent || prompt === undefined) continue
+      const sent = { hook_event_name: "SessionEnd", session_id: id, cwd: directory ?? worktree, reason: "exit" }
+      try {
+        const input = JSON.stringify(sent)
+        spawnSync("/bin/sh", ["-c", COMMANDS.hook], { input, timeout: EXIT_MS, stdio: ["pipe", "ignore", "ignore"] })
+      } catch {
+        // nothing is left to be done
+      }
+    }
+    sessions.clear()
+  }
+  process.once("exit", close)
+
   const ON = {
+    "message.part.updated": failed,
     "session.created": async ({ info }) => {
       if (!info?.id) return
       ;(await session(info.id)).parent = info.parentID ?? ""
@@ -135,13 +173,15 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
       known.prompt = output.message?.id ?? input.messageID ?? ""
       const model = input.model ? `${input.model.providerID}/${input.model.modelID}` : undefined
       const prompt = { prompt: typed(output.parts), model }
-      if (isNew) capture(id, "SessionStart", { source: "startup", model })
+      if (isNew) capture(id, "SessionStart", { source: known.isOld ? "resume" : "startup", model })
       capture(id, "UserPromptSubmit", prompt)
-      if (isNew) await recall(id, "SessionStart", { source: "startup" })
+      // What an earlier process has injected into this session is lost, as after a compaction.
+      if (isNew) await recall(id, "SessionStart", { source: known.isOld ? "compact" : "startup" })
       await recall(id, "UserPromptSubmit", prompt)
     }),
 
     "experimental.chat.system.transform": quietly(async (input, output) => {
+      if (output.system.some((text) => OWN_REQUEST.test(text))) return
       output.system.push(...(sessions.get(input.sessionID)?.contexts ?? []))
     }),
 
@@ -152,7 +192,8 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     "tool.execute.after": quietly(async (input, output) => {
       const args = input.args ?? given.get(input.callID)
       given.delete(input.callID)
-      const result = { output: output.output ?? output.content, metadata: { exit: output.metadata?.exit } }
+      const { exit, diff } = output.metadata ?? {}
+      const result = { output: output.output ?? output.content, metadata: { exit, diff } }
       const facts = { tool_name: input.tool, tool_input: args, tool_use_id: input.callID, tool_response: result }
       capture(input.sessionID, "PostToolUse", facts)
     }),

@@ -1,23 +1,25 @@
 """`python -m tests.bench`: what hooks, injection and the index cost, as ratios measured in one run.
 
-`python -m tests.bench --readme` also puts the tables into README.md. Other benches, one by one:
-`python -m tests.bench.block_recall`, `.commands`, `.history`, `.imports`, `.mcp`, `.privacy`, `.watcher`.
+`python -m tests.bench --readme` also writes the tables into the help page `cost`. Other benches, one by one:
+`python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `learn`, `mcp`, `privacy`,
+`ranking`, `watcher`.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import sys
 from collections.abc import Callable
 
-from tests import readme
 from tests.bench import hooks, inject, recall
+from tests.helpers import readme
 
 
 def printed(run: Callable[[], None]) -> str:
-    """Run a bench and give what it prints."""
+    """Run a bench and return what it prints."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         run()
@@ -29,17 +31,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
-    to_readme = parser.parse_args().readme
-    sys.argv[1:] = []  # the benches read what is left
-    text = readme.README.read_text(encoding="utf-8")
+    parser.add_argument("--readme", action="store_true", help="write the tables into the help page")
+    parser.add_argument("name", nargs="?", help="run this bench only; it takes the remaining words")
+    words, sys.argv[1:] = parser.parse_known_args()  # the benches read what is left
+    if words.name:
+        importlib.import_module(f"tests.bench.{words.name}").main()
+        return
+    page = readme.HELP / "cost.md"
     for name, run in (("hooks", hooks.main), ("inject", inject.main), ("recall", recall.main)):
         found = printed(run)
         print(f"## {name}\n\n{found}\n", flush=True)
-        if to_readme and f"<!-- bench:{name} -->" in text:
-            text = readme.put(text, f"bench:{name}", found)
-    if to_readme:
-        readme.README.write_text(text, encoding="utf-8")
+        if words.readme:
+            readme.write(page, f"bench:{name}", found)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from mdmem import front_matter
+from mdmem.vault import front_matter
 from tests.bench import measure
 
 ROUNDS = 9
@@ -58,7 +58,7 @@ def write_vault(root: Path, notes: int) -> None:
             "session": f"{number:08d}-session",
         }
         page = {"id": f"p{number:09d}", "kind": "session", "title": f"Session {number}", **common}
-        (folder / "session.md").write_text(front_matter.write(page) + "\n# Page\n", encoding="utf-8")
+        (folder / f"{folder.name}.md").write_text(front_matter.write(page) + "\n# Page\n", encoding="utf-8")
         for place in range(A_SESSION - 1):
             kind = ("prompt", "observation", "observation", "observation", "response")[place % 5]
             body = " ".join(chance.choices(words, weights, k=120))

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mdmem import config, front_matter
+from mdmem import config
 from mdmem.config import Config
-from mdmem.history import commit, journal, past, repository, sync
+from mdmem.history import commit, past, session_log, sync
+from mdmem.history.git import repository
+from mdmem.vault import front_matter
 from tests.bench import measure
 
 BATCH = 100
@@ -47,7 +49,7 @@ def write_session(vault: Path, number: int, notes: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     common = {"created": f"{day}T08:00:00Z", "project": f"project-{number % 4}", "session": f"{number:08d}-session"}
     page = {"id": f"p{number:09d}", "kind": "session", "title": f"Session {number}", **common}
-    (folder / "session.md").write_text(front_matter.write(page) + "\n# Page\n", encoding="utf-8")
+    (folder / f"{folder.name}.md").write_text(front_matter.write(page) + "\n# Page\n", encoding="utf-8")
     for place in range(notes - 1):
         kind, tool, label = KINDS[place % len(KINDS)]
         body = " ".join(chance.choice(WORDS) for _ in range(200))
@@ -59,7 +61,7 @@ def write_session(vault: Path, number: int, notes: int) -> None:
 
 
 def commit_batches(settings: Config, first: int) -> float:
-    """Commit batches of new notes, each of one session; give the median CPU of a note."""
+    """Commit batches of new notes, each of one session; return the median CPU of a note."""
     times = []
     for turn in range(ROUNDS):
         write_session(Path(settings.vault), first + turn, BATCH)
@@ -88,8 +90,8 @@ def main(notes: int) -> None:
             (f"first commit of {notes:,} notes, a note", timed(lambda: commit.commit(settings)) / notes, "at once"),
             (f"a batch of {BATCH} at {notes:,}, a note", commit_batches(settings, 100_000), "bar: 1.5 ms"),
             ("a commit with nothing to do", timed(lambda: commit.commit(settings)), ""),
-            (f"journal of {notes:,} notes", timed(lambda: list(journal.sessions(settings))), "bar: 1,000 ms"),
-            ("journal's commits (--stat)", timed(lambda: journal.stats(settings)), ""),
+            (f"journal of {notes:,} notes", timed(lambda: list(session_log.sessions(settings))), "bar: 1,000 ms"),
+            ("journal's commits (--stat)", timed(lambda: session_log.stats(settings)), ""),
             ("search in the past", timed(lambda: past.search(settings, "leap parser", "HEAD")), ""),
         ]
         subprocess.run(["git", "init", "-q", "--bare", "-b", "main", f"{work}/remote"], check=True)

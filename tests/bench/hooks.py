@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import registration
+from mdmem.agents.install import registration
 from tests.bench import measure
 
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
@@ -55,7 +55,7 @@ def long_session(work: Path, env: dict[str, str], edit: dict[str, Any], notes: i
     from mdmem.capture import events
 
     settings = config.load(env["MDMEM_VAULT"], env)
-    settings.settings["capture.durability"] = "process"
+    settings.settings.values["capture.durability"] = "process"
     session = "0d4c7a1e-0000-4000-8000-00000000f00d"
     for n in range(notes):
         payload = edit | {"session_id": session, "tool_use_id": f"toolu_long_{n}"}

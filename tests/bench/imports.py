@@ -21,13 +21,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem import config, note
-from mdmem.capture import events, replay
-from mdmem.transcripts import claude_files
-from mdmem.transcripts.bring import Import
-from mdmem.transcripts.done import Done
+from mdmem import config
+from mdmem.capture import events
+from mdmem.transcripts import claude_files, replay
+from mdmem.transcripts.imported import Done
+from mdmem.transcripts.importer import Import
 from mdmem.transcripts.saved import Skipped
 from mdmem.transcripts.sources import find
+from mdmem.vault import note
 
 WORDS = ("parse", "date", "index", "vault", "note", "hook", "session", "branch", "error", "value", "table", "token")
 LATER = 2_000_000_000.0
@@ -50,7 +51,11 @@ def main() -> None:
             (root / name).mkdir()
         make(root / "projects", wanted)
         whole = measure(lambda: bring(root / "projects"))
-        notes = [path for path in (root / "vault").rglob("*.md") if path.name not in ("session.md", "project.md")]
+        notes = [
+            path
+            for path in (root / "vault").rglob("*.md")
+            if path.name != "project.md" and path.stem != path.parent.name
+        ]
         made = [(str(path.relative_to(root / "vault")), path.read_bytes()) for path in notes]
         again = measure(lambda: bring(root / "projects", again=True))
         rows = {
@@ -70,7 +75,7 @@ def main() -> None:
 
 
 def measure(work: Callable[[], None]) -> Cost:
-    """Do something in a process of its own, and say what it took."""
+    """Do something in a process of its own, and return what it took."""
     began = time.monotonic()
     child = os.fork()
     if child == 0:

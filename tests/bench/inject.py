@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mdmem import config, journal, note, vault
-from mdmem.agents import registration
-from mdmem.recall import index
+from mdmem import config
+from mdmem.agents.install import registration
+from mdmem.search import index
+from mdmem.vault import disk, journal, note
 from tests.bench import measure
 
 SESSION_NOTES = 10
@@ -29,7 +30,7 @@ def words(count: int, seed: int = 7) -> list[str]:
 
 
 def fill(root: Path, notes: int, project: str) -> list[str]:
-    """Write a vault of sessions of `SESSION_NOTES` notes each; give the vocabulary."""
+    """Write a vault of sessions of `SESSION_NOTES` notes each; return the vocabulary."""
     chance = random.Random(11)
     vocabulary = words(20_000)
     weights = [1 / (rank + 3) for rank in range(len(vocabulary))]
@@ -44,7 +45,7 @@ def fill(root: Path, notes: int, project: str) -> list[str]:
             kind = kinds[place % 5]
             meta = {
                 "id": note.make_id(str(number), str(place)), "kind": kind, "title": text[:60],
-                "created": vault.iso_time(1_780_000_000 + number * 3600 + place), "project": project,
+                "created": disk.iso_time(1_780_000_000 + number * 3600 + place), "project": project,
                 "session": f"session-{number}", "prompt": place // 5 + 1, "sequence": place % 5,
             }  # fmt: skip
             made = note.Note(meta, "words", f"{text}\n")
@@ -119,11 +120,11 @@ def main(rounds: int = 21, notes: int = 10_000) -> None:
 
 
 def _wait_for_socket(root: Path, env: dict[str, str]) -> None:
-    from mdmem.recall import ask
+    from mdmem.watcher import client
 
-    path = Path(ask.socket_path(config.load(str(root), env)))
+    settings = config.load(str(root), env)
     until = time.monotonic() + 60
-    while not path.exists():
+    while client.ask(settings, "status", {}, b"", seconds=5) is None:
         if time.monotonic() > until:
             raise SystemExit("the watcher did not come up")
         time.sleep(0.1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config
-from mdmem.recall import index
+from mdmem.search import index
 from tests.bench import measure
 from tests.bench.recall import make_vault, prompts
 
@@ -79,7 +79,7 @@ class Peer:
         return answer["result"]
 
     def cpu(self) -> float:
-        """Give the CPU time that the process has used, all threads, in milliseconds."""
+        """Return the CPU time that the process has used, all threads, in milliseconds."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(path.read_text().split()[0]) for path in tasks) / 1e6
 
@@ -89,7 +89,7 @@ class Peer:
 
 
 def start(words: list[str], env: Mapping[str, str]) -> float:
-    """Give the CPU time from a start to the first answer, in milliseconds."""
+    """Return the CPU time from a start to the first answer, in milliseconds."""
     peer = Peer(words, env)
     peer.call("search", query="why does the date parser fail")
     used = peer.cpu()
@@ -98,7 +98,7 @@ def start(words: list[str], env: Mapping[str, str]) -> float:
 
 
 def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator[tuple[str, float]]:
-    """Give the CPU time of single calls of several tools, in milliseconds."""
+    """Yield the CPU time of single calls of several tools, in milliseconds."""
     peer = Peer(words, env)
     ids = [entry["id"] for entry in peer.call("recent", limit=50)["structuredContent"]["entries"]]
     peer.call("search", query=texts[0])

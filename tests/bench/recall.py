@@ -2,7 +2,8 @@
 
 Everything is CPU time of this machine in one run: of work in this process against raw Whoosh or a bare walk
 over the same files, of whole processes against a bare interpreter of the same round. The notes are made of the
-standard library's documentation; nothing is fetched. `--large` adds 50,000 notes.
+standard library's documentation; nothing is fetched. `--large` adds 50,000 notes. `--sets FOLDER` (or
+`MDMEM_BENCH_SETS`) prints before it how well questions are answered; see `ranking`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from mdmem import config, front_matter
+from mdmem import config
 from mdmem.config import Config
-from mdmem.recall import index, rank, search
-from tests.bench import measure
+from mdmem.search import engine, index, ranking
+from mdmem.search.units import units_of
+from mdmem.vault import front_matter
+from tests.bench import block_recall, measure
+from tests.bench import ranking as ranking_bench
 
 ROUNDS = 15
+ASKED_SET = "agent-sessions"
+"""The set whose questions are put as people put them to an agent: for it, the blocks are looked at as well."""
 PROMPT_WORDS = 60
 
 
@@ -47,7 +53,7 @@ def paragraphs() -> list[str]:
 
 
 def make_vault(folder: Path, count: int) -> int:
-    """Write `count` notes of 200 to 3,000 characters, 20 a session, as hooks would; give the bytes of their texts."""
+    """Write `count` notes of 200 to 3,000 characters, 20 a session, as hooks would; return the bytes of their texts."""
     chance = random.Random(count)
     known = paragraphs()
     (folder / "mdmem.toml").parent.mkdir(parents=True)
@@ -185,13 +191,13 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
     assert view is not None
 
     def remind(text: str) -> object:
-        return search.for_prompt(settings, text, update=False)
+        return engine.for_prompt(settings, text, update=False)
 
     def find(text: str) -> object:
-        return [hit.snippet for hit in search.search(settings, text, update=False).hits]
+        return [hit.snippet for hit in engine.search(settings, text, update=False).hits]
 
     def find_by_all(text: str) -> object:
-        return rank.scores(view, rank.affordable(view, rank.units(view, text), 10**9))
+        return ranking.scores(view, ranking.affordable(view, units_of(view, text), 10**9))
 
     runs = {"for_prompt": remind, "search, 10 snippets": find, "every word, whatever it costs": find_by_all}
     for name, run in runs.items():
@@ -209,7 +215,7 @@ def cold(settings: Config, vault: Path) -> list[measure.Row]:
     package = Path(config.__file__).parent.parent
     site = Path(sysconfig.get_paths()["purelib"])
     start = f"import sys; sys.path[:0] = [{str(package)!r}, {str(site)!r}]; from mdmem import config; "
-    start += f"from mdmem.recall import search; settings = config.load({str(vault)!r}); "
+    start += f"from mdmem.search import engine as search; settings = config.load({str(vault)!r}); "
     (text,) = prompts(vault, 1)
     codes = {
         "import search": start,
@@ -234,11 +240,20 @@ def main() -> None:
     """Make vaults, measure, print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--large", action="store_true", help="also 50,000 notes")
-    counts = [1_000, 10_000, *([50_000] if options.parse_args().large else [])]
+    options.add_argument("--sets", default=os.environ.get(ranking_bench.VARIABLE), help="a folder of question sets")
+    options.add_argument("--sets-only", action="store_true", help="print only how well questions are answered")
+    given = options.parse_args()
+    counts = [1_000, 10_000, *([50_000] if given.large else [])]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         os.environ["XDG_CACHE_HOME"] = str(scratch / "cache")
-        print(table(_rows(scratch, counts)))
+        for row in ranking_bench.rows(Path(given.sets)) if given.sets else ():
+            print(row, flush=True)
+        asked = Path(given.sets or "", ASKED_SET)
+        for row in block_recall.table(asked) if given.sets and asked.is_dir() else ():
+            print(row, flush=True)
+        if not given.sets_only:
+            print(table(_rows(scratch, counts)))
 
 
 def _rows(scratch: Path, counts: list[int]) -> Iterator[Row]:

@@ -15,14 +15,15 @@ from typing import Any
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.recall import ask, index, search
+from mdmem.search import engine, index
+from mdmem.watcher import client
 from tests.bench import inject
 
 ROUNDS = 20
 
 
 def until(holds: Callable[[], bool], seconds: float = 300.0) -> float:
-    """Wait for something; give how long that took, in seconds."""
+    """Wait for something; return how long that took, in seconds."""
     begun = time.monotonic()
     while not holds():
         if time.monotonic() - begun > seconds:
@@ -32,24 +33,24 @@ def until(holds: Callable[[], bool], seconds: float = 300.0) -> float:
 
 
 def is_known(settings: Config, word: str) -> bool:
-    """Say whether the index, as the watcher left it, has a word."""
-    return bool(search.search(settings, word, update=False).total)
+    """Return whether the index, as the watcher left it, has a word."""
+    return bool(engine.search(settings, word, update=False).total)
 
 
 def memory(process: int) -> float:
-    """Give the resident memory of a process in MB."""
+    """Return the resident memory of a process in MB."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
 def cpu(process: int) -> float:
-    """Give the CPU time that a process has used, in seconds."""
+    """Return the CPU time that a process has used, in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def saved_to_found(settings: Config, save: Callable[[Path, str], None]) -> list[float]:
-    """Save notes one after the other, in one way, and give how long each took to be found."""
+    """Save notes one after the other, in one way, and return how long each took to be found."""
     root = Path(settings.vault)
     took = []
     for _ in range(ROUNDS):
@@ -86,7 +87,7 @@ def main(notes: int = 10_000, idle_seconds: int = 60) -> None:
         words = [sys.executable, "-m", "mdmem", "watch"]
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            took = until(lambda: b'"current": true' in (ask.ask(settings, "status", {}, b"", seconds=5) or b""))
+            took = until(lambda: b'"current": true' in (client.ask(settings, "status", {}, b"", seconds=5) or b""))
             print(f"{notes} notes: first indexed in {took:.1f} s; then {memory(process.pid):.0f} MB")
             send = inject.sender(work, env, "asks", lambda turn: _question(vocabulary, turn))
             for number in range(ROUNDS):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from mdmem import privacy
 from mdmem.config import Config
-from mdmem.digest import short
 from mdmem.errors import UsageError
+from mdmem.hashing import short
+from mdmem.server.internal import ghost_config
 from mdmem.slug import slug
 
 MISSING = "Internal context required. X-Internal-Type header must be set."
@@ -32,9 +33,26 @@ VARIABLES = {key: f"MDMEM_{key.upper()}" for key in HEADERS}
 OWNER_KEYS = {"user": "ghost_owner", "space": "ghost_space", "group": "ghost_group"}
 """A type of ghost -> what names its owner."""
 
+NESTED = ("internal_context", "internalContext")
+"""Where a context stands as one object, in Python's extras and in the `_meta` of an MCP request."""
+
+_OTHER_NAMES = {
+    "type": "internal_type",
+    "owner_user_id": "ghost_owner",
+    "owner": "ghost_owner",
+    "accessor_user_id": "user_id",
+    "accessor": "user_id",
+    "space_id": "ghost_space",
+    "space": "ghost_space",
+    "group_id": "ghost_group",
+    "group": "ghost_group",
+}
+"""Other names of what makes a context, as one object may have them."""
+
 MAX_ID_CHARS = 64
 _PLAIN_FOLDER = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _ID_MARKS = frozenset("._@+-")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 class Context(NamedTuple):
@@ -56,7 +74,8 @@ class Scope(NamedTuple):
     """Where a context's memories lie, and what marks each of them.
 
     folder: its path, part by part. tags: every one of them stands on every memory. accessor: likewise, in a key of
-    its own. trust: memories that ask for more are not shown.
+    its own. trust: memories that ask for more are not shown. shared: the folder of what was published to this space
+    or group, which its ghost shows to every accessor; () for any other context.
     """
 
     kind: str
@@ -64,24 +83,33 @@ class Scope(NamedTuple):
     tags: tuple[str, ...]
     accessor: str
     trust: float
+    shared: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> Scope | None:
+        """The scope of what was published here, or None where nothing can be."""
+        return self._replace(folder=self.shared, accessor="", shared=()) if self.shared else None
 
 
 def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Context:
-    """Read a context from `values`, whose keys are those of `HEADERS`; or one object under `internal_context`.
+    """Read a context from `values`, whose keys are those of `HEADERS`; or one object under a name of `NESTED`.
 
+    The object may use camel case, and `type`, `owner_user_id`, `accessor_user_id`, `space_id`, `group_id`.
     names: what each key is called where the values come from, for messages.
 
     Raises:
         UsageError: when there is none, or a value that it needs is missing or no good; the message names it.
     """
     names = names or {key: key for key in HEADERS}
-    nested = values.get("internal_context")
+    nested = next((values[name] for name in NESTED if values.get(name)), None)
     if isinstance(nested, Context):
         return nested
-    given = {key: _text(value) for key, value in (nested if isinstance(nested, Mapping) else values).items()}
+    given = _flat(nested if isinstance(nested, Mapping) else values)
     kind = given.get("internal_type", "").lower()
     if not kind:
-        raise UsageError(MISSING)
+        beside = [names[key] for key in ("ghost_type", *OWNER_KEYS.values(), "conversation_id") if given.get(key)]
+        # Half a context is no call of the owner's: it must open nothing.
+        raise UsageError(f"{MISSING} It is needed beside {beside[0]}." if beside else MISSING)
     if kind not in ("ghost", "agent"):
         raise UsageError(f"{names['internal_type']} must be ghost or agent, not {kind!r:.40}.")
     accessor = _id(given, "user_id", names)
@@ -96,6 +124,39 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> C
     if not owner:
         raise UsageError(f"{names[key]} must be set for the ghost of a {ghost_type}.")
     return Context(kind, ghost_type, owner, accessor)
+
+
+def _flat(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a context by the keys of `HEADERS`, whatever they are called.
+
+    Raises:
+        UsageError: when one value is given twice and differently.
+    """
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        snake = _CAPITAL.sub(r"_\1", str(name)).lower()
+        key, text = _OTHER_NAMES.get(snake, snake), _text(value)
+        if text and found.get(key, text) != text:
+            raise UsageError(f"{name!r:.40} is given twice, with different values.")
+        found[key] = text or found.get(key, "")
+    return found
+
+
+def beside(read_first: Callable[[], Context], meta: Mapping[str, Any]) -> Context:
+    """Read a context from a connection, or from the `_meta` of its request; both may say the same.
+
+    Raises:
+        UsageError: as `read`; also when they differ, so that a request cannot widen what its connection says.
+    """
+    try:
+        first = read_first()
+    except UsageError as error:
+        if str(error) != MISSING or not any(meta.get(name) for name in NESTED):
+            raise
+        return read(meta)
+    if any(meta.get(name) for name in NESTED) and read(meta) != first:
+        raise UsageError("The request's internalContext differs from what its connection says.")
+    return first
 
 
 def from_headers(headers: Any) -> Context:
@@ -114,7 +175,7 @@ def from_headers(headers: Any) -> Context:
 
 
 def header(headers: Any, name: str) -> list[str]:
-    """Give what a request's header says, each time it is there: HTTP hands on the bytes of UTF-8 as Latin-1."""
+    """Return what a request's header says, each time it is there: HTTP hands on the bytes of UTF-8 as Latin-1."""
     return [_utf8(value) for value in headers.getlist(name)]
 
 
@@ -135,39 +196,59 @@ def from_env(env: Mapping[str, str]) -> Context:
 
 
 def scope(config: Config, context: Context) -> Scope:
-    """Say where a context's memories lie, and what marks them. A name that the gate would redact is hashed."""
+    """Return where a context's memories lie, and what marks them. A name that the gate would redact is hashed."""
     rules = privacy.Rules.of(config.settings)
     owner, accessor, conversation = (
         _storable(name, rules) for name in (context.owner, context.accessor, context.conversation)
     )
     tags: tuple[str, ...]
-    home: tuple[str, ...]
     if context.kind == "ghost":
         tags = ("ghost", f"ghost_type:{context.ghost_type}", f"ghost_owner:{context.ghost_type}:{owner}")
-        home = ("internal", "ghost", context.ghost_type, _folder(owner))
     else:
         tags = ("agent", f"agent:conversation:{conversation}") if conversation else ("agent",)
-        home = ("internal", "agent")
-    folder = (*home, f"by-{_folder(accessor)}") if accessor else home
-    return Scope(context.kind, folder, tags, accessor, trust(config, context))
+    top = home(config, context)
+    folder = (*top, f"by-{_folder(accessor)}") if accessor else top
+    shared = (*top, PUBLISHED) if context.ghost_type in ("space", "group") else ()
+    return Scope(context.kind, folder, tags, accessor, trust(config, context), shared)
+
+
+def home(config: Config, context: Context) -> tuple[str, ...]:
+    """Return the folder of a ghost, or of all agents: its configuration lies there, and its memories below."""
+    if context.kind == "agent":
+        return "internal", "agent"
+    owner = _storable(context.owner, privacy.Rules.of(config.settings))
+    return "internal", "ghost", context.ghost_type, _folder(owner)
+
+
+PUBLISHED = "published"
+"""In a space's or a group's folder: what was published to it."""
 
 
 def trust(config: Config, context: Context) -> float:
-    """Say how far the accessor is trusted, 0 to 1: what `internal.trust` says of this owner, else wholly.
+    """Return how far the accessor is trusted, 0 to 1: what the ghost's configuration and the setting both allow."""
+    return min(_by_setting(config, context), ghost_config.load(config, home(config, context)).trust(context.accessor))
+
+
+def _by_setting(config: Config, context: Context) -> float:
+    """Return what `internal.trust` says of this owner and accessor, else 1.
 
     Its rows are `user:alice bob 0.5`, `agent bob 0.5`; `*` stands for any accessor. The first that fits counts, and
-    one that cannot be read counts as 0: a slip must not show more.
+    one that cannot be read counts as 0: a slip must not show more. An empty row ends the user's own rows and begins
+    the vault's, which can only lower what the user's say.
     """
     whose = f"{context.ghost_type}:{context.owner}" if context.kind == "ghost" else "agent"
-    for row in config.settings["internal.trust"]:
+    lowest, decided = 1.0, False
+    for row in config.settings.internal.trust:
         words = row.split()
-        if words[:1] == [whose] and (len(words) < 2 or words[1] in ("*", context.accessor)):
-            return _share(words[2] if len(words) == 3 else "")
-    return 1.0
+        if not words:
+            decided = False
+        elif not decided and words[0] == whose and (len(words) < 2 or words[1] in ("*", context.accessor)):
+            lowest, decided = min(lowest, ghost_config.share(words[2] if len(words) == 3 else "")), True
+    return lowest
 
 
 def forges(tag: str) -> bool:
-    """Say whether a tag would pass for one that only a connection can give."""
+    """Return whether a tag would pass for one that only a connection can give."""
     bare = normalize("NFKC", tag).strip().lstrip("#").casefold()
     return bare.partition(":")[0].strip() in ("ghost", "agent", "ghost_type", "ghost_owner")
 
@@ -185,20 +266,12 @@ def _id(given: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:
 
 
 def _storable(name: str, rules: privacy.Rules) -> str:
-    """Give a name that may be written to a file: itself, or its hash where it looks like a secret."""
+    """Return a name that may be written to a file: itself, or its hash where it looks like a secret."""
     tagged = f"ghost_owner:user:{name}"
     plain = all(privacy.clean(text, rules=rules, origin="tool").value == text for text in (name, tagged))
     return name if plain and not name.startswith("id-") else f"id-{short(name, 20)}"
 
 
 def _folder(name: str) -> str:
-    """Name a folder so that no two names share one, on file systems that fold letters too."""
+    """Return a name for a folder so that no two names share one, on file systems that fold letters too."""
     return name if _PLAIN_FOLDER.fullmatch(name) else f"{slug(name, 32) or 'x'}-{short(name, 10)}"
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return 0.0
-    return value if 0 <= value <= 1 else 0.0

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mdmem import header, log, note, owned, vault
+from mdmem import log
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.recall import analysis
-from mdmem.server.index import MIN_PREFIX_CHARS
+from mdmem.search.text import analysis
 from mdmem.server.internal.context import Scope, forges
+from mdmem.server.internal.ghost_config import FILE
+from mdmem.server.lookup import MIN_PREFIX_CHARS
+from mdmem.vault import disk, editing, note, user_notes
 
 MAX_MEMORIES = 5_000
 """Of a larger scope the newest are looked at."""
@@ -30,7 +33,8 @@ _CACHE_ENTRIES = 20_000
 class Memory(NamedTuple):
     """One memory, as its file says now. counts: its terms. version: 1 and one more for each change.
 
-    mtime_ns: when its file was written; it tells apart what was made within one second.
+    sequence: what tells apart memories of one second, in the order in which they were made; mtime_ns: when its file
+    was written, for those that have none. shared: whether it was published to this space or group.
     """
 
     id: str
@@ -46,11 +50,13 @@ class Memory(NamedTuple):
     meta: Mapping[str, Any]
     counts: Mapping[str, int]
     mtime_ns: int = 0
+    sequence: int = -1
+    shared: bool = False
 
     @property
-    def age(self) -> tuple[str, int, str]:
+    def age(self) -> tuple[str, int, int, str]:
         """What the newest has most of."""
-        return self.created, self.mtime_ns, self.id
+        return self.created, self.sequence, self.mtime_ns, self.id
 
 
 def create(
@@ -61,18 +67,19 @@ def create(
     title: str = "",
     tags: Sequence[str] = (),
     numbers: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
     now: float,
-) -> owned.Written:
-    """Write a memory. numbers: weight, trust and `feel_...`, each 0 to 1.
+) -> user_notes.Written:
+    """Write a memory. numbers: weight, trust and `feel_...`, each 0 to 1. extra: further keys of its front matter.
 
     Raises:
         UsageError: when there is nothing to store, a number is out of range, or a tag would forge a scope.
         VaultError, OSError: when the vault cannot take it.
     """
-    meta: dict[str, Any] = {"version": 1, **shares(numbers or {})}
+    meta: dict[str, Any] = {"version": 1, "sequence": _next_sequence(now), **shares(numbers or {}), **(extra or {})}
     if scope.accessor:
         meta["accessor"] = scope.accessor
-    return owned.add(
+    return user_notes.add(
         config,
         title,
         content,
@@ -82,6 +89,19 @@ def create(
         extra_meta=meta,
         now=now,
     )
+
+
+_sequence_lock = threading.Lock()
+_last_sequence = [0, -1]
+
+
+def _next_sequence(now: float) -> int:
+    """Return a number that grows with every memory made within a second: its microsecond, or one more than the last."""
+    second = int(now)
+    with _sequence_lock:
+        last = _last_sequence[1] if _last_sequence[0] == second else -1
+        _last_sequence[:] = second, max(last + 1, int((now - second) * 1_000_000))
+        return _last_sequence[1]
 
 
 def update(
@@ -105,27 +125,29 @@ def update(
         VaultError, BusyError, OSError: when it cannot be written.
     """
     memory = find(config, scope, memory_id)
+    if memory.shared:
+        raise UsageError("This memory was published here. Change the original, and publish it again.")
     changes: dict[str, Any] = shares(numbers or {})
     if title is not None:
-        changes["title"] = note.one_line(str(owned.clean(config, title))) or memory.title
+        changes["title"] = note.one_line(str(user_notes.clean(config, title))) or memory.title
     mine = None if tags is None else own_tags(config, tags)
-    body = None if content is None else owned.cleaned_body(config, content)
+    body = None if content is None else user_notes.cleaned_body(config, content)
     if not changes and mine is None and body is None:
-        raise UsageError("Nothing is to be changed: give content, title, tags, weight or trust.")
+        raise UsageError("There is nothing to change: give content, title, tags, weight, trust or feel_...")
 
     def edit(data: bytes) -> bytes:
         held = _memory(scope, memory.path, data)
         if held is None or held.id != memory.id:
             raise _unknown(memory_id)
         _commit(config, held)
-        keys = {**changes, "version": held.version + 1, "updated": vault.iso_time(now)}
+        keys = {**changes, "version": held.version + 1, "updated": disk.iso_time(now)}
         if mine is not None:  # whose it is stays, its conversation included
             keys["tags"] = [*(tag for tag in held.tags if forges(tag)), *mine]
-        made.append(header.set_keys(data if body is None else header.with_body(data, body), keys))
+        made.append(editing.set_keys(data if body is None else editing.with_body(data, body), keys))
         return made[-1]
 
     made: list[bytes] = []
-    owned.change(config, memory.path, edit, internal=True)
+    user_notes.change(config, memory.path, edit, internal=True)
     # It may now ask for more trust than its accessor has: what was changed is told once more.
     return _memory(scope._replace(trust=1.0), memory.path, made[-1]) or memory
 
@@ -155,7 +177,7 @@ def find(config: Config, scope: Scope, memory_id: str) -> Memory:
         found = [memory for memory in held if memory.id.lower().startswith(name)]
     if len(found) > 1:
         some = ", ".join(memory.id for memory in found[:5])
-        raise UsageError(f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Give more of it.")
+        raise UsageError(f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Type more.")
     if not found:
         raise _unknown(memory_id)
     return found[0]
@@ -175,12 +197,16 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
     """
     if deleted not in DELETED:
         raise UsageError(f"deleted_filter must be {', '.join(DELETED)}; not {deleted!r:.40}.")
-    wanted = set(owned.clean_tags(tags))
+    wanted = set(user_notes.clean_tags(tags))
     found = []
-    for path, stat in _files(config, scope):
-        memory = _read(config, scope, path, stat)
-        if memory and wanted <= set(memory.tags) and deleted in ("include", "only" if memory.deleted else "exclude"):
-            found.append(memory)
+    for part in (scope, scope.published):
+        for path, stat in _files(config, part) if part else ():
+            memory = _read(config, part, path, stat) if part else None
+            shown = memory and deleted in ("include", "only" if memory.deleted else "exclude")
+            if part is not scope and memory and memory.deleted:
+                continue  # withdrawn by whoever published it
+            if memory and shown and wanted <= set(memory.tags):
+                found.append(memory._replace(shared=part is not scope))
     return sorted(found, key=lambda memory: memory.age, reverse=True)
 
 
@@ -188,12 +214,10 @@ def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
     """List the files of a scope's folder, without what lies in folders below it: those are other scopes."""
     home = "/".join(scope.folder)
     try:
-        with vault.open_folder(config.vault, scope.folder) as folder:
-            names = sorted((name for name in folder.names() if name.endswith(".md") and name[0] != "."), reverse=True)
-            return [
-                (f"{home}/{name}", os.stat(name, dir_fd=folder.fd, follow_symlinks=False))
-                for name in names[:MAX_MEMORIES]
-            ]
+        with disk.open_folder(config.vault, scope.folder) as folder:
+            held = (name for name in folder.names() if name.endswith(".md") and name[0] != "." and name != FILE)
+            names = sorted(held, reverse=True)
+            return [(f"{home}/{name}", folder.inside.stat(name)) for name in names[:MAX_MEMORIES]]
     except FileNotFoundError:
         return []
 
@@ -205,7 +229,7 @@ def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memo
     key, state = (config.vault, path), (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     known = _cache.get(key)
     if known is None or known[0] != state:
-        parsed = note.parse(vault.read_path(config.vault, path) or b"")
+        parsed = note.parse(disk.read_path(config.vault, path) or b"")
         counts = analysis.counts(f"{parsed.meta.get('title', '')}\n{parsed.body}")
         if len(_cache) >= _CACHE_ENTRIES:
             _cache.clear()
@@ -221,12 +245,12 @@ def _memory(scope: Scope, path: str, data: bytes) -> Memory | None:
 def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[str, int]) -> Memory | None:
     """Make a memory of a file; None when it does not bear every mark of this scope, or asks for more trust."""
     meta = parsed.meta
-    tags = tuple(owned.tags_of(meta.get("tags")))
+    tags = tuple(user_notes.tags_of(meta.get("tags")))
     asked = share_of(meta["trust"], 1.0) if "trust" in meta else 0.0  # a spoiled one must not show more
     in_scope = meta.get("kind") == scope.kind and str(meta.get("accessor", "")) == scope.accessor
     if not in_scope or not set(scope.tags) <= set(tags) or asked > scope.trust or not meta.get("id"):
         return None
-    version = meta.get("version")
+    version, sequence = meta.get("version"), meta.get("sequence")
     return Memory(
         id=str(meta["id"]),
         path=path,
@@ -240,6 +264,7 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
         deleted=meta.get("deleted") not in (None, False, "", "false"),
         meta=meta,
         counts=counts,
+        sequence=sequence if type(sequence) is int else -1,
     )
 
 
@@ -250,9 +275,9 @@ def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
     """Take the caller's tags, as they will be stored.
 
     Raises:
-        UsageError: when one would forge a scope, before or after private parts are taken out of it.
+        UsageError: when one would forge a scope, before or after private parts are removed from it.
     """
-    stored = owned.clean_tags(owned.clean(config, list(tags)))
+    stored = user_notes.clean_tags(user_notes.clean(config, list(tags)))
     for tag in [*tags, *stored]:
         if forges(tag):
             raise UsageError(f"The tag {tag!r:.60} says whose a memory is; only the connection can. Leave it out.")

@@ -60,14 +60,14 @@ def links(memories: Sequence[Memory]) -> dict[str, int]:
 
 
 def significance(memory: Memory, linked: int) -> float:
-    """Say how much a memory matters: its weight, its feelings and its links, 0 to 1."""
+    """Return how much a memory matters: its weight, its feelings and its links, 0 to 1."""
     feelings = [share_of(value, 0.0) for key, value in memory.meta.items() if key.startswith(FEEL)]
     felt = max(feelings, default=0.0)
     return 0.5 * share_of(memory.meta.get("weight"), 0.5) + 0.3 * felt + 0.2 * (1 - 1 / (1 + linked))
 
 
 def rating(memory: Memory) -> float | None:
-    """Give what a person rated a memory with, in its front matter, or None."""
+    """Return what a person rated a memory with, in its front matter, or None."""
     value = memory.meta.get("rating")
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from mdmem.recall import analysis
+from mdmem.search.text import analysis
 from mdmem.server.internal.memories import Memory
 
 K = 1.2
@@ -15,7 +15,7 @@ PIECE = 3
 
 
 def relevance(memories: Sequence[Memory], query: str, alpha: float = 0.0) -> dict[str, float]:
-    """Give each memory that has something of a question its relevance, by id: the share of the most it could have.
+    """Return each memory that has something of a question its relevance, by id: the share of the most it could have.
 
     alpha: what part of it is likeness of letters, which finds other spellings; the rest is words (BM25).
     """

@@ -1,0 +1,153 @@
+"""Entries: mdmem's part of an agent's lists of hooks, told from everybody else's and put among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mdmem import config
+from mdmem.agents.install import json_text
+from mdmem.agents.install.command_line import command, is_own
+from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mdmem.agents import Agent
+
+Lists = dict[str, list[dict[str, Any]]]
+
+
+def wanted(agent: Agent, vault: str) -> Lists:
+    """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings."""
+    lists: Lists = {}
+    settings = config.load(vault or None).settings
+    rows = (*agent.HOOKS, *(row for name, row in agent.ON_REQUEST.items() if name in settings.inject.on))
+    for event, verb, matcher, timeout in rows:
+        handler = agent.entry(command(verb, agent.NAME, vault), verb, timeout)
+        items = lists.setdefault(event, [])
+        group = next((item for item in items if item.get("matcher", "") == matcher), None) if agent.GROUPED else None
+        if group is not None:
+            group["hooks"].append(handler)
+        elif agent.GROUPED:
+            items.append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
+        else:
+            items.append(handler)
+    return lists
+
+
+def lines(text: str, path: str) -> list[str]:
+    """Return mdmem's command lines in a settings file.
+
+    Raises:
+        ConfigError: when `text`, the content of `path`, is not such a file.
+    """
+    lists = parsed(text, path).get("hooks", {}).values()
+    handlers = [handler for items in lists for item in items for handler in [item, *_inner(item)]]
+    return [line for handler in handlers if (line := _own_line(handler))]
+
+
+def merged(text: str, path: str, lists: Lists, skeleton: dict[str, Any]) -> str:
+    """Return the settings with mdmem's entries as in `lists`, and every other byte as it was.
+
+    Entries of an older version are replaced where they stand. `lists` {} takes all out.
+
+    Raises:
+        ConfigError: when `text`, the content of `path`, is not such a file.
+    """
+    before = text if text.strip() else "{}\n"
+    text = before
+    missing = {**skeleton, "hooks": {}} if lists else {}
+    try:
+        for key, value in missing.items():
+            if key not in parsed(text, path):
+                text = json_text.append(text, (), value, key)
+        for event in dict.fromkeys([*parsed(text, path).get("hooks", {}), *lists]):
+            text = _with_event(text, event, lists.get(event, []))
+        if text != before and json_text.loads(text).get("hooks") == {}:
+            text = json_text.remove(text, ("hooks",))
+    except ValueError as error:
+        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
+    if _others(parsed(text, path)) != _others({**skeleton, **parsed(before, path)} if lists else parsed(before, path)):
+        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+    return text
+
+
+def parsed(text: str, path: str) -> dict[str, Any]:
+    """Decode the settings in `text`, the content of `path`.
+
+    Raises:
+        ConfigError: when it is no JSON object, or its hooks are no object of lists.
+    """
+    try:
+        data = json_text.loads(text if text.strip() else "{}")
+    except ValueError as error:
+        raise ConfigError(
+            f"{path} is not valid JSON: {error}. It was not changed. Fix it (JSON has no comments) and try again."
+        ) from error
+    hooks = data.get("hooks", {}) if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(hooks, dict) or not all(map(_is_list, hooks.values())):
+        raise ConfigError(f"{path} does not have the shape of a settings file with hooks. It was not changed.")
+    return data
+
+
+def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
+    """`text` with mdmem's items of one event's list as `items`."""
+    present = json_text.loads(text)["hooks"].get(event)
+    if present is None:
+        return json_text.append(text, ("hooks",), items, event) if items else text
+    own = [at for at, item in enumerate(present) if _is_own_item(item)]
+    for at, item in zip(own, items, strict=False):
+        if present[at] != item:
+            text = json_text.replace(text, ("hooks", event, at), item)
+    text = _without_strays(text, event, present)
+    for at in reversed(own[len(items) :]):
+        text = json_text.remove(text, ("hooks", event, at))
+    for item in items[len(own) :]:
+        text = json_text.append(text, ("hooks", event), item)
+    emptied = own and not json_text.loads(text)["hooks"][event]
+    return json_text.remove(text, ("hooks", event)) if emptied else text
+
+
+def _without_strays(text: str, event: str, present: list[Any]) -> str:
+    """`text` without the handlers of mdmem's that somebody put into a group with others."""
+    for at, item in enumerate(present):
+        if not _is_own_item(item):
+            for number, handler in reversed(list(enumerate(_inner(item)))):
+                if _own_line(handler):
+                    text = json_text.remove(text, ("hooks", event, at, "hooks", number))
+    return text
+
+
+def _others(data: dict[str, Any]) -> dict[str, Any]:
+    """What is not mdmem's; lists that it leaves empty do not count."""
+    hooks = {}
+    for event, items in data.get("hooks", {}).items():
+        rest = [_without_own(item) for item in items if not _is_own_item(item)]
+        if rest:
+            hooks[event] = rest
+    return {**data, "hooks": hooks}
+
+
+def _without_own(item: Any) -> Any:
+    if not _inner(item):
+        return item
+    return {**item, "hooks": [handler for handler in item["hooks"] if not _own_line(handler)]}
+
+
+def _is_own_item(item: Any) -> bool:
+    """Whether an item of an event's list is mdmem's alone: a handler, or a group of nothing else."""
+    return bool(_own_line(item)) or (bool(_inner(item)) and all(map(_own_line, _inner(item))))
+
+
+def _inner(item: Any) -> list[Any]:
+    """The handlers of a group."""
+    handlers = item.get("hooks") if isinstance(item, dict) else None
+    return handlers if isinstance(handlers, list) else []
+
+
+def _own_line(handler: Any) -> str:
+    """The command line of a handler that is mdmem's, or ""."""
+    given = [handler.get("command"), handler.get("bash")] if isinstance(handler, dict) else []
+    return next((str(line) for line in given if is_own(line)), "")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)

@@ -1,0 +1,259 @@
+"""MCP registration: mdmem's server in the settings of a client, put in, taken out, looked at.
+
+For people's commands only: a hook never loads this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from mdmem.agents import MODULES
+from mdmem.agents.install import entries, json_text, settings_file, toml_text
+from mdmem.agents.install.known import CLIENTS, McpClient
+from mdmem.agents.install.registration import SettingsChange, Status
+from mdmem.agents.install.settings_file import SettingsFile
+from mdmem.errors import ConfigError, UsageError
+
+SERVER = "mdmem"
+"""What the server is called; its tools are then `mcp__mdmem__...`, which capture leaves out."""
+
+
+def register(
+    client: str,
+    scope: str = "user",
+    *,
+    root: str | None = None,
+    vault: str | None = None,
+    env: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+) -> SettingsChange:
+    """Put mdmem's server into the settings of a client, in the place of an older one; again changes nothing.
+
+    root: the project's folder, for the scopes `project` and `local`. vault: the vault that the server shall serve;
+    by default none is named, so that the user's settings decide. dry_run: change nothing; the result has the diff.
+
+    Raises:
+        UsageError: when there is no such client or scope.
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    found, place, file = _open(client, scope, root, env)
+    _present(found, file, place)  # which refuses somebody else's
+    text = _registered(found, file.text or "", file.path, place, vault)
+    action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
+    if dry_run:
+        shown = settings_file.diff(file.text or "", text, file.path)
+        return SettingsChange(client, f"{found.title} (MCP)", scope, file.path, action, diff=shown)
+    file.write(text, keep_first=not (found.is_state(scope) or _is_ours_alone(found, file, place)))
+    note = found.note if action != "unchanged" else ""
+    return SettingsChange(client, f"{found.title} (MCP)", scope, file.path, action, file.backup(), note)
+
+
+def unregister(
+    client: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
+) -> SettingsChange:
+    """Take mdmem's server out of the settings of a client; a file that mdmem made and that is empty then goes.
+
+    Raises:
+        UsageError: when there is no such client or scope.
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    found, place, file = _open(client, scope, root, env)
+    change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "removed", file.backup())
+    present = _present(found, file, place)
+    if file.text is None or present is None:
+        return change._replace(action="unchanged")
+    before = file.text_before()
+    if before is not None and _registered(found, before, file.path, place, vault_of(present)) == file.text:
+        file.restore()
+        return change._replace(backup="")
+    text = _without(found, file.text, file.path, place)
+    if before is None and not found.is_state(scope) and _loads(found, text, file.path) == {}:
+        file.delete()
+        return change._replace(action="deleted")
+    file.write(text, keep_first=False)
+    return change
+
+
+def status(
+    client: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
+) -> Status:
+    """Return how mdmem's server is registered; a file that cannot be read is a state, not an error.
+
+    Raises:
+        UsageError: when there is no such client or scope.
+    """
+    path = _path(known(client), scope, root, env)
+    row = Status(client, f"{known(client).title} (MCP)", scope, path, "absent")
+    try:
+        found, place, file = _open(client, scope, root, env)
+        present = _present(found, file, place)
+        if present is None:
+            return row
+        named = vault_of(present)
+        text = _registered(found, file.text or "", file.path, place, named)
+    except ConfigError as error:
+        return row._replace(state="unreadable", problem=str(error))
+    return row._replace(state="registered" if text == file.text else "outdated", vault=named or "")
+
+
+def entry(vault: str | None = None) -> dict[str, Any]:
+    """Return how the server is started: by this interpreter, by absolute path."""
+    named = ["--vault", vault] if vault else []
+    return {"command": sys.executable, "args": ["-P", "-m", "mdmem", *named, "mcp"]}
+
+
+def vault_of(present: Mapping[str, Any]) -> str | None:
+    """Read the vault that a registered server is to serve, or None."""
+    words = _words(present)
+    at = words.index("--vault") + 1 if "--vault" in words else len(words)
+    return str(words[at]) if at < len(words) else None
+
+
+def _words(present: Mapping[str, Any]) -> list[str]:
+    """Return the program and the arguments of a registered server."""
+    command, args = present.get("command"), present.get("args")
+    parts = [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
+    return [part for part in parts if isinstance(part, str)]
+
+
+def detect(env: Mapping[str, str] | None = None) -> list[str]:
+    """Return the clients on this machine that have no hooks, by their settings folders."""
+    env = os.environ if env is None else env
+    without_hooks = [name for name in CLIENTS if name not in MODULES]
+    return [name for name in without_hooks if os.path.isdir(os.path.dirname(CLIENTS[name].file("user", "", env)))]
+
+
+def known(client: str) -> McpClient:
+    """Return what is known of a client.
+
+    Raises:
+        UsageError: when there is no such client.
+    """
+    if client not in CLIENTS:
+        raise UsageError(f"mdmem cannot register its MCP server with {client!r}; it can with {', '.join(CLIENTS)}.")
+    return CLIENTS[client]
+
+
+def _path(found: McpClient, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
+    path = found.file(scope, os.path.abspath(root or os.getcwd()), os.environ if env is None else env)
+    if not path:
+        raise UsageError(f"{found.title} has no MCP settings for the scope {scope!r}.")
+    return path
+
+
+def _open(
+    client: str, scope: str, root: str | None, env: Mapping[str, str] | None
+) -> tuple[McpClient, tuple[str, ...], SettingsFile]:
+    found = known(client)
+    place = found.place(scope, os.path.abspath(root or os.getcwd()))
+    return found, place, SettingsFile(_path(found, scope, root, env))
+
+
+def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """Return mdmem's server as it stands in the file, or None."""
+    value: Any = _loads(found, file.text or "", file.path)
+    for key in (*place, SERVER):
+        value = value.get(key) if isinstance(value, dict) else None
+    if value is None:
+        return None
+    words = _words(value) if isinstance(value, dict) else []
+    if "mcp" not in words[1:] or "mdmem" not in " ".join(words):
+        raise ConfigError(f"{file.path} has another server called {SERVER!r}. Nothing was changed. Rename it first.")
+    return dict(value)
+
+
+def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> bool:
+    """Whether nothing is in the file but mdmem's hooks and server, so that mdmem has made it."""
+    if file.text is None or found.is_toml:
+        return False
+    try:
+        rest = json_text.loads(entries.merged(file.text, file.path, {}, {}))
+    except (ConfigError, ValueError):
+        return False
+    return _others(rest, place) == {}
+
+
+def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
+    """What the file shall be when the server is registered, coming from `text`."""
+    wanted = entry(vault)
+    if found.is_one_list:
+        wanted = {"command": [wanted["command"], *wanted["args"]]}
+    before = _loads(found, text, path)
+    try:
+        if found.is_toml:
+            changed = toml_text.with_table(text, (*place, SERVER), wanted)
+        else:
+            changed = _json_with(text if text.strip() else "{}\n", place, {**found.extra, **wanted})
+        after = _decoded(found, changed)
+        made = _at(after, (*place, SERVER))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
+    if _others(after, place) != _others(before, place) or any(made[key] != value for key, value in wanted.items()):
+        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+    return changed
+
+
+def _without(found: McpClient, text: str, path: str, place: tuple[str, ...]) -> str:
+    before = _loads(found, text, path)
+    if found.is_toml:
+        changed = toml_text.without_table(text, (*place, SERVER))
+    else:
+        changed = json_text.remove(text, (*place, SERVER))
+        for depth in range(len(place), 0, -1):
+            if _at(json_text.loads(changed), place[:depth]) == {}:
+                changed = json_text.remove(changed, place[:depth])
+    if _others(_loads(found, changed, path), place) != _others(before, place):
+        raise ConfigError(f"{path} cannot be changed without touching what is not mdmem's. It was not changed.")
+    return changed
+
+
+def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str:
+    for depth, key in enumerate(place):
+        if key not in _at(json_text.loads(text), place[:depth]):
+            text = json_text.append(text, place[:depth], {}, key)
+        if not isinstance(_at(json_text.loads(text), place[: depth + 1]), dict):
+            raise TypeError(f"{key} is no object")
+    present = _at(json_text.loads(text), place).get(SERVER)
+    if present is None:
+        return json_text.append(text, place, wanted, SERVER)
+    kept = {**present, **wanted}  # an `env` or a time limit that a person added stays
+    return text if kept == present else json_text.replace(text, (*place, SERVER), kept)
+
+
+def _at(data: Any, place: tuple[str, ...]) -> Any:
+    for key in place:
+        data = data[key]
+    return data
+
+
+def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    """What is not mdmem's; objects on the way that it leaves empty do not count."""
+    if not place:
+        return {key: value for key, value in data.items() if key != SERVER}
+    rest = dict(data)
+    inner = rest.pop(place[0], {})
+    kept = _others(inner, place[1:]) if isinstance(inner, dict) else inner
+    return rest if kept == {} else {**rest, place[0]: kept}
+
+
+def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
+    """Decode the settings in `text`, the content of `path`.
+
+    Raises:
+        ConfigError: when they cannot be read, or are no object.
+    """
+    try:
+        data = _decoded(found, text)
+    except ValueError as error:
+        form = "TOML" if found.is_toml else "JSON"
+        raise ConfigError(f"{path} is not valid {form}: {error}. It was not changed. Fix it and try again.") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} does not have the shape of a settings file. It was not changed.")
+    return data
+
+
+def _decoded(found: McpClient, text: str) -> Any:
+    return toml_text.loads(text) if found.is_toml else json_text.loads(text if text.strip() else "{}")

@@ -1,0 +1,178 @@
+"""Offers: further settings of an agent that a user may want with mdmem, each put in on request and taken out again.
+
+What was put in is recorded beside the settings file, so that only that is taken out, and what was there comes back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from mdmem.agents import claude_code, gemini
+from mdmem.agents.install import json_text, settings_file
+from mdmem.agents.install.known import known
+from mdmem.agents.install.registration import SettingsChange
+from mdmem.agents.install.settings_file import SettingsFile
+from mdmem.errors import ConfigError
+
+RECORD_SUFFIX = ".mdmem-added"
+_READING = ("search", "show", "timeline")
+
+
+class SettingsOffer(NamedTuple):
+    """Settings that go together.
+
+    place: the keys that lead to a list, to which `items` are added; or to a value, which becomes `value`.
+    question: what the user is asked. done: what was done, for the user.
+    """
+
+    name: str
+    place: tuple[str, ...]
+    question: str
+    done: str
+    items: tuple[str, ...] = ()
+    value: Any = None
+
+
+OFFERS: dict[str, tuple[SettingsOffer, ...]] = {
+    claude_code.NAME: (
+        SettingsOffer(
+            "reading",
+            ("permissions", "allow"),
+            "Let Claude Code run mdmem's reading commands (search, show, timeline) without asking?",
+            "Reading commands of mdmem run without asking.",
+            items=tuple(f"Bash(mdmem {verb}:*)" for verb in _READING),
+        ),
+        SettingsOffer(
+            "one-memory",
+            ("autoMemoryEnabled",),
+            "Switch Claude Code's own auto memory off, so that there is one memory?",
+            "Claude Code's auto memory is off; `mdmem uninstall` restores it.",
+            value=False,
+        ),
+    ),
+    gemini.NAME: (
+        SettingsOffer(
+            "reading",
+            ("tools", "allowed"),
+            "Let Gemini CLI run mdmem's reading commands (search, show, timeline) without asking?",
+            "Reading commands of mdmem run without asking.",
+            items=tuple(f"run_shell_command(mdmem {verb})" for verb in _READING),
+        ),
+    ),
+}
+"""An agent -> what it can be offered; each goes into the file that holds the hooks."""
+
+
+def accept(
+    agent: str, offer: SettingsOffer, scope: str = "user", *, root: str | None = None, dry_run: bool = False
+) -> SettingsChange:
+    """Put an offer's settings into the agent's file; what is there already is left alone.
+
+    Raises:
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    file, change = _open(agent, scope, root)
+    before = file.text or ""
+    text, added = _with(before if before.strip() else "{}\n", offer, file.path)
+    if not added:
+        return change
+    change = change._replace(action="created" if file.text is None else "updated", note=offer.done)
+    if dry_run:
+        return change._replace(diff=settings_file.diff(before, text, file.path))
+    record = SettingsFile(file.path + RECORD_SUFFIX)
+    record.write(json.dumps([*_recorded(record), *added]) + "\n", keep_first=False)
+    file.write(text, keep_first=False)
+    return change
+
+
+def withdraw(agent: str, scope: str = "user", *, root: str | None = None) -> SettingsChange:
+    """Take out of the agent's file what `accept` put in, and put back what was there.
+
+    Raises:
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    file, change = _open(agent, scope, root)
+    record = SettingsFile(file.path + RECORD_SUFFIX)
+    if record.text is None:
+        return change
+    text = file.text or "{}"
+    for row in reversed(_recorded(record)):
+        text = _without(text, row, file.path)
+    if file.text is not None and text != file.text:
+        file.write(text, keep_first=False)
+        change = change._replace(action="removed")
+    record.delete()
+    return change
+
+
+def _open(agent: str, scope: str, root: str | None) -> tuple[SettingsFile, SettingsChange]:
+    module = known(agent)
+    path = module.settings_file(scope, os.path.abspath(root or os.getcwd()), os.environ)
+    return SettingsFile(path), SettingsChange(agent, module.TITLE, scope, path, "unchanged")
+
+
+def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return the settings with an offer's, and rows that tell how to take them out."""
+    try:
+        data = json_text.loads(text)
+        if offer.items:
+            return _with_items(text, data, offer)
+        present = _at(data, offer.place)
+        if present == offer.value and type(present) is type(offer.value):
+            return text, []
+        row = {"place": list(offer.place), "value": offer.value}
+        if offer.place[-1] in _at(data, offer.place[:-1]):
+            return json_text.replace(text, offer.place, offer.value), [{**row, "before": present}]
+        return json_text.append(text, offer.place[:-1], offer.value, offer.place[-1]), [row]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
+
+
+def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
+    missing = [item for item in offer.items if item not in (_at(data, offer.place) or ())]
+    rows: list[dict[str, Any]] = []
+    for depth in range(len(offer.place)) if missing else ():
+        *above, key = offer.place[: depth + 1]
+        empty: Any = [] if depth + 1 == len(offer.place) else {}
+        holder = _at(json_text.loads(text), tuple(above))
+        if key not in holder:
+            text = json_text.append(text, tuple(above), empty, key)
+            rows.append({"place": [*above, key], "value": empty})
+        elif type(holder[key]) is not type(empty):
+            raise TypeError(f"{key} has another shape")
+    for item in missing:
+        text = json_text.append(text, offer.place, item)
+        rows.append({"place": list(offer.place), "item": item})
+    return text, rows
+
+
+def _without(text: str, row: Mapping[str, Any], path: str) -> str:
+    """Return the settings without what one row put in; what somebody has changed since stays."""
+    try:
+        place = tuple(row["place"])
+        present = _at(json_text.loads(text), place)
+        if "item" in row:
+            found = [at for at, item in enumerate(present or ()) if item == row["item"]]
+            return json_text.remove(text, (*place, found[-1])) if found else text
+        if present != row["value"] or type(present) is not type(row["value"]):
+            return text
+        return json_text.replace(text, place, row["before"]) if "before" in row else json_text.remove(text, place)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ConfigError(f"{path} cannot be changed in place: {error}. It was not changed.") from error
+
+
+def _at(data: Any, place: tuple[str, ...]) -> Any:
+    for key in place:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def _recorded(record: SettingsFile) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(record.text or "[]")
+    except ValueError as error:
+        raise ConfigError(f"{record.path} is not valid JSON: {error}. Remove by hand what it lists.") from error
+    return [row for row in rows if isinstance(row, dict) and "place" in row]

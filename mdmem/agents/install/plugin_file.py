@@ -1,0 +1,52 @@
+"""Plugin file: for an agent without hooks, a file of mdmem's own with the command lines in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from mdmem.agents.install.command_line import command
+from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mdmem.agents import Agent
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_MARK = "mdmem's plugin for"
+_PLACE = "__COMMANDS__"
+
+
+def render(agent: Agent, vault: str) -> str:
+    """Return the plugin's text; `vault` "" leaves the vault to the settings.
+
+    Raises:
+        ConfigError: when this installation of mdmem has no such template.
+    """
+    commands = {verb: command(verb, agent.NAME, vault) for _, verb, _, _ in agent.HOOKS}
+    return _template(agent.PLUGIN).replace(_PLACE, json.dumps(commands, indent=2, ensure_ascii=False))
+
+
+def lines(text: str, path: str) -> list[str]:
+    """Return the command lines in a plugin file.
+
+    Raises:
+        ConfigError: when `text`, the content of `path`, is somebody else's plugin.
+    """
+    if _MARK not in text:
+        raise ConfigError(f"{path} is not a file of mdmem's. It was not changed. Move it away and try again.")
+    start = text.find("{", text.find("const COMMANDS"))
+    try:
+        commands = json.loads(text[start : text.find("\n}", start) + 2])
+        return [str(line) for line in commands.values()]
+    except (ValueError, AttributeError):
+        return [_MARK]  # changed by hand: ours all the same
+
+
+def _template(name: str) -> str:
+    for folder in (_PACKAGE, os.path.dirname(_PACKAGE)):  # as installed; in a checkout
+        path = os.path.join(folder, "templates", *name.split("/"))
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    raise ConfigError(f"This installation of mdmem has no template {name}. Install mdmem again.")

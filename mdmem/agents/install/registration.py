@@ -1,0 +1,226 @@
+"""Registration: mdmem's entries in the settings of an agent, put in, taken out, looked at.
+
+For people's commands only: a hook never loads this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.agents.install import entries, plugin_file, settings_file, trust
+from mdmem.agents.install.command_line import command, vault_of
+from mdmem.agents.install.known import AGENTS, known
+from mdmem.agents.install.settings_file import SettingsFile
+from mdmem.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from mdmem.agents import Agent
+
+__all__ = ["SCOPES", "SettingsChange", "Status", "command", "known", "register", "status", "survey", "unregister"]
+
+SCOPES = ("user", "project", "local")
+
+_SHARED = "The commands name this machine's Python; where that is missing, they do nothing."
+
+
+class SettingsChange(NamedTuple):
+    """What was done to one file.
+
+    action: `created`, `updated`, `unchanged`, `removed` (mdmem's entries) or `deleted` (the file).
+    backup: the copy of the file as it was before the first change, or "".
+    note: what the user should know or do now, or "". diff: of a dry run, what would change.
+    """
+
+    agent: str
+    title: str
+    scope: str
+    path: str
+    action: str
+    backup: str = ""
+    note: str = ""
+    diff: str = ""
+
+
+class Status(NamedTuple):
+    """How one agent is registered in one scope.
+
+    state: `registered`, `outdated` (by an older or moved mdmem), `absent` or `unreadable`.
+    vault: the vault that the registered commands name, or "" when they leave it to the settings.
+    problem: why the file is unreadable, or why the agent does not run what is registered; or "".
+    """
+
+    agent: str
+    title: str
+    scope: str
+    path: str
+    state: str
+    vault: str = ""
+    problem: str = ""
+
+
+def register(
+    agent: str,
+    scope: str = "user",
+    *,
+    root: str | None = None,
+    vault: str | None = None,
+    env: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+) -> SettingsChange:
+    """Put mdmem's entries into the settings of `agent`, in the places of older ones; again changes nothing.
+
+    root: the project's folder, for the scopes `project` and `local`; the current one by default.
+    vault: the vault that the commands shall name; by default none, so that the user's settings decide.
+    dry_run: change nothing; the result has the diff.
+
+    Raises:
+        UsageError: when there is no such agent or scope.
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    module, file = _open(agent, scope, root, env)
+    is_ours_alone = bool(_lines(module, file)) and _is_empty_without(module, file)
+    text = _registered(module, file.text or "", file.path, vault or "")
+    action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
+    if dry_run:
+        shown = settings_file.diff(file.text or "", text, file.path)
+        return SettingsChange(agent, module.TITLE, scope, file.path, action, diff=shown)
+    file.write(text, keep_first=not is_ours_alone)
+    notes = [module.NOTE, _SHARED if scope == "project" else ""] if action != "unchanged" else []
+    note = " ".join(filter(None, notes))
+    return SettingsChange(agent, module.TITLE, scope, file.path, action, file.backup(), note)
+
+
+def unregister(
+    agent: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
+) -> SettingsChange:
+    """Take mdmem's entries out of the settings of `agent`; a file that mdmem made and that is empty then goes.
+
+    A file that is still as `register` left it gets the very bytes back that it had before.
+
+    Raises:
+        UsageError: when there is no such agent or scope.
+        ConfigError: when the settings cannot be understood or not be written; they are left alone.
+    """
+    module, file = _open(agent, scope, root, env)
+    change = SettingsChange(agent, module.TITLE, scope, file.path, "removed")
+    own = _lines(module, file)
+    if not own or file.text is None:
+        return change._replace(action="unchanged", backup=file.backup())
+    if module.PLUGIN:
+        file.delete()
+        return change._replace(action="deleted")
+    if _is_empty_without(module, file):
+        trust.forget(module.NAME, file.path)
+    before = file.text_before()
+    if before is not None and _leads_to(file.text, module, before, file.path, _vault(own)):
+        file.restore()
+        return change
+    if before is None and _is_empty_without(module, file):
+        file.delete()
+        return change._replace(action="deleted")
+    file.write(entries.merged(file.text, file.path, {}, {}))
+    return change._replace(backup=file.backup())
+
+
+def status(
+    agent: str,
+    scope: str = "user",
+    *,
+    root: str | None = None,
+    vault: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Status:
+    """Return how `agent` is registered in `scope`; a file that cannot be read is a state, not an error.
+
+    vault: the vault that the commands should name; by default the one that they do.
+
+    Raises:
+        UsageError: when there is no such agent or scope.
+    """
+    path = _path(known(agent), scope, root, env)
+    row = Status(agent, known(agent).TITLE, scope, path, "absent")
+    try:
+        module, file = _open(agent, scope, root, env)
+        own = _lines(module, file)
+        if not own or file.text is None:
+            return row
+        named = _vault(own)
+        text = _registered(module, file.text, file.path, named if vault is None else vault)
+    except ConfigError as error:
+        return row._replace(state="unreadable", problem=str(error))
+    problem = trust.unreviewed(agent, path, len(own))
+    return row._replace(state="registered" if text == file.text else "outdated", vault=named, problem=problem)
+
+
+def survey(root: str | None = None, env: Mapping[str, str] | None = None) -> list[Status]:
+    """Return how every agent is registered: in its user scope, and in others where there is something to say."""
+    scopes = [(agent, scope) for agent in AGENTS for scope in SCOPES if _settings(agent, scope, root, env)]
+    rows = [status(agent, scope, root=root, env=env) for agent, scope in scopes]
+    return [row for row in rows if row.scope == "user" or row.state != "absent"]
+
+
+def open_settings(
+    agent: str, scope: str, root: str | None = None, env: Mapping[str, str] | None = None
+) -> tuple[str, SettingsFile]:
+    """Return what an agent is called, and its settings file.
+
+    Raises:
+        UsageError: when there is no such agent or scope.
+        ConfigError: when the file cannot be read.
+    """
+    module, file = _open(agent, scope, root, env)
+    return module.TITLE, file
+
+
+def _open(agent: str, scope: str, root: str | None, env: Mapping[str, str] | None) -> tuple[Agent, SettingsFile]:
+    module = known(agent)
+    return module, SettingsFile(_path(module, scope, root, env))
+
+
+def _path(module: Agent, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
+    path = _settings(module.NAME, scope, root, env)
+    if not path:
+        raise UsageError(f"{module.TITLE} has no settings for the scope {scope!r}.")
+    return path
+
+
+def _settings(agent: str, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
+    folder = os.path.abspath(root or os.getcwd())
+    return known(agent).settings_file(scope, folder, os.environ if env is None else env)
+
+
+def _lines(module: Agent, file: SettingsFile) -> list[str]:
+    """mdmem's command lines in the file."""
+    if file.text is None:
+        return []
+    read = plugin_file.lines if module.PLUGIN else entries.lines
+    return read(file.text, file.path)
+
+
+def _is_empty_without(module: Agent, file: SettingsFile) -> bool:
+    """Whether nothing but mdmem's entries is in the file, which mdmem then has made."""
+    if module.PLUGIN:
+        return True
+    rest = entries.merged(file.text or "", file.path, {}, {})
+    return entries.parsed(rest, file.path) in ({}, module.SKELETON)
+
+
+def _vault(own: list[str]) -> str:
+    return next((vault for line in own if (vault := vault_of(line))), "")
+
+
+def _leads_to(text: str, module: Agent, before: str, path: str, vault: str) -> bool:
+    """Whether registering in `before`, which has nothing of mdmem's, gives `text`."""
+    try:
+        return not entries.lines(before, path) and _registered(module, before, path, vault) == text
+    except ConfigError:
+        return False
+
+
+def _registered(module: Agent, text: str, path: str, vault: str) -> str:
+    """What the file shall be when mdmem is registered, coming from `text`."""
+    if module.PLUGIN:
+        return plugin_file.render(module, vault)
+    return entries.merged(text, path, entries.wanted(module, vault), module.SKELETON)

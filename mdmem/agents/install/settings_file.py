@@ -1,0 +1,150 @@
+"""Settings file: an agent's settings on disk, changed all at once or not at all, with a copy of the first state."""
+
+from __future__ import annotations
+
+import difflib
+import os
+
+from mdmem.errors import ConfigError
+
+BACKUP_SUFFIX = ".mdmem-backup"
+_BOM = b"\xef\xbb\xbf"
+
+
+class SettingsFile:
+    """One settings file as it was read: `path` as named, `text` without a byte order mark, or None.
+
+    A symlink stays one: what it leads to is changed.
+
+    Raises:
+        ConfigError: when there is something that cannot be read as UTF-8 text.
+    """
+
+    __slots__ = ("_bytes", "_real", "_stat", "path", "text")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._real = os.path.realpath(path)
+        self._bytes = _read(self._real, path)
+        self._stat = None if self._bytes is None else os.stat(self._real)
+        self.text = None if self._bytes is None else _decode(self._bytes, path)
+
+    def backup(self) -> str:
+        """Return the copy of the file as it was before mdmem's first change, or "" if there is none."""
+        path = self.path + BACKUP_SUFFIX
+        return path if os.path.isfile(path) else ""
+
+    def text_before(self) -> str | None:
+        """Return the text of that copy."""
+        content = _read(self.path + BACKUP_SUFFIX, self.path + BACKUP_SUFFIX)
+        return None if content is None else _decode(content, self.path + BACKUP_SUFFIX)
+
+    def write(self, text: str, *, keep_first: bool = True) -> bool:
+        """Put `text` into the file, unless it is there; keeps mode, owner and byte order mark.
+
+        keep_first: copy the file first, if there is no copy of it yet.
+
+        Raises:
+            ConfigError: when that fails, or somebody else changed the file meanwhile.
+        """
+        if text == self.text:
+            return False
+        try:
+            if keep_first and self._bytes is not None and not self.backup():
+                self._publish(self._bytes, self.path + BACKUP_SUFFIX)
+            mark = _BOM if (self._bytes or b"").startswith(_BOM) else b""
+            self._publish(mark + text.encode(), self._real)
+        except (OSError, ValueError) as error:
+            raise _unwritable(self.path, error) from error
+        return True
+
+    def restore(self) -> None:
+        """Put the copy back, byte for byte, and remove it.
+
+        Raises:
+            ConfigError: when that fails, or somebody else changed the file meanwhile.
+        """
+        backup = self.path + BACKUP_SUFFIX
+        try:
+            self._publish(_read(backup, backup) or b"", self._real)
+            os.unlink(backup)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def delete(self) -> None:
+        """Remove the file; a symlink to it stays.
+
+        Raises:
+            ConfigError: when that fails.
+        """
+        try:
+            os.unlink(self._real)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def _publish(self, content: bytes, path: str) -> None:
+        """Write a file of the same mode and owner beside `path`, then put it there in one step."""
+        folder = os.path.dirname(path)
+        os.makedirs(folder, exist_ok=True)
+        temp = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.mdmem-new")
+        try:
+            with open(temp, "wb") as file:
+                if self._stat:
+                    os.chmod(temp, self._stat.st_mode & 0o7777)
+                    _give(temp, self._stat)
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            self._still_as_read()
+            os.replace(temp, path)
+        finally:
+            if os.path.lexists(temp):
+                os.unlink(temp)
+
+    def _still_as_read(self) -> None:
+        now = os.stat(self._real) if os.path.exists(self._real) else None
+        if _identity(now) != _identity(self._stat):
+            raise ConfigError(f"{self.path} was changed by another program just now. Try again.")
+
+
+def diff(before: str, after: str, path: str) -> str:
+    """Return what a change makes of a file, as a unified diff."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines = difflib.unified_diff(old, new, path if before else "/dev/null", path)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _read(path: str, name: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror}. It was not changed.") from error
+
+
+def _decode(content: bytes, name: str) -> str:
+    try:
+        return content.removeprefix(_BOM).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not UTF-8 text. It was not changed.") from error
+
+
+def _give(path: str, stat: os.stat_result) -> None:
+    """Keep the owner, for `sudo`; whoever may not do that is the owner already or has to live with it."""
+    try:
+        os.chown(path, stat.st_uid, stat.st_gid)
+    except OSError:
+        return
+
+
+def _identity(stat: os.stat_result | None) -> tuple[int, ...]:
+    return (stat.st_mtime_ns, stat.st_ino, stat.st_size) if stat else ()
+
+
+def _unwritable(path: str, error: Exception) -> ConfigError:
+    if isinstance(error, ConfigError):
+        return error
+    reason = getattr(error, "strerror", None) or str(error)
+    return ConfigError(f"{path} cannot be written: {reason}. Nothing was changed.")

@@ -1,0 +1,92 @@
+"""The status line of Claude Code: registered in its settings, beside the hooks, where nobody has another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mdmem.agents.install import entries, json_text
+from mdmem.agents.install.command_line import command, is_own
+from mdmem.agents.install.registration import SettingsChange, open_settings
+from mdmem.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AGENT = "claude-code"
+KEY = "statusLine"
+
+
+def of(names: list[str]) -> list[str]:
+    """Return those of these agents that have a status line.
+
+    Raises:
+        UsageError: when none has.
+    """
+    if AGENT not in names:
+        raise UsageError(f"--status-line is for {AGENT}: `mdmem install {AGENT} --status-line`.")
+    return [AGENT]
+
+
+def register(
+    agent: str,
+    scope: str = "user",
+    *,
+    root: str | None = None,
+    vault: str | None = None,
+    env: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+) -> SettingsChange:
+    """Have the agent show mdmem's status line.
+
+    Raises:
+        ConfigError: when the user has a status line of their own, or the settings cannot be understood.
+    """
+    title, file = open_settings(agent, scope, root, env)
+    text = file.text or ""
+    present = _present(text, file.path)
+    if present is not None and not is_own(_command(present)):
+        raise ConfigError(
+            f"{file.path} has a status line of your own, which stays. To show both, let your script also run"
+            " `mdmem status --line`."
+        )
+    wanted = {"type": "command", "command": command("status", agent, vault)}
+    if present == wanted:
+        return SettingsChange(agent, title, scope, file.path, "unchanged", file.backup())
+    base = text if text.strip() else "{}\n"
+    changed = json_text.append(base, (), wanted, KEY) if present is None else json_text.replace(base, (KEY,), wanted)
+    if dry_run:
+        from mdmem.agents.install import settings_file
+
+        return SettingsChange(
+            agent, title, scope, file.path, "updated", diff=settings_file.diff(text, changed, file.path)
+        )
+    action = "created" if file.text is None else "updated"
+    file.write(changed)
+    return SettingsChange(agent, title, scope, file.path, action, file.backup(), "The line is below the prompt.")
+
+
+def unregister(
+    agent: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
+) -> bool:
+    """Take mdmem's status line out of the agent's settings; return whether it was there.
+
+    Raises:
+        ConfigError: when the settings cannot be understood or not be written.
+    """
+    if agent != AGENT:
+        return False
+    _, file = open_settings(agent, scope, root, env)
+    present = _present(file.text or "", file.path)
+    if present is None or not is_own(_command(present)):
+        return False
+    file.write(json_text.remove(file.text or "", (KEY,)))
+    return True
+
+
+def _present(text: str, path: str) -> Any:
+    found = entries.parsed(text, path) if text.strip() else {}
+    return found.get(KEY) if isinstance(found, dict) else None
+
+
+def _command(present: Any) -> Any:
+    return present.get("command") if isinstance(present, dict) else None

@@ -1,0 +1,121 @@
+"""TOML text: keys of one table changed in place, so that every byte outside the change stays as it was."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection
+from typing import Any
+
+_HEADER = re.compile(r"[ \t]*\[")
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Decode a document.
+
+    Raises:
+        ValueError: when it is not TOML; the message names line and column.
+    """
+    return tomllib.loads(text)
+
+
+def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[str]]) -> str:
+    """Set these keys of the table at `path`, which is added at the end when it is missing; its other keys stay."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items()]
+    span = _span(text, path)
+    if span is not None:
+        start, end = span
+        return text[:start] + "".join(lines) + _without_keys(text[start:end], values) + text[end:]
+    gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
+    return f"{text}{gap}[{'.'.join(path)}]{newline}{''.join(lines)}"
+
+
+def without_table(text: str, path: tuple[str, ...]) -> str:
+    """Take out the table at `path` and those below it, with the empty line before each."""
+    while (found := _first_within(text, path)) is not None:
+        start, end = found
+        text = _without_gap(text[:start]) + text[end:]
+    return text
+
+
+def _without_gap(before: str) -> str:
+    if not before.strip():
+        return ""
+    for newline in ("\r\n", "\n"):
+        if before.endswith(newline * 2):
+            return before.removesuffix(newline)
+    return before
+
+
+def _without_keys(text: str, keys: Collection[str]) -> str:
+    """Take out the lines of these keys, also those of a list that was laid out over several."""
+    kept, gone = "", ""
+    for line in text.splitlines(keepends=True):
+        if not gone and _key(line) not in keys:
+            kept += line
+            continue
+        gone += line
+        try:
+            tomllib.loads(gone)
+        except ValueError:
+            continue
+        gone = ""
+    return kept + gone
+
+
+def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return where the lines of a table are, without its header."""
+    return next(((start, end) for _, start, end, names in _tables(text) if names == path), None)
+
+
+def _first_within(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+    return next(((header, end) for header, _, end, names in _tables(text) if names[: len(path)] == path), None)
+
+
+def _tables(text: str) -> list[tuple[int, int, int, tuple[str, ...]]]:
+    """List the tables: where the header is, where the lines begin and end, and the names.
+
+    A table ends before the empty lines and comments that stand above the next one.
+    """
+    found: list[tuple[int, int, int, tuple[str, ...]]] = []
+    at = 0
+    for line in text.splitlines(keepends=True):
+        names = _names(line) if _HEADER.match(line) else None
+        if names is not None:
+            found.append((at, at + len(line), len(text), names))
+        at += len(line)
+    stops = [header for header, _, _, _ in found[1:]] + [len(text)]
+    return [
+        (header, start, _above(text, start, stop), names)
+        for (header, start, _, names), stop in zip(found, stops[: len(found)], strict=True)
+    ]
+
+
+def _above(text: str, start: int, stop: int) -> int:
+    """Return where the last line with a key ends, before the lines that belong to the next table."""
+    if stop == len(text):
+        return stop
+    lines = text[start:stop].splitlines(keepends=True)
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return start + sum(map(len, lines))
+
+
+def _names(line: str) -> tuple[str, ...] | None:
+    """Read the names of a table's header; None for anything else, such as a list's second line."""
+    try:
+        value: Any = tomllib.loads(line)
+    except ValueError:
+        return None
+    names = []
+    while isinstance(value, dict) and len(value) == 1:
+        name, value = next(iter(value.items()))
+        names.append(name)
+        value = value[0] if isinstance(value, list) and len(value) == 1 else value  # `[[name]]`
+    return tuple(names) if value == {} else None
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip().strip("\"'")

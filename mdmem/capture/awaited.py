@@ -1,0 +1,85 @@
+"""Awaited: runs of sub-agents in the background, whose notes wait for an answer."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import log, privacy
+from mdmem.capture import completion, entry, turn
+from mdmem.capture.tools import body, limits
+from mdmem.capture.tools.teamwork import LATER
+from mdmem.errors import VaultError
+from mdmem.vault import disk, note, people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.session import Session
+    from mdmem.capture.store import Capture, Outcome
+
+
+def begin(at: Capture, outcome: Outcome) -> None:
+    """Record that a note waits, and for which sub-agent if the agent sets it."""
+    response = at.event.tool_response
+    who = response.get("agentId", response.get("agent_id", ""))
+    at.session.append("open", os.path.basename(outcome.path), who if type(who) is str else "")
+
+
+def names(session: Session) -> dict[str, str]:
+    """Return the notes that wait, each with the id of its sub-agent, "" where that is not known."""
+    over = {line[0] for line in session.lines("shut")}
+    return {line[0]: line[1] if len(line) > 1 else "" for line in session.lines("open") if line[0] not in over}
+
+
+def end(at: Capture, note_id: str = "", answer: str = "") -> bool:
+    """Put a sub-agent's answer into the note that waits for it; return whether one did.
+
+    note_id, answer: the note and what it waits for; by default the event's sub-agent and its last words.
+    """
+    waiting, who = names(at.session), at.event.extra.get("agent_id", "")
+    found = [name for name, known in waiting.items() if (name[-13:-3] == note_id if note_id else known == who and who)]
+    if not found and not note_id and len(waiting) == 1 and not next(iter(waiting.values())):
+        found = list(waiting)
+    answer = answer or at.event.message
+    if len(found) != 1 or not answer.strip():
+        return False
+    try:
+        return _answer(at, found[0], answer)
+    except (OSError, VaultError) as error:
+        log.write(at.config, "a sub-agent's answer could not be added to its run", error)
+        return False
+
+
+def _answer(at: Capture, name: str, answer: str) -> bool:
+    clean = privacy.clean(answer, rules=at.rules, origin="assistant", echo=turn.load_echo(at))
+    folder = at.session.open_folder() if turn.learn(at, clean.spans) else None
+    if folder is None or not str(clean.value).strip():
+        return False
+    with folder:
+        folder.lock()
+        data = disk.read(folder, name)
+        parsed = note.parse(data or b"")
+        if data is None or parsed.meta.get("status") not in LATER:
+            return False
+        if not people.is_untouched(parsed, data, parsed.meta.get("tags")):
+            return False
+        changed = completion.put(folder, name, data, _with_answer(at, parsed, str(clean.value)))
+        if changed is None:
+            return False
+        at.session.append("+", name, *entry.facts(changed))
+        at.session.append("shut", name)
+    return True
+
+
+def _with_answer(at: Capture, parsed: note.Parsed, said: str) -> note.Note:
+    settings = at.config.settings.capture
+    room = limits.Limits(
+        max_chars=settings.max_chars,
+        max_lines=settings.max_lines,
+        max_files=settings.max_files,
+        fetch_chars=settings.fetch_chars,
+    )
+    waiting = f"{LATER[str(parsed.meta['status'])]}\n"
+    rest = parsed.body.replace(waiting, "", 1).strip("\n")
+    text = f"{rest}\n\n{body.render([body.Part('Answer', said, 'markdown')], room)}"
+    meta = {**parsed.meta, "status": "completed", "digest": note.fingerprint(str(parsed.meta["title"]), text)}
+    return note.Note(meta, "", text)

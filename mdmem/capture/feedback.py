@@ -1,0 +1,58 @@
+"""Feedback: what the user hears of an event: something private was kept out, a note waits, an event is lost."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+from mdmem.hashing import short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.agents import Event
+    from mdmem.capture.store import Outcome
+    from mdmem.config import Config
+
+WAITS = "mdmem cannot write to its vault; what you do is queued and will be retried. Run `mdmem doctor` to see why."
+LOST = "mdmem could not store this, neither in its vault nor in its retry queue: it is lost. {why}"
+UNMARKED = (
+    "mdmem: nothing of this session is stored for now. The state folder {folder} cannot be written, so what is private"
+    " could not be recognized later. Run `mdmem doctor` to see why."
+)
+DOCTOR = "Run `mdmem doctor` to see why."
+
+
+def message(config: Config, event: Event, outcome: Outcome) -> str | None:
+    """Return what the user should know of an event; None when there is nothing."""
+    said = _trouble(config, event, outcome)
+    if outcome.unmarked:
+        said += [UNMARKED.format(folder=config.state_dir)] if event.name in ("UserPromptSubmit", "Stop") else []
+    elif outcome.private or outcome.unclosed or outcome.of_turn.sections or outcome.unknown:
+        from mdmem.capture import told
+
+        said += told.messages(config, event.name, outcome)
+        if outcome.unknown and config.settings.privacy.feedback and _is_first(config, event, "unknown-tag"):
+            said.append(told.unknown_message(outcome))
+    return " ".join(said) or None
+
+
+def _trouble(config: Config, event: Event, outcome: Outcome) -> list[str]:
+    """Return that an event waits, or that it is lost: two messages, each at its own first time in a session."""
+    if outcome.too_long and outcome.stored:
+        return [f"mdmem: {outcome.too_long:,} characters of this text were left out (see capture.prompt_chars)."]
+    if not outcome.error or outcome.ignored:
+        return []
+    if outcome.waits:
+        return [WAITS] if _is_first(config, event, "waits") else []
+    return [LOST.format(why=outcome.why or DOCTOR)] if _is_first(config, event, "lost") else []
+
+
+def _is_first(config: Config, event: Event, what: str) -> bool:
+    """Whether this session has not heard it yet; where that cannot be marked, a loss is told each time."""
+    name = f"{short(event.session, 16)}.{what}"
+    for place in (os.path.join(config.state_dir, "sessions"), config.runtime_dir):
+        try:
+            return files.claim(os.path.join(place, name))
+        except OSError:
+            continue
+    return what == "lost" or event.name == "UserPromptSubmit"

@@ -1,0 +1,63 @@
+"""Keep: a prompt is stored with what its private tags hid, on its owner's request."""
+
+from __future__ import annotations
+
+from mdmem import privacy
+from mdmem.agents import prompts
+from mdmem.capture import events, store
+from mdmem.errors import UsageError, VaultError
+from mdmem.privacy import memory, typed
+from mdmem.vault import disk, note
+from mdmem.vault.journal import numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.agents import Event
+    from mdmem.config import Config
+
+
+def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
+    """Store a prompt without its private tags, secrets still masked; return the note's path in the vault.
+
+    note_id: the note that holds what is public of it, which is written anew; "" when there is none.
+
+    Raises:
+        UsageError: the note was edited or removed since. VaultError, OSError: the vault cannot be written.
+    """
+    at = store.Capture(config, event, now)
+    text = typed.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
+    draft = events.prompt_draft(at, text)
+    made, cleaned = store.make(at, draft, None)
+    if made is None or cleaned.hidden.sections:
+        raise UsageError("Nothing of this prompt can be stored: without its tags there is no text, or more tags.")
+    memory.forget(config, at.session.key, privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans)
+    if note_id:
+        return _replace(at, made, note_id)
+    outcome = store.Outcome()
+    store.publish(at, draft, made, outcome)
+    at.update_page()
+    return outcome.path
+
+
+def _replace(at: store.Capture, made: note.Note, note_id: str) -> str:
+    name = at.session.known(note_id)
+    folder = at.session.open_folder()
+    if name is None or folder is None:
+        raise UsageError("The prompt's note is gone. Nothing was stored.")
+    path = f"{'/'.join(at.session.folder)}/{name}"
+    with folder:
+        folder.lock()
+        old = disk.read(folder, name)
+        if old is None:
+            raise UsageError(f"{path} was renamed or deleted. Nothing was stored.")
+        before = note.parse(old)
+        if note.is_edited(before):
+            raise UsageError(f"{path} was edited since. Add the text there by hand.")
+        place = numbers(name)
+        made.meta.update({"id": note_id, "project": before.meta.get("project", made.meta["project"])})
+        made.meta["prompt"], made.meta["sequence"] = place[0], place[1]
+        made.meta["created"] = str(before.meta.get("created", made.meta["created"]))
+        if not disk.replace(folder, name, old, note.render(made).encode("utf-8", "replace"), durable=at.config.durable):
+            raise VaultError(f"{path} was changed at this very moment. Run the command again.")
+    at.update_page()
+    return path

@@ -1,0 +1,40 @@
+"""Late truth: which sessions' own transcripts are to be read for what hooks could not know.
+
+A hook leaves a mark; the background process that commits the vault reads the transcript. So the agent never waits.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import privacy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.store import Capture
+    from mdmem.config import Config
+
+_LINE = "transcript"
+
+
+def folder(config: Config) -> str:
+    """Return the folder of the marks."""
+    return os.path.join(config.state_dir, "late")
+
+
+def expect(at: Capture) -> None:
+    """Mark a session whose transcript is to be read; nothing happens for an agent that names none."""
+    path = at.event.transcript or next((line[0] for line in reversed(at.session.lines(_LINE))), "")
+    if not path or "\n" in path or privacy.clean(path, rules=at.rules, origin="tool").value != path:
+        return
+    if at.event.transcript and [path] not in at.session.lines(_LINE):
+        at.session.append(_LINE, path)  # some events come without it
+    text = "\n".join([at.event.agent, at.session.id, path])
+    try:
+        os.makedirs(folder(at.config), 0o700, exist_ok=True)
+        mark = os.path.join(folder(at.config), at.session.key)
+        fd = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
+        os.write(fd, text.encode("utf-8", "replace"))
+        os.close(fd)
+    except OSError:
+        return

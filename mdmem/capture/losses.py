@@ -1,0 +1,55 @@
+"""Losses: which events were lost, kept for a month, so that `doctor` and `status` can say so. No content."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.config import Config
+
+FILE = "lost"
+MAX_BYTES = 256 * 1024
+DAYS = 7
+"""A loss is an error in `doctor` and `status` for this many days."""
+
+
+def record(config: Config, event: str, agent: str, why: str, now: float) -> None:
+    """Note that an event was lost. why: an exception's type, never its text."""
+    line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
+    path = os.path.join(config.state_dir, FILE)
+    try:
+        files.append(path, f"{line}\n".encode("utf-8", "replace"))
+        if os.stat(path).st_size > MAX_BYTES:
+            os.replace(path, f"{path}.1")
+    except OSError:
+        return  # the user is told in any case
+
+
+def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
+    """Return the losses of the last `days`, oldest first: `time`, `event`, `agent`, `why`."""
+    found = []
+    for name in (f"{FILE}.1", FILE):
+        try:
+            text = files.read(os.path.join(config.state_dir, name), 2 * MAX_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            time, *rest = line.split("\t")
+            if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
+                found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
+    return found
+
+
+def forget(config: Config) -> None:
+    """Forget all losses: the user has seen them."""
+    for name in (f"{FILE}.1", FILE):
+        files.remove(os.path.join(config.state_dir, name))
+
+
+def _word(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in text[:60]) or "-"

@@ -1,0 +1,102 @@
+"""The retry queue: cleaned notes that the vault could not take, until it can.
+
+A note lies there as JSON, 0600, in the user's state folder: never the raw payload, only what would have
+been the note. `queued` writes them into the vault in their order; a session's next note waits behind those of its
+own that still wait.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mdmem import files, privacy, system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.store import Capture, PendingNote
+    from mdmem.config import Config
+    from mdmem.vault import note
+
+_FORMAT = 2
+
+
+def folder(config: Config) -> str:
+    """Return the queue's folder; it need not exist."""
+    return os.path.join(config.state_dir, "spool")
+
+
+def waiting(config: Config) -> list[str]:
+    """List the files that wait, oldest first."""
+    try:
+        return sorted(name for name in os.listdir(folder(config)) if name.endswith(".json"))
+    except OSError:
+        return []
+
+
+def waits(config: Config, session_key: str) -> bool:
+    """Return whether notes of this session wait."""
+    return any(name.endswith(f"-{session_key}.json") for name in waiting(config))
+
+
+def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
+    """Keep a note that could not be stored; False when it could not be kept either."""
+    import json
+
+    project = [getattr(at.project, slot) for slot in at.project.__slots__]
+    value = {
+        "format": _FORMAT,
+        "meta": made.meta,
+        "slug": made.slug,
+        "body": made.body,
+        "kind": draft.kind,
+        "label": draft.label,
+        "has_id": bool(draft.identity),
+        "agent": at.event.agent,
+        "session": at.session.id,
+        "prompt_note": at.prompt_note(),
+        "now": at.now,
+        "project": privacy.clean(project, rules=at.rules, origin="tool").value,
+    }
+    data = json.dumps(value).encode()
+    for _ in range(3):
+        try:
+            _write(at.config, at.session.key, data)
+        except FileNotFoundError:
+            continue  # emptied by another process, which removed the folder, just now
+        except Exception:  # noqa: BLE001 - the user is then told that it is lost
+            return False
+        return True
+    return False
+
+
+def _write(config: Config, session_key: str, data: bytes) -> None:
+    files.make_folder(folder(config))
+    last = max([int(name[:20]) for name in waiting(config) if name[:20].isdigit()], default=0)
+    number = max(time.time_ns(), last + 1)  # a clock that was set back changes nothing in the order
+    path = os.path.join(folder(config), f"{number:020d}-{os.getpid()}-{session_key}.json")
+    temp = f"{path}.tmp"
+    try:
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        os.rename(temp, path)
+    except BaseException:
+        remove(temp)
+        raise
+    if config.durable:
+        above = system.open_folder(folder(config))
+        try:
+            above.sync()
+        finally:
+            above.close()
+
+
+def remove(path: str) -> None:
+    """Remove a file, if it is there."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -1,0 +1,66 @@
+"""The status line: in a few words whether notes are stored, how many today, and whether something was lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from mdmem import config as configs
+from mdmem.capture import losses
+from mdmem.vault import exclusions, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+
+def main(agent: list[str], vault: str | None = None) -> None:  # noqa: ARG001 - called as hooks are
+    """Print the line for an agent that shows it below its prompt. Never fails: a status line is not worth an error."""
+    try:
+        text = line(configs.load(vault), time.time())
+        sys.stdout.buffer.write(f"{text}\n".encode())
+        sys.stdout.flush()
+    except Exception:  # noqa: BLE001 - nothing may hurt the agent
+        os._exit(0)
+
+
+def line(config: Config, now: float) -> str:
+    """Return the line: `mdmem: 12 notes today`, `mdmem: paused until 11:00 · 1 event lost`."""
+    pause = exclusions.pause_of(config)
+    if exclusions.is_disabled(os.environ):
+        parts = ["off"]
+    elif pause is not None:
+        parts = [f"paused until {time.strftime('%H:%M', time.localtime(pause.ends))}" if pause.ends else "paused"]
+    else:
+        count = notes_today(config, now)
+        parts = [f"{count} {'note' if count == 1 else 'notes'} today"]
+    lost = len(losses.recent(config, now, 1))
+    if lost:
+        parts.append(f"{lost} {'event' if lost == 1 else 'events'} lost, see `mdmem doctor`")
+    return f"mdmem: {' · '.join(parts)}"
+
+
+def notes_today(config: Config, now: float) -> int:
+    """Count the notes that hooks stored since midnight, in sessions that began today or the day before."""
+    local = time.localtime(now)
+    midnight = now - local.tm_hour * 3600 - local.tm_min * 60 - local.tm_sec
+    days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, midnight - 1)}
+    top = os.path.join(config.vault, "journal")
+    folders = (
+        os.path.join(top, project, day, name)
+        for project in journal.folders(top)
+        for day in sorted(days)
+        for name in journal.folders(os.path.join(top, project, day))
+    )
+    return sum(_count(folder, midnight) for folder in folders)
+
+
+def _count(folder: str, since: float) -> int:
+    try:
+        if os.stat(folder).st_mtime < since:
+            return 0
+        with os.scandir(folder) as scan:
+            return sum(bool(journal.numbers(item.name)) and item.stat().st_mtime >= since for item in scan)
+    except OSError:
+        return 0

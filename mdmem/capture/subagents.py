@@ -1,0 +1,57 @@
+"""Sub-agents at work: for agents whose payloads do not tell a sub-agent's runs from the user's.
+
+Such an agent announces the run that starts a sub-agent before it begins and after it has ended; what comes between
+is the sub-agent's. What a killed one has left open ends with the user's next prompt.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.session import Session
+
+_FLAG = "subagents"
+_MAX_BYTES = 4096
+
+
+def begin(session: Session) -> None:
+    """Record that a sub-agent has begun."""
+    _append(session, b"+")
+
+
+def end(session: Session) -> None:
+    """Record that a sub-agent has ended."""
+    if is_at_work(session):
+        _append(session, b"-")
+
+
+def is_at_work(session: Session) -> bool:
+    """Whether a sub-agent has begun and not ended."""
+    try:
+        with open(session.flag(_FLAG), "rb") as file:
+            data = file.read(_MAX_BYTES)
+    except OSError:
+        return False
+    return data.count(b"+") > data.count(b"-")
+
+
+def forget(session: Session) -> None:
+    """Take all sub-agents as ended."""
+    try:
+        os.unlink(session.flag(_FLAG))
+    except OSError:
+        return
+
+
+def _append(session: Session, sign: bytes) -> None:
+    path = session.flag(_FLAG)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        fd = os.open(path, flags, 0o600)
+        os.write(fd, sign)
+        os.close(fd)
+    except OSError:
+        return

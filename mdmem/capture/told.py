@@ -1,0 +1,126 @@
+"""Told: what the user hears of what was kept out of memory, and what is noted for that.
+
+Of a prompt the user hears at once, of tool output and answers once, at the end of the turn. The session's record
+holds the figures in between, never text.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files, privacy
+from mdmem.capture import turn
+from mdmem.privacy import typed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.capture.store import Capture, Outcome
+    from mdmem.config import Config
+
+LAST_FILE = "last-hidden"
+"""The file in the state folder that names the last prompt of which something was kept out."""
+
+_KEEP = "`mdmem privacy keep-last` stores it."
+
+
+def of_prompt(at: Capture, outcome: Outcome, text: str) -> None:
+    """Note of which prompt something was kept out last, for `mdmem privacy keep-last`; find unknown tags in it."""
+    if outcome.hidden.sections:
+        _note_last(at, outcome)
+    outcome.unknown = typed.unknown_tags(text, at.rules)
+
+
+def _note_last(at: Capture, outcome: Outcome) -> None:
+    event = at.event
+    ids = [event.agent, event.session, event.prompt_id, outcome.id]
+    fields = [*ids, event.transcript, event.cwd, f"{at.now:.0f}"]
+    if privacy.clean(fields, rules=at.rules, origin="tool", echo=turn.load_echo(at)).value != fields:
+        return  # a path may hold what is private, and this file may not
+    try:
+        files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))
+    except OSError:
+        return  # `keep-last` then knows of an earlier prompt, or of none
+
+
+class LastHidden:
+    """The last prompt of which something was kept out: whose it is, its note's id ("": none), where it was saved."""
+
+    __slots__ = ("agent", "at", "cwd", "note", "prompt_id", "session", "transcript")
+
+    def __init__(self, fields: list[str]) -> None:
+        self.agent, self.session, self.prompt_id, self.note, self.transcript, self.cwd = fields[:6]
+        self.at = float(fields[6])
+
+
+def last(config: Config) -> LastHidden | None:
+    """Return the last prompt of which something was kept out, as far as anybody knows."""
+    try:
+        return LastHidden(files.read(os.path.join(config.state_dir, LAST_FILE), 64 * 1024).decode().split("\0"))
+    except (OSError, ValueError):
+        return None
+
+
+def forget_last(config: Config) -> None:
+    """Forget it, once it is stored."""
+    files.remove(os.path.join(config.state_dir, LAST_FILE))
+
+
+def end_turn(at: Capture, outcome: Outcome) -> None:
+    """Sum up what this turn's tool runs and its answer lost, unless the user has heard of it."""
+    lines = at.session.lines("hidden")
+    heard = max((_number(line, 0) for line in at.session.lines("told")), default=0)
+    for line in lines[heard:]:
+        outcome.of_turn.sections += _number(line, 0)
+        outcome.of_turn.chars += _number(line, 1)
+        outcome.of_turn.lines += _number(line, 2)
+    if len(lines) > heard:
+        at.session.append("told", str(len(lines)))
+
+
+def messages(config: Config, name: str, outcome: Outcome) -> list[str]:
+    """Return what the user should hear of private sections after an event called `name`, in sentences."""
+    if not config.settings.privacy.feedback:
+        return []
+    if name == "Stop" and outcome.of_turn.sections:
+        where = "of tool output and answers "
+        return [f"mdmem: {_sections(outcome.of_turn, where)} kept out of memory in this turn."]
+    return _of_prompt(config, outcome) if name in ("UserPromptSubmit", "UserPromptExpansion") else []
+
+
+def unknown_message(outcome: Outcome) -> str:
+    """Return what the user should hear of elements that look like private tags."""
+    names = ", ".join(f"<{name}>" for name in outcome.unknown[:3])
+    verb = "are no private tags" if len(outcome.unknown) > 1 else "is not a private tag"
+    return f"mdmem: {names} {verb}: the text was stored. Write <private>, or add a word to privacy.tags."
+
+
+def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
+    size = _size(outcome.hidden)
+    if outcome.unclosed and config.settings.privacy.unclosed == "keep":
+        return ["mdmem: a private tag has no partner; its text was stored, as privacy.unclosed says."]
+    said = []
+    if outcome.stray:
+        said.append(f"mdmem: a closing private tag was never opened; what stands before it was kept out ({size}).")
+    elif outcome.unclosed:
+        said.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
+    if outcome.ignored == "private":
+        said.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")
+    elif outcome.hidden.sections and not said:
+        said.append(f"mdmem: {_sections(outcome.hidden)} kept out of memory.")
+    elif outcome.private and not said:
+        said.append("mdmem: what this prompt repeats of earlier private text was kept out of memory.")
+    return [*said, f"Not meant? {_KEEP}"] if outcome.hidden.sections else said
+
+
+def _sections(hidden: privacy.Hidden, where: str = "") -> str:
+    many = "1 private section" if hidden.sections == 1 else f"{hidden.sections} private sections"
+    return f"{many} ({_size(hidden)}) {where}{'was' if hidden.sections == 1 else 'were'}"
+
+
+def _size(hidden: privacy.Hidden) -> str:
+    chars = f"{hidden.chars:,} character{'s' * (hidden.chars != 1)}"
+    return f"{chars}, {hidden.lines:,} lines" if hidden.lines > 1 else chars
+
+
+def _number(line: list[str], place: int) -> int:
+    return int(line[place]) if len(line) > place and line[place].isdecimal() and len(line[place]) < 16 else 0

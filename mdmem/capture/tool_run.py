@@ -1,0 +1,120 @@
+"""Tool run: what one run of a tool leaves: an observation, or nothing where it only looked into mdmem's own memory."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.capture.store import Capture, Outcome, PendingNote, store
+from mdmem.capture.tools import aliases, limits, table
+from mdmem.vault import exclusions, note, template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from mdmem.agents import Event
+
+LATER = ("async_launched", "remote_launched")
+"""What the response of a tool run says while the answer of its sub-agent is not there."""
+
+_COMMIT_SECONDS = 600.0
+"""A commit that a command has made is no older than this when the hook hears of it."""
+
+
+def keep(at: Capture) -> Outcome:
+    """Store a tool run that nothing excludes."""
+    event = at.event
+    if _is_lookup(event):
+        return Outcome("look-up in memory")
+    source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
+    draft = PendingNote(
+        "observation",
+        source,
+        lambda clean: _draft(at, clean),
+        identity=_identity(event),
+        label="tool",
+        meta={"tool": event.tool, "success": event.error is None, "duration_ms": event.duration_ms},
+        tags=("observation",),
+    )
+    draft.is_state = draft.identity[:1] == (_TODO,)
+    outcome = store(at, draft)
+    if outcome.added and type(event.tool_response) is dict and event.tool_response.get("status") in LATER:
+        from mdmem.capture import awaited
+
+        awaited.begin(at, outcome)
+    return outcome
+
+
+def _draft(at: Capture, clean: Any) -> note.Draft | None:
+    settings = at.config.settings.capture
+    made = table.describe(
+        clean["tool"],
+        clean["input"],
+        exclusions.without_excluded(at.config, clean["response"], at.project),
+        error=clean["error"],
+        root=at.project.worktree,
+        cwd=at.event.cwd,
+        limits=limits.Limits(
+            max_chars=settings.max_chars,
+            max_lines=settings.max_lines,
+            max_files=settings.max_files,
+            fetch_chars=settings.fetch_chars,
+        ),
+    )
+    names = _named(made.meta, at) if exclusions.excludes_paths(at.config, at.project) else ()
+    if not all(exclusions.takes_path(at.config, path, at.project) for path in names):
+        return None
+    if at.live and "commit" in made.meta.get("command", ""):
+        _add_commit(at, made.meta)
+    values = {"title": made.title, "body": made.body}
+    body = template.fill(template.load("notes/observation.md", at.config.vault), values)
+    return note.Draft(made.title, made.slug, made.meta, body)
+
+
+_TODO = "to-do list"
+
+
+def _identity(event: Event) -> tuple[str, ...]:
+    """Return what tells a run from every other; all to-do lists of one session are one, and the last one counts."""
+    if event.error is None and aliases.resolve(event.tool, {})[0] == "TodoWrite":
+        return (_TODO, event.extra.get("agent_id", ""))
+    return (event.tool_use_id,) if event.tool_use_id else ()
+
+
+def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
+    """Yield the paths that a tool run is about, those in a shell command among them."""
+    for path in meta.get("files", ()):
+        yield os.path.join(at.project.worktree, os.path.expanduser(path))
+    for word in exclusions.paths_in(str(meta.get("command", ""))):
+        yield os.path.normpath(os.path.join(at.event.cwd, os.path.expanduser(word)))
+
+
+def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
+    """Return the commit that a command has made, also where git was told to be quiet."""
+    words = meta["command"].split()
+    if meta.get("success") is False or "git" not in words or "commit" not in words:
+        return
+    from mdmem import project
+
+    commit, subject, seconds = project.last_commit(at.project.worktree)
+    known = str(meta.get("made_commit", ""))
+    if commit and at.now - _COMMIT_SECONDS <= seconds <= at.now + 60 and (not known or commit[:7] in known):
+        meta["made_commit"] = known or commit
+        meta["commit_subject"] = subject
+
+
+def _is_lookup(event: Event) -> bool:
+    """Whether a run only reads mdmem's memory by a shell command; of one that does more, such output is left out."""
+    given = event.tool_input
+    command = given.get("command", given.get("cmd")) if isinstance(given, dict) else None
+    if isinstance(command, list):
+        command = " ".join([word for word in command if isinstance(word, str)])
+    if not isinstance(command, str) or "mdmem" not in command:
+        return False
+    from mdmem.capture.tools import lookups
+
+    found = lookups.kind(command)
+    if found == "some" and "mdmem-context" not in repr(event.tool_response):  # the gate takes a fence out by itself
+        event.tool_response, event.error = lookups.REMARK, None if event.error is None else lookups.REMARK
+    return found == "all"

@@ -1,0 +1,1 @@
+"""What a note keeps of a tool run: one module per family of tools."""

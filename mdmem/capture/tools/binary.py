@@ -1,0 +1,84 @@
+"""Binary: tells pictures, archives and their base64 from text, by looks, so that they are never kept."""
+
+from __future__ import annotations
+
+_SAMPLE_CHARS = 2048
+_RUN_CHARS = 256  # unbroken base64 that is long enough to be a file rather than a name or a hash
+_RUN = rf"[A-Za-z0-9+/_-]{{{_RUN_CHARS},}}={{0,2}}"
+_RUN_LINES = 5
+_LINE_CHARS = 60
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-="
+_CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), 0xFFFD])
+
+
+def name(text: str) -> str:
+    """Return what a text is that is no text ("base64", "binary"), by samples of both ends and the middle; else ""."""
+    middle = len(text) // 2
+    samples = [text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]]
+    sample = "".join(samples)
+    odd = len(sample) - len(sample.translate(_CONTROLS))
+    if odd > 24 and odd * 10 > len(sample):
+        return "binary"
+    return "base64" if _is_one_run(text, samples) or _is_wrapped(samples) else ""
+
+
+def without_base64(text: str) -> str:
+    """Put a short mark where a long run of base64 was, on one line or wrapped over several."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    start = 0
+    while start < len(lines):
+        end = _end_of_wrapped(lines, start)
+        if end - start >= _RUN_LINES:
+            kept.append(_mark(sum(map(len, lines[start:end]))))
+            start = end
+        else:
+            kept.append(_without_runs(lines[start]))
+            start += 1
+    return "\n".join(kept)
+
+
+def is_encoded(run: str) -> bool:
+    """Return whether `run` is made of base64's characters alone, and of so many kinds that it is no name or hash."""
+    if run.strip(_ALPHABET):
+        return False
+    return run != run.lower() and run != run.upper() and not run.isalpha()
+
+
+def _is_one_run(text: str, samples: list[str]) -> bool:
+    return len(text) >= _RUN_CHARS and all(is_encoded(sample.strip()) for sample in samples)
+
+
+def _is_wrapped(samples: list[str]) -> bool:
+    """Return whether both ends are lines of base64, all of one width."""
+    lines = samples[0].split("\n")[:-1] + samples[-1].rstrip("\n").split("\n")[1:-1]
+    return len(lines) >= _RUN_LINES and _end_of_wrapped(lines, 0) == len(lines)
+
+
+def _end_of_wrapped(lines: list[str], start: int) -> int:
+    """Where the wrapped base64 ends that begins at line `start`: lines of one width, and a shorter last one."""
+    width = len(lines[start])
+    end = start
+    if width < _LINE_CHARS:
+        return start
+    while end < len(lines) and len(lines[end]) == width and is_encoded(lines[end]):
+        end += 1
+    if start < end < len(lines) and 0 < len(lines[end]) < width and not lines[end].strip(_ALPHABET):
+        end += 1
+    return end
+
+
+def _without_runs(line: str) -> str:
+    if len(line) < _RUN_CHARS or max(map(len, line.split()), default=0) < _RUN_CHARS:
+        return line
+    import re  # slow to load, and such lines are rare
+
+    return re.sub(_RUN, lambda found: _marked(found[0]), line)
+
+
+def _marked(run: str) -> str:
+    return _mark(len(run)) if is_encoded(run) else run
+
+
+def _mark(chars: int) -> str:
+    return f"[base64, {chars:,} characters left out]"

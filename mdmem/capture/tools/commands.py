@@ -1,0 +1,132 @@
+"""Commands: what is kept of a tool run that starts one; the rows of `tools.TOOLS` for that."""
+
+from __future__ import annotations
+
+from mdmem.capture.tools.body import Part, inline
+from mdmem.capture.tools.run import Told, answer, items, mapping, number, short, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.capture.tools.run import Run
+
+_TITLE_CHARS = 100  # of a command that is its own title; a longer one gives way to its description
+_SCAN_CHARS = 8 * 1024  # of each end of an output, for what git says of a commit
+_MAX_COMMITS = 20
+
+# How agents say the exit code, at the start of a line in lower case.
+_EXIT_WORDS = ("exit code", "process exited with code", "exited with exit code", "command exited with code")
+
+
+def bash(run: Run) -> Told:
+    """A shell command: the command, its output, and how it ended."""
+    return _command(run, "sh")
+
+
+def powershell(run: Run) -> Told:
+    """A PowerShell command: the command, its output, and how it ended."""
+    return _command(run, "powershell")
+
+
+def _command(run: Run, language: str) -> Told:
+    command = _written(run.given.get("command"))
+    output = text(run.got, "stdout") if "stdout" in run.got else answer(run.response).removeprefix("Output: ")
+    code = _exit_code(run, output)
+    title = _title(command, text(run.given, "description"))
+    meta = {
+        "command": short(command, 400),
+        "exit_code": code,
+        "made_commit": _commits(run, command, output),
+        "url": short(text(mapping(mapping(run.got.get("gitOperation")).get("pr")), "url"), 500),
+    }
+    picture = run.got.get("isImage") is True
+    told_again = run.failure is not None and output.strip() in run.failure  # some agents give it as the error too
+    parts = [
+        Part(lines=_remarks(run, output if picture else "")),
+        Part(text=command, language=language),
+        Part("Output", "" if picture or told_again else output, screen=True),
+        Part("Notice", text(run.got, "stderr"), screen=True),
+    ]
+    return Told(title, title, meta, parts, f"exit {code}" if code else "")
+
+
+def _written(command: Any) -> str:
+    """A command as one would type it; some agents give a list of words, some of them `bash -lc` and a script."""
+    if isinstance(command, str):
+        return command
+    words = [word for word in items(command) if isinstance(word, str)]
+    if len(words) == 3 and words[1] in ("-c", "-lc", "-Command", "/c"):
+        return words[2]
+    return " ".join(words)
+
+
+def _title(command: str, description: str) -> str:
+    """The command where it fits on a line, without the `cd` before it; else what the agent said it does."""
+    step, joined, rest = command.partition(" && ")
+    spoken = rest if joined and step.startswith("cd ") and "\n" not in step else command
+    line = short(spoken, 120)
+    if description and (len(spoken) > _TITLE_CHARS or "\n" in spoken.strip()):
+        return short(description, 120)
+    return line or short(description, 120)
+
+
+def _remarks(run: Run, picture: str) -> list[str]:
+    task, stopped = text(run.got, "backgroundTaskId"), number(run.got, "timedOutAfterMs")
+    remarks = [
+        inline(text(run.given, "description")),
+        f"Left running in the background as {inline(task, 60)}." if task else "",
+        "Interrupted." if run.got.get("interrupted") is True else "",
+        f"Stopped after {stopped / 1000:g} seconds." if stopped else "",
+        inline(text(run.got, "returnCodeInterpretation")),
+        f"Not kept: a picture, {len(picture):,} characters of base64." if picture else "",
+    ]
+    return list(filter(None, remarks))
+
+
+def _exit_code(run: Run, output: str) -> int | None:
+    """The exit code where it can be known; Claude Code gives none, but calls only an exit of 0 a success."""
+    if run.failure is not None:
+        return _said_code(run.failure)
+    told = [number(place, "exit_code", "exitCode", "exit") for place in (run.got, run.got.get("metadata"))]
+    for code in told:
+        if code is not None:
+            return code
+    if "stdout" not in run.got:
+        return _said_code(output)
+    unclear = ("interrupted", "backgroundTaskId", "returnCodeInterpretation", "timedOutAfterMs")
+    return None if "interrupted" not in run.got or any(map(run.got.get, unclear)) else 0
+
+
+def _said_code(said: str) -> int | None:
+    """Find the line on which an agent says the exit code, near either end of what it said."""
+    lines = said[:400].split("\n")[:4] + said[-400:].split("\n")[-6:]
+    for line in lines:
+        line = line.strip().lower()
+        if line[:1] == "<":  # <shellId: 0 completed with exit code 1>
+            line = line[max(line.rfind(_EXIT_WORDS[0]), 0) :].strip("<>")
+        for words in _EXIT_WORDS:
+            digits = line[len(words) :].strip(" :.") if line.startswith(words) else ""
+            if digits.removeprefix("-").isdecimal() and digits.isascii() and len(digits) < 8:
+                return int(digits)
+    return None
+
+
+def _commits(run: Run, command: str, output: str) -> str:
+    """The commits that a command made, as git abbreviates them, joined by spaces."""
+    told = text(mapping(mapping(run.got.get("gitOperation")).get("commit")), "sha")
+    if told:
+        return told if _is_sha(told) else ""
+    if "git" not in command or run.failure is not None:
+        return ""
+    found: dict[str, None] = {}
+    for line in f"{output[:_SCAN_CHARS]}\n{output[_SCAN_CHARS:][-_SCAN_CHARS:]}".split("\n"):
+        if line[:1] == "[" and "] " in line:
+            words = line[1 : line.index("] ")].split()  # [main 1a2b3c4] or [main (root-commit) 1a2b3c4]
+            if len(words) > 1 and _is_sha(words[-1]):
+                found[words[-1]] = None
+    return " ".join(list(found)[:_MAX_COMMITS])
+
+
+def _is_sha(word: str) -> bool:
+    return 7 <= len(word) <= 64 and not word.strip("0123456789abcdef")

@@ -1,0 +1,143 @@
+"""Diff: an edit as a unified diff, whatever the agent gave of it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_CONTEXT_LINES = 3
+
+
+class Hunk:
+    """One place of a diff.
+
+    head: the `@@` line; a bare `@@` where the place in the file is not known.
+    body: the lines, each with its mark (space, `-`, `+`), joined by line breaks.
+    """
+
+    __slots__ = ("added", "body", "head", "removed")
+
+    def __init__(self, head: str, body: str, added: int, removed: int) -> None:
+        self.head = head
+        self.body = body
+        self.added = added
+        self.removed = removed
+
+
+def render(hunks: list[Hunk], path: str) -> str:
+    """Write the hunks of one file as a unified diff; a path inside the project gets git's `a/` and `b/`."""
+    if not hunks:
+        return ""
+    inside = path[:1] != "/" and path[1:2] != ":"
+    names = [f"--- {'a/' * inside}{path}", f"+++ {'b/' * inside}{path}"]
+    return "\n".join([*names, *[f"{hunk.head}\n{hunk.body}" for hunk in hunks]])
+
+
+def of_patch(patch: Any) -> list[Hunk]:
+    """Read a tool's `structuredPatch`, a list of hunks with marked lines; what is no hunk is passed over."""
+    if not isinstance(patch, list):
+        return []
+    return [_given(hunk) for hunk in patch if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list)]
+
+
+def _given(hunk: dict[str, Any]) -> Hunk:
+    lines = [line for line in hunk["lines"] if isinstance(line, str) and line]  # "": in a private section
+    marks = [line[:1] for line in lines]
+    numbers = [hunk.get(key) for key in ("oldStart", "oldLines", "newStart", "newLines")]
+    known = all(type(number) is int and 0 <= number < 10**9 for number in numbers)
+    head = "@@ -{},{} +{},{} @@".format(*numbers) if known else "@@"
+    return Hunk(head, "\n".join(lines), marks.count("+"), marks.count("-"))
+
+
+def of_texts(old: str, new: str, *, numbered: bool = True) -> list[Hunk]:
+    """Make the hunks that turn one text into the other; linear in the texts.
+
+    What both have at the start and at the end is context. What is left becomes one hunk of `-` and `+`
+    lines, or, where it is as many lines as before (a name replaced everywhere), one hunk a changed place.
+    numbered: the texts are whole files, so their lines can be counted.
+    """
+    start, end = _shared_ends(old, new)
+    before = _lines(old[:start])[-_CONTEXT_LINES:]
+    after = _lines(old[len(old) - end :][: 1024 * _CONTEXT_LINES])[:_CONTEXT_LINES]
+    old_lines, new_lines = _lines(old[start : len(old) - end]), _lines(new[start : len(new) - end])
+    first = old.count("\n", 0, start) + 1 if numbered else 0
+    changes = _changes(old_lines, new_lines)
+    return [_hunk(group, before, old_lines, new_lines, after, first) for group in _groups(changes)]
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _shared_ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters of whole lines two texts share at their start and at their end."""
+    start = old.rfind("\n", 0, _shared(old, new)) + 1
+    end = _shared(old[start:], new[start:], from_end=True)
+    if not (_begins_line(old, len(old) - end, start) and _begins_line(new, len(new) - end, start)):
+        newline = old.find("\n", len(old) - end)
+        end = len(old) - newline - 1 if newline >= 0 else 0
+    return start, end
+
+
+def _begins_line(text: str, place: int, start: int) -> bool:
+    return place == start or text[place - 1] == "\n"
+
+
+def _shared(a: str, b: str, *, from_end: bool = False) -> int:
+    """How many characters two texts share, found by halving: slices are compared at the speed of memory."""
+    low, high = 0, min(len(a), len(b)) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if from_end:
+            same = a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]
+        else:
+            same = a[low:middle] == b[low:middle]
+        low, high = (middle, high) if same else (low, middle)
+    return low
+
+
+def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int]]:
+    """The changed places: where each begins, and how many lines it was and is."""
+    if len(old) != len(new):
+        return [(0, len(old), len(new))]
+    places = [place for place, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
+    changes: list[tuple[int, int, int]] = []
+    for place in places:
+        if changes and sum(changes[-1][:2]) == place:
+            begin, count, _ = changes.pop()
+            changes.append((begin, count + 1, count + 1))
+        else:
+            changes.append((place, 1, 1))
+    return changes
+
+
+def _groups(changes: list[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
+    """Put changes together whose context would touch."""
+    groups: list[list[tuple[int, int, int]]] = []
+    for change in changes:
+        if groups and change[0] - sum(groups[-1][-1][:2]) <= 2 * _CONTEXT_LINES:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    return groups
+
+
+def _hunk(
+    group: list[tuple[int, int, int]], before: list[str], old: list[str], new: list[str], after: list[str], first: int
+) -> Hunk:
+    """Write one hunk; `first` is the number of the first line of `old` in the file, 0 where unknown."""
+    around = before + old + after
+    shift = len(before)  # of a line of `old` in `around`
+    place = start = max(0, group[0][0] + shift - _CONTEXT_LINES)
+    lines: list[str] = []
+    for begin, was, becomes in group:
+        lines += [" " + line for line in around[place : begin + shift]]
+        lines += ["-" + line for line in old[begin : begin + was]]
+        lines += ["+" + line for line in new[begin : begin + becomes]]
+        place = begin + shift + was
+    lines += [" " + line for line in around[place : place + _CONTEXT_LINES]]
+    removed, added = sum([was for _, was, _ in group]), sum([becomes for _, _, becomes in group])
+    number, same = first - shift + start, len(lines) - removed - added
+    head = f"@@ -{number},{same + removed} +{number},{same + added} @@" if first else "@@"
+    return Hunk(head, "\n".join(lines), added, removed)

@@ -1,0 +1,146 @@
+"""Limits: how much of a text from outside is kept, and what stands where the rest was."""
+
+from __future__ import annotations
+
+MAX_BODY_BYTES = 48 * 1024
+"""No body is longer, in UTF-8, so that a note with its front matter stays under 64 KiB."""
+
+_WINDOW_CHARS = 64 * 1024  # of each end, rid of escape codes: more than is ever kept
+_SAMPLE_CHARS = 2048
+_ENCODED_LINE_CHARS = 60  # base64 is broken at 60, 64, 70 or 76 characters, or not at all
+
+# What neither a reader nor a parser wants: C0 but tab and line feed, DEL, C1.
+_CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])
+
+
+class Limits:
+    """How much is kept of what a tool was given and what it answered.
+
+    max_chars, max_lines: longer text keeps its first and its last half of this many.
+    max_files: how many files of a search are listed.
+    fetch_chars: how much of a fetched page's summary is kept, from its start.
+    """
+
+    __slots__ = ("fetch_chars", "max_chars", "max_files", "max_lines")
+
+    def __init__(
+        self, max_chars: int = 10_000, max_lines: int = 100, max_files: int = 100, fetch_chars: int = 500
+    ) -> None:
+        self.max_chars = max(0, min(max_chars, MAX_BODY_BYTES))
+        self.max_lines = max(0, max_lines)
+        self.max_files = max(0, max_files)
+        self.fetch_chars = max(0, min(fetch_chars, MAX_BODY_BYTES))
+
+
+def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:
+    """Make a text from outside fit to be kept: readable, and in `max_chars` characters and `max_lines` lines.
+
+    Carriage returns, escape codes, control characters, half characters, base64 and binary are gone from what
+    is returned; the marks that say what was left out come on top of the limits.
+    screen: it went to a terminal, so a line that was drawn over counts as last drawn; otherwise a carriage
+        return is a line's end.
+    ends: keep both ends; otherwise the start alone.
+    """
+    whole = len(text)
+    if "\r" in text or "\x1b" in text or "\x9b" in text:
+        text = _as_shown(text, screen, max_chars)
+    # Asked while the text still has its own ends and middle to be judged by.
+    name = _name_of_binary(text)
+    if name:
+        return f"[{name}, {whole:,} characters left out]"
+    return _without_base64(printable(cut(text, max_chars, max_lines, ends=ends)))
+
+
+def printable(text: str) -> str:
+    """Drop control characters other than tab and line feed; half characters become U+FFFD."""
+    if not text.isprintable():
+        text = text.translate(_CONTROLS)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def cut(text: str, max_chars: int, max_lines: int, *, ends: bool = True) -> str:
+    """Keep the first and the last half of what is allowed, with a line between that says how much is gone.
+
+    Text within both limits comes back as it is. A last line without a line break counts as a line. The two
+    limits hold together: of each end, half the lines or half the characters, whichever is less. Without
+    `ends` the start alone is kept, in full.
+    """
+    whole_lines = text.count("\n")
+    if len(text) <= max_chars and whole_lines + (text[-1:] not in ("", "\n")) <= max_lines:
+        return text
+    head = _first(text, -(-max_chars // 2) if ends else max_chars, -(-max_lines // 2) if ends else max_lines)
+    tail = _last(text, max_chars // 2, max_lines // 2) if ends else ""
+    start, end = len(head), len(text) - len(tail)
+    begins = start == 0 or text[start - 1] == "\n"
+    broken_off = tail != "" and text[end - 1] != "\n"
+    lines = text.count("\n", start, end - 1) + begins - broken_off  # lines that are gone as a whole
+    if head and not head.endswith("\n"):
+        head += "\n"
+    return f"{head}{_mark(lines, end - start)}\n{tail}"
+
+
+def _mark(lines: int, chars: int) -> str:
+    size = f"{chars:,} character{'s' * (chars != 1)}"
+    return f"… {lines:,} line{'s' * (lines != 1)} ({size}) left out …" if lines > 0 else f"… {size} left out …"
+
+
+def _first(text: str, chars: int, lines: int) -> str:
+    window = text[:chars]
+    end = 0
+    for _ in range(lines):
+        end = window.find("\n", end) + 1
+        if not end:
+            return window
+    return window[:end]
+
+
+def _last(text: str, chars: int, lines: int) -> str:
+    window = text[-chars:] if chars else ""
+    start = len(window) - window.endswith("\n")
+    for _ in range(lines):
+        start = window.rfind("\n", 0, start)
+        if start < 0:
+            return window
+    return window[start + 1 :] if lines else ""
+
+
+def _as_shown(text: str, screen: bool, max_chars: int) -> str:
+    """Take out carriage returns everywhere, and escape codes from as much of both ends as can be kept."""
+    from mdmem.capture.tools import terminal  # most text has neither
+
+    if "\r" in text:
+        text = terminal.last_drawn(text) if screen else text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) <= 2 * _WINDOW_CHARS:
+        return terminal.without_escapes(text)
+    head, tail = terminal.without_escapes(text[:_WINDOW_CHARS]), terminal.without_escapes(text[-_WINDOW_CHARS:])
+    if min(len(head), len(tail)) <= max_chars:  # more escapes than text
+        return terminal.without_escapes(text)
+    return head + text[_WINDOW_CHARS:-_WINDOW_CHARS] + tail
+
+
+def _name_of_binary(text: str) -> str:
+    """Return what a text is that is no text ("base64", "binary"); "" for a text."""
+    if len(text) < _ENCODED_LINE_CHARS:
+        return ""
+    middle = len(text) // 2
+    sample = text[:_SAMPLE_CHARS] + text[middle : middle + _SAMPLE_CHARS] + text[-_SAMPLE_CHARS:]
+    flat = sample.replace("\n", "").replace("\t", "")
+    if " " in flat and flat.isprintable() and "\ufffd" not in flat:
+        return ""
+    from mdmem.capture.tools import binary
+
+    return binary.name(text)
+
+
+def _without_base64(text: str) -> str:
+    if len(text) < _ENCODED_LINE_CHARS or max(map(len, text.split()), default=0) < _ENCODED_LINE_CHARS:
+        return text
+    from mdmem.capture.tools import binary
+
+    return binary.without_base64(text)

@@ -1,0 +1,193 @@
+"""Look-ups: shell commands with which an agent reads mdmem's own memory; what they print is not remembered again."""
+
+from __future__ import annotations
+
+READING = frozenset(
+    [
+        "search", "related", "show", "list", "sessions", "history", "timeline", "digest", "stats", "tree", "log",
+        "review", "why", "diff", "inject", "help",
+    ]
+)  # fmt: skip
+"""The commands of mdmem that print what the vault holds."""
+
+REMARK = "What mdmem printed is left out."
+
+_MAX_CHARS = 8 * 1024
+_MAX_DEPTH = 3
+_PROGRAMS = ("mdmem", "mdmem.exe", "mdmem.cmd")
+_SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "fish"])
+_BEFORE = frozenset(
+    [
+        "sudo", "command", "exec", "time", "nohup", "nice", "env", "timeout", "stdbuf", "builtin", "then", "do", "else",
+        "if", "while", "until", "!", "uvx", "uv", "tool", "run", "pipx", "poetry", "pdm", "hatch", "rye", "conda",
+        "xargs", "caffeinate", "setsid", "eval", "start", "&",
+    ]
+)  # fmt: skip
+"""Words that may stand before the program that is really run."""
+
+_FILTERS = frozenset(
+    [
+        "head", "tail", "grep", "egrep", "fgrep", "rg", "less", "more", "cat", "jq", "sort", "uniq", "wc", "sed", "awk",
+        "cut", "tr", "column", "fold", "nl", "tac", "tee", "python", "python3", "xargs", "bat", "fmt", "select-object",
+        "select-string", "out-string",
+    ]
+)  # fmt: skip
+"""What a look-up's output may be piped through without becoming anything else."""
+
+_AROUND = frozenset(
+    [
+        "cd", "pwd", "echo", "printf", "export", "set", "source", ".", "true", ":", "sleep", "which", "type", "pushd",
+        "popd", "test", "[", "fi", "done", "for", "clear", "unset", "exit", "set-location", "",
+    ]
+)  # fmt: skip
+"""Steps beside a look-up that are of no interest by themselves."""
+
+
+def kind(command: str) -> str:
+    """Return "all" when a shell command only looks things up in memory, "some" when it does more than that, else ""."""
+    if "mdmem" not in command:
+        return ""
+    found = other = False
+    for piped, words in _steps(command[:_MAX_CHARS], 0):
+        words = _program(words)
+        if not words:
+            continue
+        name = _base(words[0])
+        if _is_lookup(words):
+            found = True
+        elif not (name in _AROUND or (piped and found and name in _FILTERS)):
+            other = True
+    return ("some" if other else "all") if found else ""
+
+
+def _is_lookup(words: list[str]) -> bool:
+    rest = _arguments(words)
+    return rest is not None and (not rest or rest[0] in READING or rest[0] in ("-h", "--help"))
+
+
+def _arguments(words: list[str]) -> list[str] | None:
+    """Return what follows mdmem's own options in a command that runs mdmem; None for any other command."""
+    name = _base(words[0])
+    rest: list[str] | None = None
+    if name in _PROGRAMS:
+        rest = words[1:]
+    elif name.startswith(("python", "pypy", "py.", "py3")) or name == "py":
+        for at, word in enumerate(words[1:], 1):
+            if word == "-m" and words[at + 1 : at + 2] == ["mdmem"]:
+                rest = words[at + 2 :]
+                break
+            if _base(word) in _PROGRAMS or word.replace("\\", "/").endswith("mdmem/__main__.py"):
+                rest = words[at + 1 :]
+                break
+            if not word.startswith("-"):
+                break
+    while rest and rest[0].startswith("-") and rest[0] not in ("-h", "--help"):
+        rest = rest[2 if rest[0] == "--vault" else 1 :]
+    return rest
+
+
+def _program(words: list[str]) -> list[str]:
+    """Leave out assignments and the programs that only run another one, with their options and numbers."""
+    if words and _base(words[0]) in _BEFORE:
+        own = next((at for at, word in enumerate(words) if _base(word) in _PROGRAMS), 0)
+        words = words[own:]
+    at, behind = 0, False
+    while at < len(words):
+        word = words[at]
+        name, equals, _ = word.partition("=")
+        is_set = bool(equals) and name.replace("_", "a").isalnum() and not name[:1].isdigit()
+        if _base(word) in _BEFORE:
+            behind = True
+        elif not (is_set or (behind and (word.startswith("-") or word.rstrip("smhd").isdecimal()))):
+            break
+        at += 1
+    return words[at:]
+
+
+def _base(word: str) -> str:
+    return word.replace("\\", "/").rpartition("/")[2].lower()
+
+
+def _steps(command: str, depth: int) -> list[tuple[bool, list[str]]]:
+    """Split a command line into its commands, each with whether the one before is piped into it."""
+    steps: list[tuple[bool, list[str]]] = []
+    words: list[str] = []
+    word: list[str] | None = None
+    piped = False
+    quote = ""
+    at = 0
+
+    def end_word() -> None:
+        nonlocal word
+        if word is not None:
+            words.append("".join(word))
+        word = None
+
+    def end_step(next_piped: bool) -> None:
+        nonlocal words, piped
+        end_word()
+        if words:
+            steps.extend(_inside(piped, words, depth))
+        words, piped = [], next_piped
+
+    while at < len(command):
+        sign, following = command[at], command[at + 1 : at + 2]
+        at += 1
+        if quote == "'":
+            quote = "" if sign == "'" else quote
+            word = [*(word or []), sign] if quote else word
+        elif sign == "\\" and following:
+            word = word if word is not None else []
+            if following != "\n":
+                word.append(following if quote or following in " \"'\\$`&|;<>()*?" else sign + following)
+            at += 1
+        elif sign == "`" or (sign == "$" and following == "("):
+            end_step(False)  # another command, wherever it stands
+            at += sign == "$"
+            quote = ""
+        elif quote:
+            quote = "" if sign == quote else quote
+            word = [*(word or []), sign] if quote else word
+        elif sign in "'\"":
+            quote = sign
+            word = word if word is not None else []
+        elif sign in " \t\r":
+            end_word()
+        elif sign in ";\n(){}" or (sign == "&" and following != ">" and command[at - 2 : at - 1] != ">"):
+            end_step(False)
+        elif sign == "|":
+            end_step(following != "|")
+            at += following in ("|", "&") and bool(following)
+        elif sign in "<>":
+            end_word()
+            while command[at : at + 1] in ("<", ">", "&", "|") and at < len(command):
+                at += 1
+            at = _after_target(command, at)
+        elif sign == "#" and word is None:
+            at = command.find("\n", at)
+            at = len(command) if at < 0 else at
+        else:
+            word = word if word is not None else []
+            word.append(sign)
+    end_step(False)
+    return steps
+
+
+def _after_target(command: str, at: int) -> int:
+    """Return where the file name behind a redirection ends."""
+    while command[at : at + 1] in (" ", "\t"):
+        at += 1
+    while at < len(command) and command[at] not in " \t\n;|&()":
+        at += 1
+    return at
+
+
+def _inside(piped: bool, words: list[str], depth: int) -> list[tuple[bool, list[str]]]:
+    """Return a step, or those of the script that it gives to a shell."""
+    bare = _program(words)
+    if depth < _MAX_DEPTH and bare and _base(bare[0]) in _SHELLS:
+        for place, option in enumerate(bare[1:-1], 1):
+            script = bare[place + 1]
+            if option.startswith("-") and option.endswith("c"):
+                return _steps(script, depth + 1)
+    return [(piped, words)]

@@ -1,0 +1,72 @@
+"""Outline: any JSON value as text that people read and search finds, without brackets and quotes."""
+
+from __future__ import annotations
+
+from mdmem.capture.tools import limits as _limits
+from mdmem.vault.note import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from mdmem.capture.tools.limits import Limits
+
+_MAX_DEPTH = 8
+_KEY_CHARS = 200
+
+
+def render(value: Any, limits: Limits) -> str:
+    """Write a value as indented `key: value` lines and `- item` lines, no more than the limits can keep.
+
+    Each text in it is cut to the limits; what is nested deeper than 8 levels is only counted.
+    """
+    lines: list[str] = []
+    room = 4 * limits.max_chars
+    for line in _lines(value, 0, limits):
+        lines.append(line)
+        room -= len(line) + 1
+        if room < 0:
+            lines.append("… the rest left out …")
+            break
+    return "\n".join(lines)
+
+
+def _lines(value: Any, depth: int, limits: Limits) -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _entry(f"{one_line(_scalar(key, limits), _KEY_CHARS)}:", item, depth, limits)
+    elif isinstance(value, list) and value:
+        for item in value:
+            yield from _entry("-", item, depth, limits)
+    else:
+        yield from _scalar(value, limits).split("\n")
+
+
+def _entry(label: str, item: Any, depth: int, limits: Limits) -> Iterator[str]:
+    """One key or list item: on one line where that does, else with what it holds indented below it."""
+    if isinstance(item, (dict, list)) and item:
+        if depth >= _MAX_DEPTH:
+            yield f"{label} … {len(item):,} nested deeper …"
+            return
+        lines = _lines(item, depth + 1, limits)
+        yield f"- {next(lines)}" if label == "-" else label
+        for line in lines:
+            yield f"  {line}"
+        return
+    first, *more = _scalar(item, limits).split("\n")
+    yield label if more else f"{label} {first}".rstrip()
+    for line in [first, *more] if more else []:
+        yield f"  {line}"
+
+
+def _scalar(value: Any, limits: Limits) -> str:
+    if isinstance(value, str):
+        return _limits.tidy(value, limits.max_chars, limits.max_lines).rstrip("\n")
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return f"a number of {value.bit_length():,} bits"  # Python refuses to write very long numbers
+    if isinstance(value, (int, float)):
+        return str(value)
+    return {"dict": "(empty)", "list": "(empty)"}.get(type(value).__name__, f"({type(value).__name__})")

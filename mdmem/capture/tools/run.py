@@ -1,0 +1,181 @@
+"""Run: one run of a tool, already cleaned, and careful ways to read what the agent sent of it.
+
+Every field may be missing or of any JSON type: what does not fit counts as missing.
+"""
+
+from __future__ import annotations
+
+from mdmem import agents
+from mdmem.capture.tools import limits as _limits
+from mdmem.capture.tools import paths as _paths
+from mdmem.vault import note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.capture.tools.body import Part
+    from mdmem.capture.tools.limits import Limits
+
+MAX_ITEMS = 1000
+"""No more of a list from outside is looked at."""
+
+_MAX_PATHS_BYTES = 3 * 1024  # in the front matter, quotes and escapes counted
+
+# Where agents put the text of an answer, in the order of trust.
+_ANSWERS = (
+    "stdout", "output", "text", "content", "result", "llmContent", "textResultForLlm", "text_result_for_llm",
+    "returnDisplay", "message",
+)  # fmt: skip
+
+
+class Run:
+    """One run of a tool.
+
+    tool: its name as the agent gave it.
+    given: what it was called with, under Claude Code's keys; {} unless that was an object.
+    response: what it answered, as it came; got: the same when it is an object, else {}.
+    failure: None when it succeeded, else why it failed, possibly "".
+    root, cwd: absolute paths of the project and of the working directory, possibly "".
+    """
+
+    __slots__ = ("cwd", "failure", "given", "got", "limits", "response", "root", "tool")
+
+    def __init__(
+        self,
+        tool: str,
+        given: dict[str, Any],
+        response: Any,
+        failure: str | None,
+        root: str,
+        cwd: str,
+        limits: Limits,
+    ) -> None:
+        self.tool = tool
+        self.given = given
+        self.response = response
+        self.got: dict[str, Any] = response if isinstance(response, dict) else {}
+        self.failure = failure
+        self.root = root
+        self.cwd = cwd
+        self.limits = limits
+
+
+class Told:
+    """What a row of the table says of a run.
+
+    title: one line, without a word on failure.
+    about: what the file name is made from: the title without the tool's name.
+    meta: front matter; None, "" and [] stand for nothing.
+    outcome: a word or two for a title's end when it failed ("exit 1"), or "".
+    """
+
+    __slots__ = ("about", "meta", "outcome", "parts", "title")
+
+    def __init__(self, title: str, about: str, meta: dict[str, Any], parts: list[Part], outcome: str = "") -> None:
+        self.title = title
+        self.about = about
+        self.meta = meta
+        self.parts = parts
+        self.outcome = outcome
+
+
+def text(source: Any, *keys: str) -> str:
+    """Take the first of `keys` that holds a text; "" when none does."""
+    if isinstance(source, dict):
+        for key in keys:
+            value = source.get(key)
+            if isinstance(value, str) and value:
+                return value
+    return ""
+
+
+def number(source: Any, *keys: str) -> int | None:
+    """Take the first of `keys` that holds a whole, non-negative number."""
+    if isinstance(source, dict):
+        for key in keys:
+            value = agents.number(source.get(key))
+            if value is not None:
+                return value
+    return None
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Take an object; anything else is an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Take the first thousand items of a list; anything else is an empty one."""
+    return value[:MAX_ITEMS] if isinstance(value, list) else []
+
+
+def path(run: Run, value: str) -> str:
+    """Return a file's name relative to the project where it lies inside, with slashes; "" for none."""
+    return _paths.relative(value, run.root, run.cwd)
+
+
+def paths(run: Run, values: list[Any]) -> list[str]:
+    """Return each file once, in their order, at most `Limits.max_files` of them; what is no text is passed over."""
+    found = dict.fromkeys([path(run, value) for value in values[: run.limits.max_files] if isinstance(value, str)])
+    return [name for name in found if name]
+
+
+def few(names: list[str]) -> list[str]:
+    """Keep as many paths from the front as the front matter has room for."""
+    room = _MAX_PATHS_BYTES
+    for count, name in enumerate(names):
+        room -= len(name.encode("utf-8", "replace")) + name.count('"') + name.count("\\") + 4
+        if room < 0:
+            return names[:count]
+    return names
+
+
+def short(value: str, chars: int) -> str:
+    """Put a text from outside on one line of at most `chars` characters that can all be seen."""
+    line = note.one_line(_limits.tidy(value[: chars * 8], chars * 8, chars * 8), chars)
+    return line if line.isprintable() else "".join([c for c in line if c.isprintable()])
+
+
+def line_count(value: str) -> int:
+    """Count lines; a last one without a line break counts."""
+    return value.count("\n") + (value[-1:] not in ("", "\n"))
+
+
+def language(name: str) -> str:
+    """Return a file's language, or ""."""
+    from mdmem.capture.tools import language as _language
+
+    return _language.name(name)
+
+
+def answer(response: Any) -> str:
+    """Find the text of a response, of whichever agent; "" when there is none."""
+    if isinstance(response, str):
+        return response
+    if isinstance(response, list):
+        return "\n".join(filter(None, [_block(block) for block in items(response)]))
+    for key in _ANSWERS:
+        value = mapping(response).get(key)
+        if isinstance(value, (str, list)) and value:
+            return answer(value)
+    return ""
+
+
+def _block(block: Any) -> str:
+    """The text of one content block; of a picture or a sound, what it is and how big."""
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, dict):
+        return ""
+    kind = text(block, "type")
+    if kind in ("image", "audio", "video", "document"):
+        source = mapping(block.get("source")) or block
+        media = text(source, "media_type", "mimeType", "mime_type") or kind
+        return f"[{short(media, 60)}, {len(text(source, 'data', 'base64')):,} characters of base64 left out]"
+    resource = mapping(block.get("resource"))
+    if resource or kind == "resource_link":
+        blob = text(resource, "blob")
+        left_out = f"[{len(blob):,} characters of base64 left out]" if blob else ""
+        return "\n".join(filter(None, [text(resource or block, "uri"), text(resource or block, "text"), left_out]))
+    return text(block, "text", "content")

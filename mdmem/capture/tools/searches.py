@@ -1,0 +1,220 @@
+"""Searches: what is kept of a tool run that looks for something; the rows of `tools.TOOLS` for that."""
+
+from __future__ import annotations
+
+from mdmem.capture.tools.body import Part, inline, link
+from mdmem.capture.tools.run import Told, answer, few, items, mapping, number, path, paths, short, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.capture.tools.run import Run
+
+_MAX_PARSED_CHARS = 256 * 1024
+_MAX_SHOWN_LINES = 10  # line numbers given of one file
+
+
+def glob(run: Run) -> Told:
+    """A search for file names: the files found."""
+    pattern = text(run.given, "pattern")
+    given = run.got.get("filenames")
+    said = answer(run.response)
+    found = given if isinstance(given, list) else _path_lines(said)
+    names = paths(run, found)
+    total = number(run.got, "totalMatches", "numFiles")
+    total = _said(said)[1] if total is None else total
+    if found or isinstance(given, list):
+        total = max(len(found) if total is None else total, len(names))
+    meta = {"files": few(names), "pattern": short(pattern, 200), "matches": total}
+    about = short(pattern, 80)
+    listed = Part(items=names, total=total or len(names)) if names else _nothing(run, total)
+    return Told(f"Glob {about}{_counted(None, total)}", about, meta, [listed])
+
+
+def _nothing(run: Run, count: int | None) -> Part:
+    return Part(lines=["Nothing was found."] if run.failure is None and count == 0 else [])
+
+
+def _counted(matches: int | None, files: int | None) -> str:
+    """Return the end of a title that says how much was found; "" when the agent did not say."""
+    if matches is None and files is None:
+        return ""
+    return f" ({_some(matches, 'match', 'es') if matches is not None else _some(files or 0, 'file')})"
+
+
+def _path_lines(said: str) -> list[Any]:
+    """Return the lines of an answer that look like paths and not like sentences."""
+    lines = said[:_MAX_PARSED_CHARS].split("\n")
+    plain = [line for line in lines if line and line[0] not in " (" and line[-1] not in ":." and " found" not in line]
+    return [line for line in plain if _said(line) == (None, None)]
+
+
+def _said(answered: str) -> tuple[int | None, int | None]:
+    """Return the numbers of matches and of files that an answer begins with: "Found 15 matches in 8 files"."""
+    first = answered[:400].strip().partition("\n")[0].lower()
+    if first.startswith(("no matches", "no files", "no results", "no match")):
+        return 0, 0
+    if not first.startswith("found ") and " found" not in first:
+        return None, None
+    words = first.replace(",", "").replace("(", " ").split()
+    counts: dict[str, int] = {}
+    for place, count in enumerate(words[:-1]):
+        what = words[place + 1]
+        if count.isascii() and count.isdecimal() and len(count) < 10:
+            counts.setdefault(what[:5], int(count))
+    return counts.get("match", counts.get("resul")), counts.get("files", counts.get("file"))
+
+
+def grep(run: Run) -> Told:
+    """A search in files: the files found, each with its number of matching lines and which they are."""
+    pattern, where = text(run.given, "pattern"), text(run.given, "path")
+    content = text(run.got, "content") or ("" if run.got.get("filenames") else answer(run.response))
+    counted = run.got.get("mode") == "count" or run.given.get("output_mode") == "count"
+    hits = _counts(content) if counted else _hits(content, where)
+    named = [name for name in items(run.got.get("filenames")) if isinstance(name, str)]
+    said_matches, said_files = _said(content)
+    if not hits and not named and run.given.get("output_mode") != "content":
+        named = [line for line in _path_lines(content) if _is_path(line)]
+    found = list(dict.fromkeys([*named, *hits]))
+    told = number(run.got, "totalFiles", "numFiles")
+    files = said_files if told is None else told
+    if found or named:
+        files = max(files or 0, len(found))
+    matches = said_matches or number(run.got, "numMatches") or _matches(run, content, hits)
+    shown = [_shown(run, name, hits.get(name)) for name in found[: run.limits.max_files]]
+    about = f'"{short(pattern, 60)}"' + (f" in {path(run, where)}" if where else "")
+    meta = {
+        "files": few(paths(run, found) or ([path(run, where)] if where else [])),
+        "pattern": short(pattern, 200),
+        "matches": files if matches is None else matches,
+    }
+    count = _counted(matches if matches and not named else None, files)
+    listed = Part(items=shown, total=files or 0) if found else Part(text=content) if content else _nothing(run, files)
+    return Told(f"Grep {about}{count}", f"{short(pattern, 60)} {where}", meta, [listed])
+
+
+def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
+    """How many lines matched: those that were read, or all that came, where the middle of so many was not."""
+    read, told = sum([hit.count for hit in hits.values()]), number(run.got, "numLines")
+    return max(read, told or 0) if "\n\n" in content else read or told
+
+
+class _Hit:
+    """The matching lines of one file: how many, and the numbers of the first."""
+
+    __slots__ = ("count", "numbers")
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.numbers: list[str] = []
+
+
+def _counts(content: str) -> dict[str, _Hit]:
+    """Read `path:count` lines."""
+    hits: dict[str, _Hit] = {}
+    for line in content[:_MAX_PARSED_CHARS].split("\n"):
+        name, _, count = line.rpartition(":")
+        if name and count.isascii() and count.isdecimal() and len(count) < 10:
+            hits[name] = _Hit(int(count))
+    return hits
+
+
+def _hits(content: str, where: str) -> dict[str, _Hit]:
+    """Read `path:number:text` lines; `number:text` ones belong to the one file that was searched.
+
+    Some agents write a file's path on a line of its own, and below it `L4: text` or `Line 4: text`; some leave the
+    number out. Lines around a match (`path-number-text`) and anything else are passed over.
+    """
+    hits: dict[str, _Hit] = {}
+    heading = ""
+    for line in content[:_MAX_PARSED_CHARS].split("\n"):
+        drive = 2 if line[1:3] in (":\\", ":/") else 0
+        name, colon, rest = line[drive:].partition(":")
+        place, second, _ = rest.partition(":")
+        below = name.strip().removeprefix("Line ").removeprefix("L")
+        if _is_line_number(name) and not drive:
+            name, place, second = where, name, ":"
+        elif heading and colon and _is_line_number(below):
+            name, place, second = heading, below, ":"
+        elif name == "File" or (not rest.strip() and _is_path(name)):
+            heading = rest.strip() or line[:drive] + name
+            continue
+        elif colon and rest.strip() and not _is_line_number(place) and _is_path(line[:drive] + name):
+            hits.setdefault(line[:drive] + name, _Hit()).count += 1
+            continue
+        if second and name and _is_line_number(place):
+            hit = hits.setdefault((line[:drive] if name != heading else "") + name, _Hit())
+            hit.count += 1
+            hit.numbers.append(place)
+    return hits
+
+
+def _is_path(name: str) -> bool:
+    """Whether a word can only be a path: with a slash or a suffix, and nothing that a sentence or code has."""
+    return (
+        bool(name)
+        and name[0] not in " -#"
+        and not set(name) & set(" \"'`(){}<>,=")
+        and ("/" in name or "\\" in name or "." in name[1:-1])
+    )
+
+
+def _is_line_number(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < 9
+
+
+def _shown(run: Run, name: str, hit: _Hit | None) -> str:
+    if not hit:
+        return path(run, name)
+    numbers = ", ".join(hit.numbers[:_MAX_SHOWN_LINES]) + ", …" * (len(hit.numbers) > _MAX_SHOWN_LINES)
+    lines = f" (line{'s' * (hit.count > 1)} {numbers})" if numbers else ""
+    return f"{path(run, name)}: {_some(hit.count, 'match', 'es')}{lines}"
+
+
+def _some(count: int, what: str, plural: str = "s") -> str:
+    return f"{count:,} {what}{plural if count != 1 else ''}"
+
+
+def web_fetch(run: Run) -> Told:
+    """A page that was fetched: what was asked of it and the start of the answer."""
+    url = text(run.given, "url") or text(run.got, "url")
+    status = number(run.got, "code", "status")
+    about = short(url.removeprefix("https://").removeprefix("http://"), 100)
+    size = number(run.got, "bytes")
+    remarks = [
+        link(url) if url else "",
+        inline(text(run.given, "prompt")),
+        f"{size:,} bytes were fetched." if size else "",
+    ]
+    result = answer(run.response) if run.limits.fetch_chars else ""
+    parts = [
+        Part(lines=_paragraphs(remarks)),
+        Part("Result", result, "markdown", chars=run.limits.fetch_chars),
+    ]
+    title = f"WebFetch {about}" + (f" ({status})" if status not in (None, 200) else "")
+    return Told(title, about, {"url": short(url, 500), "status": status}, parts)
+
+
+def _paragraphs(lines: list[str]) -> list[str]:
+    return "\n\n".join(filter(None, lines)).split("\n")
+
+
+def web_search(run: Run) -> Told:
+    """A search in the web: the pages found, and what the search said of them."""
+    query = text(run.given, "query") or text(run.got, "query")
+    links: list[str] = []
+    said: list[str] = []
+    for result in items(run.got.get("results")):
+        if isinstance(result, str):
+            said.append(result)
+        for page in items(mapping(result).get("content")) or [result]:
+            url, title = text(page, "url"), text(page, "title")
+            if url or title:
+                links.append(f"- {': '.join(filter(None, [inline(title, 200), link(url) if url else '']))}")
+    summary = "\n\n".join(said) or ("" if links else answer(run.response))
+    meta = {"pattern": short(query, 200), "matches": len(links) if "results" in run.got else None}
+    about = short(query, 90)
+    count = f" ({_some(len(links), 'page')})" if links else ""
+    parts = [Part(lines=links), Part("Summary", summary, "markdown")]
+    return Told(f'WebSearch "{about}"{count}', about, meta, parts)

@@ -1,0 +1,173 @@
+"""Tools: what a note keeps of a tool run, a row of `TOOLS` for each tool.
+
+The run is cleaned before it comes here. Nothing here looks at a file, and nothing raises, whatever the
+fields hold: a tool that answers in an unheard-of shape still leaves a note that sets it.
+"""
+
+from __future__ import annotations
+
+from mdmem.capture.tools import aliases, body
+from mdmem.capture.tools.body import Part
+from mdmem.capture.tools.run import Run, Told, answer, few, items, mapping, path, paths, short, text
+from mdmem.slug import slug
+from mdmem.vault.note import OF_TOOL, Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from mdmem.capture.tools.limits import Limits
+
+MAX_TITLE_CHARS = 120
+
+TOOLS = {
+    "Read": ("files", "read"),
+    "Write": ("files", "write"),
+    "Edit": ("files", "edit"),
+    "MultiEdit": ("files", "multi_edit"),
+    "NotebookEdit": ("files", "notebook_edit"),
+    "Patch": ("files", "patch"),
+    "Bash": ("commands", "bash"),
+    "PowerShell": ("commands", "powershell"),
+    "Glob": ("searches", "glob"),
+    "Grep": ("searches", "grep"),
+    "WebFetch": ("searches", "web_fetch"),
+    "WebSearch": ("searches", "web_search"),
+    "Agent": ("teamwork", "agent"),
+    "Task": ("teamwork", "agent"),
+    "TaskCreate": ("teamwork", "task_create"),
+    "TaskUpdate": ("teamwork", "task_update"),
+    "TodoWrite": ("teamwork", "todo_write"),
+    "AskUserQuestion": ("teamwork", "ask_user_question"),
+    "ExitPlanMode": ("teamwork", "exit_plan_mode"),
+    "Skill": ("teamwork", "skill"),
+}
+"""A tool -> the module beside this one, and the function in it, that says what is kept of a run.
+
+Only that module is loaded. Tools of MCP servers and unknown ones need no row. `aliases.ALIASES` has the
+names that other agents give to these tools.
+"""
+
+# What a tool that nobody described is most likely about.
+_FILE_KEYS = ("file_path", "filePath", "notebook_path", "path", "absolute_path", "target_file")
+_MAIN_KEYS = ("query", "q", "pattern", "question", *_FILE_KEYS, "url", "uri", "name", "title", "command", "sql")
+
+
+def describe(
+    tool: str, tool_input: Any, response: Any, *, error: str | None, root: str, cwd: str, limits: Limits
+) -> Draft:
+    """Return what a note keeps of one run of `tool`.
+
+    tool_input, response: any JSON value, already cleaned.
+    error: None when the run succeeded, else the agent's words, possibly "".
+    root, cwd: the project's folder and the working directory; files inside `root` are named relative to it.
+
+    The title has at most 120 characters, the body at most 48 KiB of UTF-8, the metadata a few.
+    """
+    name, given = aliases.resolve(tool, _mapping(tool_input))
+    run = Run(tool, given, response, _failure(error, response), root, cwd, limits)
+    told = row(name)(run)
+    meta = {**told.meta, "error": _reason(run.failure or "")}
+    parts = told.parts if run.failure is None else [*told.parts, _error(run.failure)]
+    kept = {key: meta[key] for key in OF_TOOL if meta.get(key) not in (None, "", [])}
+    failed = run.failure is not None or bool(meta.get("exit_code"))
+    if failed:
+        kept["success"] = False  # also where the agent calls it a success
+    return Draft(_title(told, tool, failed), slug(told.about) or slug(told.title), kept, body.render(parts, limits))
+
+
+def _mapping(tool_input: Any) -> dict[str, Any]:
+    return tool_input if isinstance(tool_input, dict) else {"input": tool_input} if tool_input else {}
+
+
+def row(name: str) -> Callable[[Run], Told]:
+    """Return the function that describes the runs of a tool; its front matter has keys of `note.OF_TOOL` only."""
+    if name in TOOLS:
+        module, function = TOOLS[name]
+        loaded = __import__(f"mdmem.capture.tools.{module}", fromlist=[function])
+        described: Callable[[Run], Told] = getattr(loaded, function)
+        return described
+    return _mcp if name.startswith(("mcp_", "MCP:")) else _other
+
+
+def _failure(error: str | None, response: Any) -> str | None:
+    """Why the run failed: the event's word, or that of an agent that calls every run a success."""
+    if error is not None:
+        return error
+    got = mapping(response)
+    told = got.get("error")
+    said = text(told, "message") or (told if isinstance(told, str) else "")
+    if not said and (got.get("isError") is True or got.get("is_error") is True or got.get("success") is False):
+        return answer(response)
+    return said or None
+
+
+def _error(failure: str) -> Part:
+    return Part("Error", failure, screen=True) if failure.strip() else Part(lines=["It failed; no reason was given."])
+
+
+def _reason(failure: str) -> str:
+    """The first line of an error that says something; the exit code is told elsewhere."""
+    lines = failure[:4000].split("\n")
+    telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
+    return short(telling[0] if telling else lines[0], 300)
+
+
+def _title(told: Told, tool: str, failed: bool) -> str:
+    end = f" ({told.outcome or 'failed'})" if failed or told.outcome else ""
+    room = MAX_TITLE_CHARS - len(end)
+    return (short(told.title, room) or short(tool, room) or "Tool") + end
+
+
+def _mcp(run: Run) -> Told:
+    """A tool of an MCP server: what it was given and what it answered."""
+    plain = run.tool.removeprefix("MCP:").removeprefix("mcp_").strip("_").removeprefix("plugin_")
+    server, _, name = plain.partition("__")
+    return _told(run, f"{short(server, 40)} {short(name, 60)}".strip())
+
+
+def _other(run: Run) -> Told:
+    """A tool that nobody described."""
+    return _told(run, short(run.tool, 60) or "Tool")
+
+
+def _told(run: Run, label: str) -> Told:
+    main = _main(run.given)
+    files = [value for key, value in run.given.items() if key in _FILE_KEYS]
+    several = [value for key in ("paths", "files", "file_paths") for value in items(run.given.get(key))]
+    url = text(run.given, "url", "uri")
+    meta = {
+        "files": few(paths(run, [*files, *several])),
+        "command": short(text(run.given, "command"), 400),
+        "pattern": short(text(run.given, "pattern", "query"), 200),
+        "url": short(url, 500) if url.startswith("http") else "",
+    }
+    parts = [Part("Input", _outline(run, run.given)), _result(run)]
+    shown = path(run, main) if main in files else short(main, 60)
+    about = f"{label} {shown}".strip()
+    return Told(f"{label}: {shown}" if shown else label, about, meta, parts)
+
+
+def _main(given: dict[str, Any]) -> str:
+    """The one argument that tells most, for a title."""
+    named = text(given, *_MAIN_KEYS)
+    if named:
+        return named
+    texts = [value for value in given.values() if isinstance(value, str) and 0 < len(value) <= 200]
+    return texts[0] if texts else ""
+
+
+def _result(run: Run) -> Part:
+    said = answer(run.response)
+    if said:
+        return Part("Result", said, "json" if said[:1] in "{[" and said.rstrip()[-1:] in "}]" else "text", screen=True)
+    if run.response in (None, "", [], {}):
+        return Part(lines=["No result."] if run.failure is None else [])
+    return Part("Result", _outline(run, run.response))
+
+
+def _outline(run: Run, value: Any) -> str:
+    from mdmem.capture.tools import outline  # the rows of the common tools do without
+
+    return outline.render(value, run.limits) if value else ""

@@ -1,0 +1,150 @@
+"""Teamwork: what is kept of questions, plans, tasks and sub-agents; the rows of `tools.TOOLS` for that."""
+
+from __future__ import annotations
+
+from mdmem.capture.tools.body import Part, inline
+from mdmem.capture.tools.run import Told, answer, items, mapping, number, path, short, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.capture.tools.run import Run
+
+_MAX_QUESTIONS = 20
+LATER = {
+    "async_launched": "Started in the background: its answer comes later.",
+    "remote_launched": "Started on another machine: its answer comes later.",
+}
+"""The status of a sub-agent's run while its answer is not there -> what its note says instead."""
+
+
+def agent(run: Run) -> Told:
+    """A sub-agent's work: what it was asked, and its answer when that is already stored."""
+    kind = short(text(run.given, "subagent_type") or text(run.got, "agentType"), 40)
+    what = short(text(run.given, "description") or text(run.given, "prompt"), 80)
+    status = short(text(run.got, "status"), 40)
+    calls, tokens = number(run.got, "totalToolUseCount"), number(run.got, "totalTokens")
+    spent = [f"{calls:,} tool call{'s' * (calls != 1)}" if calls else "", f"{tokens:,} tokens" if tokens else ""]
+    spent = list(filter(None, spent))
+    remarks = [LATER.get(status, ""), f"It took {' and '.join(spent)}." if spent else ""]
+    parts = [
+        Part(lines=list(filter(None, remarks))),
+        Part("Task", text(run.given, "prompt"), "markdown"),
+        Part("Answer", "" if status in LATER else _result(run), "markdown"),
+    ]
+    about = ": ".join(filter(None, [kind, what]))
+    return Told(f"Agent {about}", about, {"status": status}, parts)
+
+
+def _result(run: Run) -> str:
+    return answer(run.got.get("content")) or answer(run.response)
+
+
+def task_create(run: Run) -> Told:
+    """A task that the agent gave itself."""
+    subject = short(text(run.given, "subject"), 100)
+    parts = [Part(text=text(run.given, "description"), language="markdown")]
+    return Told(f"{_task(mapping(run.got.get('task')), 'id')}: {subject}", subject, {}, parts)
+
+
+def _task(source: dict[str, Any], key: str) -> str:
+    """Return a name for a task: its number, which is a text or a number, or missing."""
+    count = number(source, key)
+    return f"Task {short(text(source, key), 20) or ('' if count is None else count)}".rstrip()
+
+
+def task_update(run: Run) -> Told:
+    """A change of a task: done, begun, reworded."""
+    name = _task(run.given if "taskId" in run.given else run.got, "taskId")
+    status = short(text(run.given, "status") or text(mapping(run.got.get("statusChange")), "to"), 40)
+    fields = [short(field, 40) for field in items(run.got.get("updatedFields")) if isinstance(field, str)]
+    news = status.replace("_", " ") or f"updated {', '.join(fields[:5])}".strip()
+    subject = short(text(run.given, "subject"), 80)
+    title = f"{name} {news}" + (f": {subject}" if subject else "")
+    parts = [Part(text=text(run.given, "description"), language="markdown")]
+    return Told(title, title, {"status": status}, parts)
+
+
+def todo_write(run: Run) -> Told:
+    """The agent's own list of things to do, with what is done."""
+    given = run.given.get("todos")
+    todos = _checklist(given) if isinstance(given, str) else [mapping(todo) for todo in items(given)]
+    done = sum([todo.get("status") in _OVER for todo in todos])
+    lines = [
+        _tick(todo.get("status") in _OVER, inline(text(todo, "content", "description", "step", "title")))
+        for todo in todos
+    ]
+    return Told(f"Todo {done} of {len(todos)} done", f"{done} of {len(todos)} done", {}, [Part(lines=lines)])
+
+
+_OVER = ("completed", "cancelled", "done")
+
+
+def _checklist(given: str) -> list[dict[str, Any]]:
+    """Read a list that comes as markdown: `- [x] done`."""
+    lines = [line.strip().lstrip("-*+ ") for line in given[:20_000].split("\n")]
+    marked = [line for line in lines if line[:1] == "[" and line[2:3] == "]"]
+    return [{"content": line[3:].strip(), "status": "completed" if line[1] in "xX" else ""} for line in marked]
+
+
+def ask_user_question(run: Run) -> Told:
+    """What the user decided: each question with its options, the chosen one ticked, and the user's own words."""
+    questions = [mapping(one) for one in items(run.given.get("questions") or run.got.get("questions"))]
+    questions = questions[:_MAX_QUESTIONS] or [run.given]
+    answers = mapping(run.got.get("answers"))
+    notes = mapping(run.got.get("annotations"))
+    lines: list[str] = []
+    decided: list[str] = []
+    for place, one in enumerate(questions):
+        asked = text(one, "question")
+        chosen = _chosen(answers.get(asked, answers.get(text(one, "header"), answers.get(str(place)))))
+        lines += [*([""] if lines else []), *_question(one, asked, chosen, text(mapping(notes.get(asked)), "notes"))]
+        decided.append(f"{short(asked, 70)} → {short(', '.join(chosen), 40)}" if chosen else short(asked, 100))
+    free = text(run.got, "response") or ("" if answers or isinstance(run.response, dict) else answer(run.response))
+    about = decided[0] + (f" (and {len(decided) - 1} more)" if len(decided) > 1 else "")
+    parts = [Part(lines=lines), Part("In the user's words", free)]
+    return Told(about or "Question", about, {}, parts)
+
+
+def _chosen(given: Any) -> list[str]:
+    values = given if isinstance(given, list) else [given]
+    return [value for value in values[:_MAX_QUESTIONS] if isinstance(value, str) and value.strip()]
+
+
+def _question(one: dict[str, Any], asked: str, chosen: list[str], notes: str) -> list[str]:
+    options = [mapping(option) for option in items(one.get("options"))[:_MAX_QUESTIONS]]
+    labels = {text(option, "label") for option in options}
+    # Several choices come as one text, joined by commas; a label may hold a comma too.
+    picked = {label for words in chosen for label in (words, *words.split(", ")) if label in labels}
+    own = [words for words in chosen if words not in labels and not set(words.split(", ")) <= labels]
+    lines = [f"**{inline(asked)}**", ""] if asked else []
+    lines += [_tick(text(option, "label") in picked, _option(option)) for option in options]
+    lines += [_tick(True, inline(words)) for words in own]
+    return [*lines, f"- {inline(notes)}"] if notes else lines
+
+
+def _option(option: dict[str, Any]) -> str:
+    return ": ".join(filter(None, [inline(text(option, "label"), 200), inline(text(option, "description"))]))
+
+
+def _tick(done: bool, words: str) -> str:
+    return f"- [{'x' if done else ' '}] {words}"
+
+
+def exit_plan_mode(run: Run) -> Told:
+    """A plan that the user was asked to approve."""
+    plan = text(run.got, "plan") or text(run.given, "plan") or ("" if run.got else answer(run.response))
+    first = next(filter(None, [line.strip("#*- \t") for line in plan[:4000].split("\n")]), "")
+    about = short(first, 100)
+    file = text(run.got, "filePath") or text(run.given, "planFilePath")
+    meta = {"files": [path(run, file)] if file else []}
+    return Told(f"Plan: {about}" if about else "Plan", about, meta, [Part(text=plan, language="markdown")])
+
+
+def skill(run: Run) -> Told:
+    """A skill that was put to use."""
+    name, args = short(text(run.given, "skill", "command"), 60), text(run.given, "args", "arguments")
+    about = f"{name} {short(args, 40)}".strip()
+    parts = [Part("Arguments", args), Part("Result", answer(run.response), "markdown")]
+    return Told(f"Skill {about}", about, {}, parts)

@@ -1,0 +1,118 @@
+"""What `mdmem` alone shows: whether it records, who was heard from, today in figures, what is open, what came back."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.cli.terminal import lines, options, render, table
+from mdmem.errors import MdmemError
+from mdmem.vault import disk, exclusions
+from mdmem.views import injections, listed, review_queue, rows, sessions, start_page, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.cli.terminal.lines import Piece
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MOST = 5
+_OPEN_AMONG = 20
+DAY_SECONDS = 86_400
+
+
+def show(given_vault: str | None) -> None:
+    """Print the home screen of the vault."""
+    settings = options.settings(given_vault)
+    console = lines.terminal()
+    now = time.time()
+    lines.write(console, [_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
+    heard = list(_heard(settings))
+    if heard:
+        lines.write(console, [[], [("Last heard of", "bold")]])
+        table.show(console, (table.Column(), table.WHEN), heard, "  ")
+    lines.write(console, rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
+    lines.write(console, list(_given(settings)))
+    lines.write(console, [[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
+
+
+def _recording(settings: Config) -> list[Piece]:
+    """Return whether notes are stored, and when that will be so again."""
+    why = paused(settings)
+    return [(why, "bold yellow")] if why else [("Storing is on.", "bold green")]
+
+
+def paused(settings: Config) -> str:
+    """Return why nothing is stored, since when and until when; "" when it is."""
+    if exclusions.is_disabled(os.environ):
+        return "Storing is switched off: MDMEM_DISABLED is set."
+    pause = exclusions.pause_of(settings)
+    if pause is None:
+        return ""
+    began = wording.date_and_time(disk.iso_time(pause.began))
+    ends = f" until {wording.date_and_time(disk.iso_time(pause.ends))}" if pause.ends else ""
+    return f"Storing is paused since {began}{ends}. `mdmem resume` resumes it."
+
+
+def _heard(settings: Config) -> Iterator[tuple[str, str]]:
+    folder = Path(settings.state_dir) / "seen"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            when = float(path.read_text(encoding="utf-8").partition(" ")[0])
+        except (OSError, ValueError):
+            continue
+        yield path.name, wording.date_and_time(disk.iso_time(when))
+
+
+def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
+    """Yield the lines about today, open ends and the review."""
+    today = wording.day(disk.iso_time(now))
+    began = [one for one in sessions.table(view) if one.day == today]
+    counted = [
+        wording.number(sessions.by_day(view).get(today, 0), "note"),
+        wording.number(len(began), "session"),
+        wording.number(sum(one.edits for one in began), "edit"),
+        f"{sum(one.failed for one in began)} failed",
+    ]
+    yield []
+    yield [("Today: ", "bold"), (", ".join(counted), ""), (f"  ({view.live:,} notes in all)", "dim")]
+    found = islice(sessions.table(view), _OPEN_AMONG)
+    ends = list(islice(((one, row, why) for one in found for row, why in start_page.open_ends(view, one)), MOST))
+    if ends:
+        yield []
+        yield [("Left open", "bold")]
+    for one, row, why in ends:
+        yield [
+            ("  ", ""),
+            (render.safe(row.title), ""),
+            (f"  {render.safe(one.project)}, {listed.day(one)}: {why}", "dim"),
+        ]
+    try:
+        waiting = len(review_queue.waiting(settings, view).numbers)
+    except MdmemError:
+        waiting = 0
+    if waiting:
+        yield []
+        yield [(wording.number(waiting, "note"), "bold"), (" not reviewed yet: `mdmem review`", "")]
+
+
+def _given(settings: Config) -> Iterator[list[Piece]]:
+    """Yield the lines about what memory gave back last."""
+    given = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
+    if given:
+        yield []
+        yield [("Given back lately", "bold")]
+    for row in reversed(given):
+        when = wording.date_and_time(str(row.get("time", "")))
+        count = wording.number(len(row.get("ids", ())), "memory", "memories")
+        facts = f"{count}, {injections.reasons(row)}"
+        yield [
+            ("  ", ""),
+            (when, "dim"),
+            (f"  {render.safe(facts)}", ""),
+            (f"  {render.safe(str(row.get('project', '')))}", "dim"),
+        ]

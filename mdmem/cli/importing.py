@@ -1,0 +1,275 @@
+"""`import`: memory from before the first hook, and of agents that have none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from mdmem.cli import indexing
+from mdmem.cli.terminal import import_view, options
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.vault import exclusions
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.transcripts.imported import Done
+    from mdmem.transcripts.importer import Import, Tally
+    from mdmem.transcripts.markdown import MarkdownFolder
+    from mdmem.transcripts.sources import Transcript
+    from mdmem.transcripts.survey import Survey
+
+POLL_SECONDS = 2.0
+"""How often `--follow` looks for what is new."""
+
+
+class Wish(NamedTuple):
+    """Which sessions are wanted: the glob for a project, the time after which, how many; "" and 0 for all."""
+
+    project: str
+    since: float
+    limit: int
+
+
+class ImportPlan(NamedTuple):
+    """What is to be imported.
+
+    surveys: what the transcripts hold, if they were looked into. files: how many the folders hold. known: how
+    many transcripts were imported before. paths, found, at: where it was looked, all that was there, and when.
+    """
+
+    transcripts: list[Transcript]
+    surveys: list[Survey]
+    folders: list[MarkdownFolder]
+    files: int
+    known: int
+    paths: tuple[Path, ...]
+    found: list[Transcript]
+    at: float
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.option("--project", default="", metavar="NAME", help="Only sessions of this project; globs allowed.")
+@click.option("--since", default="", metavar="WHEN", help="Only sessions that went on after: 2026-09-01, 2w, monday.")
+@click.option("--limit", "-n", type=click.IntRange(min=0), default=0, help="Maximum number of sessions, newest first.")
+@click.option("--dry-run", is_flag=True, help="Show what there is, and store nothing.")
+@click.option("--again", is_flag=True, help="Import everything again, including sessions that you deleted.")
+@click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.as_json("the preview or the summary as an object")
+@click.pass_obj
+def import_(
+    vault: str | None,
+    paths: tuple[Path, ...],
+    project: str,
+    since: str,
+    limit: int,
+    dry_run: bool,
+    again: bool,
+    follow: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Import what agents have saved, transcripts or folders of markdown, at PATH; else all that is found here.
+
+    Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have left, with the
+    times of then; sessions that hooks have stored gain what is missing. A folder of markdown, an Obsidian vault
+    for one, is copied to notes/imported/. A `conversations.json`, exported from ChatGPT or Claude.ai, is named by
+    its path. Private sections and secrets are removed from everything.
+
+    \b
+    Example:  mdmem import --dry-run
+              mdmem import --project notes-app --since 4w
+              mdmem import ~/Documents/obsidian
+    """
+    from mdmem.transcripts.imported import Done
+
+    if as_json and not (yes or dry_run):
+        raise UsageError("--json cannot ask: add --yes or --dry-run.")
+    settings = options.settings(vault)
+    _refuse_when_off(settings)
+    done = Done(settings, again=again)
+    wish = Wish(project, _since(since), limit)
+    plan = _plan(paths, done, wish, look=dry_run or not yes, follow=follow)
+    _refuse_the_vault(settings, plan.folders)
+    if dry_run or not yes:
+        import_view.preview(plan.surveys, plan.folders, plan.files, plan.known, as_json=as_json)
+    is_empty = not (plan.transcripts or plan.files)
+    if dry_run or (is_empty and not yes and not follow):
+        return
+    if not yes and not is_empty:
+        _ask()
+    with _stoppable() as stopped:
+        tally = _import(settings, done, plan, stopped)
+        indexing.leave_complete(settings)
+        import_view.summary(tally, plan.known, as_json=as_json, stopped=stopped())
+        if follow:
+            _follow(settings, done, plan, wish, stopped)
+        elif stopped():
+            sys.exit(130)
+
+
+def _ask() -> None:
+    try:
+        wanted = click.confirm("Import this?", default=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise UsageError("There is no terminal to ask on: add --yes to import without a question.") from None
+    if not wanted:
+        raise click.Abort
+
+
+def _refuse_when_off(settings: Config) -> None:
+    if exclusions.is_off(settings, "", os.environ):
+        raise UsageError("Storing is switched off: `mdmem resume` ends a pause, MDMEM_DISABLED must not be set.")
+
+
+def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
+    vault = Path(settings.vault)
+    for folder in folders:
+        root = folder.root.resolve()
+        if root.is_relative_to(vault) or (vault.is_relative_to(root) and not folder.files):
+            raise UsageError(f"{root} and the vault contain one another: its notes are already there.")
+
+
+def _since(text: str) -> float:
+    from mdmem.search import when
+
+    if not text:
+        return 0.0
+    found = when.span(text, datetime.now().astimezone())
+    if found is None:
+        raise UsageError(when.UNREAD.format(text))
+    return found[0]
+
+
+# -- what there is ---------------------------------------------------------------------------------
+
+
+def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool, follow: bool) -> ImportPlan:
+    """Find what there is to import; transcripts are looked into for a preview and for a wish."""
+    from mdmem.transcripts import markdown, sources
+
+    at = time.time()
+    try:
+        found = sources.find(paths, os.environ)
+    except NotFoundError:
+        if not follow or not all(path.expanduser().is_dir() for path in paths):
+            raise
+        found = sources.TranscriptSource([], [])  # the first session may come
+    todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
+    known = len(found.transcripts) - len(todo)
+    surveys: list[Survey] = []
+    if look or any(wish):
+        surveys = _chosen(todo, wish)
+        todo = [survey.transcript for survey in surveys]
+    files = {
+        folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in found.folders
+    }
+    folders = [folder for folder, count in files.items() if count]
+    if any(wish) and folders:
+        click.echo("mdmem: --project, --since and --limit choose sessions; folders of markdown are left out.", err=True)
+        folders = []
+    return ImportPlan(
+        todo, surveys, folders, sum(files[folder] for folder in folders), known, paths, found.transcripts, at
+    )
+
+
+def _chosen(todo: list[Transcript], wish: Wish) -> list[Survey]:
+    from mdmem.transcripts import survey
+
+    todo = [one for one in todo if one.changed_ns / 1e9 >= wish.since]
+    now, surveys, behind = time.time(), [], 0
+    with import_view.bar("Looking", sum(one.size for one in todo)) as told:
+        for one in todo:
+            seen = survey.survey(one, now)
+            surveys += [seen] if seen else []
+            behind += one.size
+            told(behind, "")
+    return survey.choose(surveys, wish.project, wish.since, wish.limit)
+
+
+# -- importing -------------------------------------------------------------------------------------
+
+
+def _import(settings: Config, done: Done, plan: ImportPlan, stopped: Callable[[], bool]) -> Tally:
+    with import_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
+        run = _run(settings, done, stopped)
+        run.told = lambda behind: told(behind, import_view.many(sum(run.tally.added.values()), "note"))
+        run.transcripts(plan.transcripts, time.time())
+    run.folders(plan.folders)
+    return run.tally
+
+
+def _run(settings: Config, done: Done, stopped: Callable[[], bool]) -> Import:
+    """Begin a run, to which history says what must not come back."""
+    from mdmem.history import forget, purge_record
+    from mdmem.transcripts.importer import Import
+
+    deleted = {} if done.again else forget.deleted(settings)
+    return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
+
+
+def _follow(settings: Config, done: Done, plan: ImportPlan, wish: Wish, stopped: Callable[[], bool]) -> None:
+    """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
+    from mdmem.transcripts import survey
+    from mdmem.transcripts.follow import Watched
+
+    watched = Watched(plan.found, plan.at)
+    click.echo("Following. Ctrl-C ends it.", err=True)
+    while not stopped():
+        _wait(stopped)
+        now = time.time()
+        changed = watched.changed(_found(plan.paths), now)
+        if wish.project:
+            seen = [one for one in (survey.survey(item, now) for item in changed) if one]
+            changed = [one.transcript for one in survey.choose(seen, wish.project)]
+        if not changed:
+            continue
+        run = _run(settings, done, stopped)
+        run.transcripts(changed, now)
+        if run.tally.added:
+            click.echo(f"{datetime.now().astimezone():%H:%M:%S}  {import_view.added(run.tally)}")
+
+
+def _found(paths: tuple[Path, ...]) -> list[Transcript]:
+    from mdmem.transcripts import sources
+
+    try:
+        return sources.find(paths, os.environ).transcripts
+    except NotFoundError:
+        return []  # it may come
+
+
+def _wait(stopped: Callable[[], bool]) -> None:
+    end = time.monotonic() + POLL_SECONDS
+    while not stopped() and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C end the work after the note that is being stored, and the second one at once."""
+    asked: list[int] = []
+
+    def ask(number: int, _: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        signal.signal(signal.SIGINT, before)

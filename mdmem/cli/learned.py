@@ -1,0 +1,194 @@
+"""`decisions`, `todo`, `fixes`, `about`: what holds, what was left open, what solved an error, what is known."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.terminal import lines, options, render, table
+from mdmem.errors import UsageError
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.learn.about import Knowledge
+    from mdmem.learn.work import OpenItem
+
+
+@click.command()
+@click.argument("about", nargs=-1)
+@options.project
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="decision, lesson, preference; repeatable.")
+@click.option("--all", "every", is_flag=True, help="Also what is superseded.")
+@options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
+@click.pass_obj
+def decisions(
+    given_vault: str | None,
+    about: tuple[str, ...],
+    project: str | None,
+    kinds: tuple[str, ...],
+    every: bool,
+    as_json: bool,
+) -> None:
+    """List the decisions that are in force, newest first; ABOUT some words or a file, best first.
+
+    \b
+    Example:  mdmem decisions time zone
+              mdmem decisions src/dates.py --kind decision --kind lesson
+    """
+    from mdmem.learn import decisions as learned
+
+    unknown = [kind for kind in kinds if kind not in learned.KINDS]
+    if unknown:
+        raise UsageError(f"--kind {unknown[0]} is none of {', '.join(learned.KINDS)}.")
+    settings = options.settings(given_vault)
+    wanted = kinds or ("decision",)
+    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
+    if as_json:
+        click.echo(render.as_json([one._asdict() for one in found]))
+        return
+    for one in found:
+        old = f" (superseded by [mem:{one.superseded_by}])" if one.superseded_by else ""
+        where = f"{wording.day(one.created)}  {one.project}".rstrip()
+        click.echo(f"{render.safe(one.title)}{old}  [mem:{one.id}]  {render.safe(where)}")
+        if one.statement:
+            click.echo(f"    {render.safe(one.statement)}")
+        if one.before and not every:
+            click.echo(f"    supersedes: {render.safe('; '.join(one.before))}")
+    if not found:
+        click.echo('No decision is in force. `mdmem note --kind decision "…"` writes one.', err=True)
+
+
+_KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "interrupted": "broke off"}
+
+
+@click.command()
+@options.project
+@click.option("--session", metavar="ID", default="", help="Only of this session.")
+@click.option("--done", "closed", multiple=True, metavar="ID", help="Close this item; repeatable.")
+@options.limit(30)
+@options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
+@click.pass_obj
+def todo(
+    given_vault: str | None, project: str | None, session: str, closed: tuple[str, ...], limit: int, as_json: bool
+) -> None:
+    """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off.
+
+    An item is closed by a later list of the agent, by the same command succeeding, or by --done.
+
+    \b
+    Example:  mdmem todo --project notes-app
+    """
+    from mdmem.learn import work
+
+    settings = options.settings(given_vault)
+    if closed:
+        items = [work.mark_done(settings, key, now=_now()) for key in closed]
+        said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
+        click.echo(render.as_json([item._asdict() for item in items]) if as_json else said)
+        return
+    found = work.open_work(settings, project or "", now=_now())
+    found = [item for item in found if item.session.startswith(session)] if session else found
+    if as_json:
+        click.echo(render.as_json([item._asdict() for item in found[: limit or None]]))
+        return
+    rows = [(_todo_row(item)) for item in found[: limit or None]]
+    table.show(lines.terminal(), (table.ID, table.KIND, table.WHEN, table.PROJECT, table.TITLE), rows)
+    old = sum(item.is_stale for item in found)
+    if not found:
+        click.echo("Nothing is open.", err=True)
+    elif limit and len(found) > limit:
+        click.echo(f"{wording.number(len(found) - limit, 'more item')}: --limit 0 shows all.", err=True)
+    if old:
+        click.echo(f"{wording.number(old, 'item')} older than 30 days: `mdmem todo --done ID` drops one.", err=True)
+
+
+def _todo_row(item: OpenItem) -> tuple[str, ...]:
+    detail = f": {item.detail}" if item.detail else ""
+    waits = f" (waits for {', '.join(f'[mem:{name}]' for name in item.blocked_by)})" if item.blocked_by else ""
+    return (item.key, _KINDS[item.kind], wording.day(item.created), item.project, f"{item.text}{detail}{waits}")
+
+
+@click.command()
+@click.argument("error", nargs=-1)
+@options.project
+@options.limit(5)
+@options.as_json("an array of objects: id, command, error, solved, edits, files, diff, project, session, likeness, …")
+@click.pass_obj
+def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
+    """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
+
+    ERROR is a line of the error or the whole output, `-` reads it from stdin. Without it, the latest fixes.
+
+    \b
+    Example:  mdmem fixes "ModuleNotFoundError: No module named 'yaml'"
+              pytest 2>&1 | mdmem fixes -
+    """
+    from mdmem.learn import fixes as learned
+
+    settings = options.settings(given_vault)
+    text = sys.stdin.read() if error == ("-",) else " ".join(error)
+    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
+    if as_json:
+        click.echo(render.as_json([fix._asdict() for fix in found]))
+        return
+    for fix in found:
+        where = f"{wording.date_and_time(fix.created)}  {fix.project}".rstrip()
+        click.echo(f"{render.safe(fix.command)}  [mem:{fix.id}]  {render.safe(where)}")
+        click.echo(f"    {render.safe(fix.error)}")
+        edits = " ".join(f"[mem:{name}]" for name in fix.edits)
+        click.echo(f"    solved by {render.safe(', '.join(fix.files))} {edits}, then [mem:{fix.solved}] succeeded")
+        for row in fix.diff.splitlines():
+            click.echo(f"      {render.safe(row)}")
+    if not found:
+        click.echo("No run that failed with this error was solved by edits." if text else "No fix yet.", err=True)
+
+
+@click.command()
+@click.argument("entity")
+@options.project
+@options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, together")
+@click.pass_obj
+def about(given_vault: str | None, entity: str, project: str | None, as_json: bool) -> None:
+    """Show what is known of ENTITY: a file, a symbol, #123, a commit, a package, an address.
+
+    \b
+    Example:  mdmem about src/dates.py
+              mdmem about "#123"
+    """
+    from mdmem.learn import about as learned
+
+    found = learned.about(options.settings(given_vault), entity, project=project or "", now=_now())
+    if as_json:
+        parts = ("decisions", "open_work", "fixes", "sessions")
+        rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
+        click.echo(render.as_json({**found._asdict(), **rows}))
+        return
+    if found.is_empty:
+        click.echo(f"Nothing is known of {render.safe(entity)}. `mdmem search` looks for its words.", err=True)
+        return
+    for heading, said in _known(found):
+        click.echo(f"{heading}\n" + "\n".join(f"  {render.safe(row)}" for row in said))
+
+
+def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
+    """Yield the parts that are not empty, each with its heading."""
+    changed = [f"[mem:{name}]" for name in found.changed[:1]]
+    parts = {
+        "Decisions": [f"{one.title}  [mem:{one.id}]" for one in found.decisions],
+        "Open work": [f"{_KINDS[one.kind]}: {one.text}  [mem:{one.id}]" for one in found.open_work],
+        "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
+        "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
+        "Latest change": changed,
+        "Together with": [f"{file}  {count}×" for file, count in found.together],
+    }
+    yield from ((heading, rows) for heading, rows in parts.items() if rows)
+
+
+def _now() -> float:
+    return float(os.environ.get("MDMEM_NOW") or time.time())

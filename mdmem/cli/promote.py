@@ -1,0 +1,140 @@
+"""`promote`: a note becomes part of an instruction file that agents load by themselves, and leaves it again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.terminal import options, render
+from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.vault import disk, people, promotion
+from mdmem.vault import note as notes
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+_DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+_MAX_CHARS = 8_000
+"""Every session pays for an instruction file: a longer note belongs into the vault."""
+
+
+@click.command()
+@click.argument("reference", metavar="NOTE")
+@click.option(
+    "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one that is here)."
+)
+@click.option("--remove", is_flag=True, help="Take the note out of the file again.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.as_json("an object with id, file and action")
+@click.pass_obj
+def promote(given_vault: str | None, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
+    """Put NOTE into a project's AGENTS.md, CLAUDE.md or another instruction file, between mdmem's markers.
+
+    The change is shown first, and a question asked. Everything outside the markers stays as it is. When the note
+    changes later, the file does not: promote it again. Private sections and secrets never get there.
+
+    \b
+    Example:  mdmem promote mem:7m2x4kd9qp --to CLAUDE.md
+              mdmem promote mem:7m2x4kd9qp --remove
+    """
+    from mdmem.agents.install import settings_file
+
+    settings = options.settings(given_vault)
+    file = settings_file.SettingsFile(str(_target(target)))
+    before = file.text or ""
+    note_id, text = _removed(settings, reference, before) if remove else _promoted(settings, reference, before)
+    if text == before:
+        if remove:
+            raise NotFoundError(f"{file.path} does not hold the note {note_id}.")
+        _print(note_id, file.path, "unchanged", as_json=as_json)
+        return
+    if not yes:
+        _ask(settings_file.diff(before, text, file.path), as_json=as_json)
+    is_ours_alone = not text.strip() and remove
+    if is_ours_alone:
+        file.delete()
+    else:
+        file.write(text, keep_first=False)
+    _print(note_id, file.path, "removed" if remove else "promoted", as_json=as_json)
+
+
+def _target(given: str) -> Path:
+    """Return the file that is meant: as named, else the first known one in this project's working tree.
+
+    Raises:
+        UsageError: when none is named and none is here, or it is no Markdown.
+    """
+    from mdmem import project
+
+    if given:
+        path = Path(given).expanduser().absolute()
+        if path.suffix.lower() not in (".md", ".markdown", ".mdc") or path.is_dir():
+            raise UsageError(f"{path} is no Markdown file.")
+        return path
+    root = Path(project.identify(str(Path.cwd())).worktree or Path.cwd())
+    found = next((root / name for name in _DEFAULTS if (root / name).is_file()), None)
+    if found is None:
+        raise UsageError(
+            f"There is no {', '.join(_DEFAULTS[:-1])} or {_DEFAULTS[-1]} in {root}. Name a file with --to."
+        )
+    return found
+
+
+def _promoted(settings: Config, reference: str, before: str) -> tuple[str, str]:
+    """Return the note's id, and the file's text with the note in it.
+
+    Raises:
+        UsageError: when the note is private, internal, empty or too long.
+    """
+    from mdmem.search import index
+
+    path = index.resolve(settings, reference)
+    parsed = people.cleaned(settings.vault, notes.parse(disk.read_path(settings.vault, path) or b""))
+    meta = parsed.meta
+    if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
+        raise UsageError(f"{path} is private and stays in the vault.")
+    if parsed.problem or not meta.get("id"):
+        raise UsageError(f"{path} has no id in its front matter. Write one, or make a note with `mdmem note`.")
+    if not parsed.body.strip() or len(parsed.body) > _MAX_CHARS:
+        raise UsageError(
+            f"{path} is empty." if not parsed.body.strip() else f"{path} is longer than {_MAX_CHARS:,} characters."
+        )
+    note_id, title = str(meta["id"]), notes.one_line(str(meta.get("title") or "Note"))
+    return note_id, promotion.with_note(before, note_id, title, parsed.body)
+
+
+def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
+    """Return the note's id, and the file's text without it; a note that was deleted is known by its id alone."""
+    from mdmem.search import index
+
+    note_id = reference.removeprefix("mem:")
+    if not promotion.holds(before, note_id):
+        try:
+            path = index.resolve(settings, reference)
+            note_id = str(notes.parse(disk.read_path(settings.vault, path) or b"").meta.get("id", note_id))
+        except MdmemError:
+            pass
+    return note_id, promotion.without_note(before, note_id)
+
+
+def _ask(diff: str, *, as_json: bool) -> None:
+    if as_json:
+        raise UsageError("--json cannot ask: add --yes.")
+    click.echo(render.safe(diff), nl=False)
+    try:
+        click.confirm("Change this file?", abort=True, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise UsageError("Nothing was changed. Add --yes to change the file without a question.") from None
+
+
+def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(render.as_json({"id": note_id, "file": path, "action": action}))
+        return
+    said = {"promoted": "is now in", "removed": "is no longer in", "unchanged": "is already up to date in"}[action]
+    click.echo(f"[mem:{note_id}] {said} {path}.")

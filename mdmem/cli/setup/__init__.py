@@ -1,0 +1,1 @@
+"""Commands that set mdmem up: init, install, settings, templates, completion, and the demo."""

@@ -1,0 +1,188 @@
+"""`demo`: a recorded working day through the real hooks, in a scratch vault that stays for a look around."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from rich.console import Console
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.text import Text
+from rich.tree import Tree
+
+from mdmem import config
+from mdmem.agents.install import registration
+from mdmem.cli import find
+from mdmem.cli.setup import install
+from mdmem.cli.terminal import render
+from mdmem.errors import MdmemError
+from mdmem.history import commit
+from mdmem.history.git import repository
+
+RECORDING = Path(__file__).with_name("demo_day.jsonl")
+QUERY = "date parser ISO 8601"
+
+
+class Scratch(NamedTuple):
+    """Where the demo plays: a vault, the project that the recorded sessions worked on, and an environment."""
+
+    root: Path
+    vault: Path
+    project: Path
+    env: dict[str, str]
+
+
+@click.command()
+@click.option("--at", metavar="DIR", type=click.Path(path_type=Path), help="Play here instead of a new scratch folder.")
+def demo(at: Path | None) -> None:
+    """Replay a recorded day through the real hook commands, each a process of its own, into a scratch vault.
+
+    Your own vault, settings and agents are not touched.
+
+    \b
+    Example:  mdmem demo --at /tmp/mdmem-demo
+    """
+    console = render.console()
+    scratch = prepare(at or Path(tempfile.mkdtemp(prefix="mdmem-demo-")))
+    answers = replay(scratch, console)
+    settings = config.load(str(scratch.vault), scratch.env)
+    with _environment(scratch.env):
+        commit.commit(settings)
+        _heading(console, "The vault: a file for each event")
+        console.print(tree(scratch.vault), soft_wrap=False)
+        _heading(console, "One note, as it is on disk")
+        console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
+        _heading(console, f"mdmem search {QUERY}")
+        find.print_hits(console, find.run(settings, QUERY, limit=4))
+    _heading(console, "What the next session was given")
+    for event, answer in answers:
+        if answer:
+            console.print(
+                Text(f"{event['hook_event_name']}: {event.get('prompt', 'the session begins')}", style="bold")
+            )
+            console.print(Panel(Text(render.safe(answer)), expand=False), soft_wrap=False)
+    _heading(console, "git log --stat of the vault")
+    console.print(Text(_git_log(scratch)))
+    _heading(console, "Kept out")
+    console.print(_kept_out(scratch))
+    console.print(f"\nThe scratch vault stays at [bold]{scratch.vault}[/bold]: open it in your editor.")
+    console.print(f"Search it:  mdmem --vault {scratch.vault} search failing test")
+    console.print("Your own:   mdmem init, then mdmem install claude-code")
+
+
+def prepare(root: Path) -> Scratch:
+    """Make a scratch vault and a small project under git, both empty, below `root`."""
+    vault, project, home = root / "vault", root / "notes-app", root / "home"
+    for folder in (vault, project, home / "state", home / "cache", home / "config", home / "run"):
+        folder.mkdir(parents=True, mode=0o700)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MDMEM_")}
+    env |= {f"XDG_{name.upper()}_HOME": str(home / name) for name in ("state", "cache", "config")}
+    env |= {"XDG_RUNTIME_DIR": str(home / "run"), "MDMEM_VAULT": str(vault)}
+    repository.init(project)
+    with (project / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write('[remote "origin"]\n\turl = https://github.com/acme/notes-app.git\n')
+    with _environment(env):
+        install.make_vault(config.load(str(vault), env))
+    return Scratch(root, vault, project, env)
+
+
+def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str]]:
+    """Send the recorded payloads to the registered commands; return the payloads that ask for memories, answered.
+
+    Raises:
+        MdmemError: when a hook does not end as it must: with 0, and nothing on stderr.
+    """
+    hook = registration.command("hook", "claude-code", str(scratch.vault))
+    inject = registration.command("inject", "claude-code", str(scratch.vault))
+    answers = []
+    with console.status("Replaying a day of two sessions, and the morning after…"):
+        for when, payload in recording(scratch.project):
+            env = {**scratch.env, "MDMEM_NOW": str(int(when.timestamp()))}
+            if payload["hook_event_name"] in ("SessionStart", "UserPromptSubmit"):
+                said = _run(inject, payload, env)
+                context = json.loads(said)["hookSpecificOutput"]["additionalContext"] if said else ""
+                answers.append((payload, context))
+            _run(hook, payload, env)
+    return [(payload, context) for payload, context in answers if context][-2:]
+
+
+def recording(project: Path) -> Iterator[tuple[datetime, dict[str, Any]]]:
+    """Read the recorded day: when each payload came, and the payload, as if it came from `project`."""
+    here = json.dumps(str(project))[1:-1]
+    for line in RECORDING.read_text(encoding="utf-8").splitlines():
+        item = json.loads(line.replace("{{project}}", here))
+        yield datetime.fromisoformat(item["at"]), item["payload"]
+
+
+def _run(command: str, payload: dict[str, Any], env: dict[str, str]) -> str:
+    # The agent, too, gives the registered line to a shell.
+    done = subprocess.run(["/bin/sh", "-c", command], input=json.dumps(payload).encode(), capture_output=True, env=env)
+    if done.returncode != 0 or done.stderr:
+        raise MdmemError(f"A hook ended with {done.returncode} and said: {done.stderr.decode(errors='replace')[:400]}")
+    return done.stdout.decode()
+
+
+def tree(vault: Path) -> Tree:
+    """Draw the notes of a vault as a tree of folders."""
+    top = Tree(f"[bold]{vault.name}[/bold]")
+    branches = {vault: top}
+    for path in sorted(vault.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(vault).parts):
+            continue
+        label = Text(
+            f"{path.name}/" if path.is_dir() else path.name, style="blue" if path.is_dir() else "", overflow="fold"
+        )
+        branches[path] = branches[path.parent].add(label)
+    return top
+
+
+def _a_note(vault: Path) -> str:
+    first = min(vault.glob("journal/*/*/*/001-*-edit-*.md"))
+    return first.read_text(encoding="utf-8")
+
+
+def _git_log(scratch: Scratch) -> str:
+    repo = repository.open_vault(scratch.vault)
+    log = repository.run(repo, "log", "--stat=100", "--format=%h %ad %s", "--date=short", "-n", "3")
+    return log.decode("utf-8", "replace").rstrip()
+
+
+def _kept_out(scratch: Scratch) -> str:
+    everything = b"".join(path.read_bytes() for path in scratch.root.rglob("*") if path.is_file())
+    words = ("pager is on her desk", "correcthorse", "Zm9vYmFyYmF6cXV4", "Ms Okafor", "20 percent")
+    found = [word for word in words if word.encode() in everything]
+    if found:
+        raise MdmemError(f"The demo found private text in its files: {', '.join(found)}.")
+    return (
+        f"Of {len(words)} private texts in the recorded day (two private sections, two secrets, a private turn's reply)"
+        " none is in any file of the vault, index, state or git."
+    )
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    console.rule(f"[bold]{text}[/bold]", align="left")
+
+
+class _environment:  # noqa: N801 - used as a with statement
+    """Run a block with another process environment."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+
+    def __enter__(self) -> None:
+        self.before = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(self.env)
+
+    def __exit__(self, *_: object) -> None:
+        os.environ.clear()
+        os.environ.update(self.before)

@@ -1,0 +1,399 @@
+"""`init`, `install`, `uninstall`, `status`: from nothing to a working memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem import config, launch, project
+from mdmem.cli.terminal import options, render
+from mdmem.errors import ConfigError, VaultError
+from mdmem.settings import SETTINGS
+from mdmem.vault import template
+from mdmem.vault.disk import iso_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.agents.install import registration
+
+VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattributes": "gitattributes"}
+"""A file of a new vault -> its template."""
+
+
+@click.command()
+@click.argument("path", required=False, type=click.Path(file_okay=False))
+@click.option("--inside", is_flag=True, help="Allow a folder in another git repository's work tree.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made as an object.")
+@click.pass_obj
+def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
+    """Make a vault at PATH (default: the vault in use, else ~/mdmem). Safe to run again.
+
+    \b
+    Example:  mdmem init ~/notes/memory
+    """
+    from mdmem.history.git import repository
+
+    settings = config.load(path or vault)
+    root = Path(settings.vault)
+    if root.exists() and not root.is_dir():
+        raise VaultError(f"{root} is a file. Give a folder: `mdmem init PATH`.")
+    other = repository.is_inside_other_repository(root)
+    if other and not inside:
+        raise VaultError(
+            f"{root} lies inside the git repository {other}. A vault is a repository of its own: choose a folder"
+            " outside, or say --inside if you mean it."
+        )
+    if _is_foreign(root) and not inside:
+        raise VaultError(
+            f"{root} is a git repository with a history of its own, and no vault. Choose another folder, or say"
+            " --inside if its files are notes."
+        )
+    made = make_vault(settings)
+    named = _remember_vault(root) if path else False
+    if as_json:
+        click.echo(json.dumps({"vault": str(root), "made": made, "named_in_config": named}))
+        return
+    if made:
+        click.echo(f"The vault is at {root} (made {', '.join(made)}).")
+    else:
+        click.echo(f"The vault at {root} is complete; nothing was changed.")
+    if named:
+        click.echo(f"{config.user_file(os.environ)} now names it.")
+    click.echo("Next: `mdmem install claude-code` registers the hooks.")
+
+
+def _is_foreign(root: Path) -> bool:
+    found = project.identify(str(root))
+    return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
+
+
+def make_vault(settings: config.Config) -> list[str]:
+    """Make a vault's folders, files, repository and first commit where they are missing; return the files made."""
+    from mdmem.history import commit
+    from mdmem.history.git import repository
+
+    root = Path(settings.vault)
+    for folder in (root, root / "journal", root / "notes"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
+    texts["mdmem.toml"] = settings_text()
+    made = [name for name, text in texts.items() if _make(root / name, text)]
+    repository.init(root)
+    if made:
+        commit.commit(settings)
+    return made
+
+
+def settings_text() -> str:
+    """Write `mdmem.toml` with every setting that a vault may hold, commented out, at its default."""
+    lines = [
+        "# What this vault stores and shows. Every line is a default: take its `#` away to change it.",
+        "# A vault can only make a setting stricter; `mdmem config set --user` loosens one, in your own config.toml.",
+    ]
+    section = ""
+    for setting in SETTINGS:
+        if setting.user_only:
+            continue
+        head, _, name = setting.key.partition(".")
+        if head != section:
+            lines += ["", f"[{head}]"]
+            section = head
+        lines += [f"# {setting.meaning}", f"#{name} = {render.toml(setting.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _make(path: Path, text: str) -> bool:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _remember_vault(root: Path) -> bool:
+    """Return the vault in the user's config.toml, unless it is found without, or something is named already."""
+    if Path(config.load().vault) == root:
+        return False
+    path = Path(config.user_file(os.environ))
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if any(line.partition("=")[0].strip() == "vault" for line in text.splitlines()) or os.environ.get("MDMEM_VAULT"):
+        click.echo(f"MDMEM_VAULT or {path} names another vault: use `--vault {root}`, or change it.", err=True)
+        return False
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_text(f"vault = {render.toml(str(root))}\n{text}", encoding="utf-8")
+    return True
+
+
+SCOPES = click.Choice(["user", "project", "local"])
+
+
+@click.command()
+@click.argument("agents", nargs=-1, shell_complete=options.agents)
+@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Whose settings file.")
+@click.option("--all", "every", is_flag=True, help="Every agent found on this machine.")
+@click.option("--mcp", "with_mcp", is_flag=True, help="Register the MCP server too: memory as tools.")
+@click.option(
+    "--also",
+    multiple=True,
+    type=click.Choice(["reading", "one-memory"]),
+    help="reading: mdmem's reading commands run without asking. one-memory: switch the agent's own memory off.",
+)
+@click.option("--status-line", "with_line", is_flag=True, help="Claude Code also shows notes today, pauses, losses.")
+@click.option("--now", is_flag=True, help="With `service`: also start it now.")
+@click.option("--dry-run", is_flag=True, help="Show the diff of every settings file, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as an array.")
+@click.pass_obj
+def install(
+    vault: str | None,
+    agents: tuple[str, ...],
+    scope: str,
+    every: bool,
+    with_mcp: bool,
+    also: tuple[str, ...],
+    with_line: bool,
+    now: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Register the hooks with AGENTS; without one, with those found on this machine, after a question.
+
+    The agent's settings file keeps everything else that is in it; a copy is put beside it the first time.
+    On a terminal you are asked about the settings that `--also` names; `mdmem uninstall` takes them out again.
+    Claude Desktop has no hooks: `mdmem install claude-desktop --mcp` adds the tools.
+    `mdmem install service` lets systemd, or launchd, run `mdmem watch` for this vault from login to logout.
+
+    \b
+    Example:  mdmem install claude-code --mcp
+              mdmem install --all --yes
+    """
+    from mdmem.agents.install import detect, extra, mcp_registration
+    from mdmem.watcher import unit
+
+    with_unit = unit.NAME in agents
+    agents = tuple(name for name in agents if name != unit.NAME)
+    names = list(agents)
+    if not names and not with_unit:
+        names = [found.agent for found in detect.detect()] + (mcp_registration.detect() if with_mcp else [])
+        if not names:
+            raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
+        if not every and not yes and not dry_run:
+            click.echo(f"Found: {', '.join(names)}.", err=True)
+            click.confirm("Register the hooks with all of them?", abort=True, err=True)
+    settings = config.load(vault)
+    for name in agents if with_mcp else ():
+        mcp_registration.known(name)
+    if with_mcp:
+        extra.require_mcp()
+    named = settings.vault if vault else None
+    if not dry_run:
+        launch.compile_all()  # hooks write no bytecode
+    changes = [change for name in names for change in _register(name, scope, named, with_mcp=with_mcp, dry_run=dry_run)]
+    if with_line:
+        from mdmem.agents.install import status_line
+
+        changes += [status_line.register(name, scope, vault=named, dry_run=dry_run) for name in status_line.of(names)]
+    asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
+    changes += [change for name in names for change in _accept(name, scope, also, asks=asks, dry_run=dry_run)]
+    if dry_run and not as_json:
+        _print_diffs(changes)
+        return
+    if with_unit and not dry_run:
+        changes.append(unit.install(settings.vault, os.environ, now=now))
+    _print_changes(changes, as_json=as_json)
+    if not as_json and not Path(settings.vault).is_dir():
+        click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
+
+
+def _print_diffs(changes: list[registration.SettingsChange]) -> None:
+    for change in changes:
+        click.echo(change.diff or f"Nothing to change in {change.path}.\n", nl=False)
+
+
+def _register(
+    name: str, scope: str, vault: str | None, *, with_mcp: bool, dry_run: bool
+) -> Iterator[registration.SettingsChange]:
+    """Register one agent; without `vault`, one that was registered before stays registered."""
+    from mdmem.agents import MODULES
+    from mdmem.agents.install import mcp_registration, registration
+    from mdmem.agents.install.known import CLIENTS
+
+    is_client = with_mcp and name in CLIENTS
+    if name in MODULES or not is_client:
+        given = vault or registration.status(name, scope).vault or None
+        yield registration.register(name, scope, vault=given, dry_run=dry_run)
+    if is_client:
+        given = vault or mcp_registration.status(name, scope).vault or None
+        yield mcp_registration.register(name, scope, vault=given, dry_run=dry_run)
+
+
+def _accept(
+    name: str, scope: str, also: tuple[str, ...], *, asks: bool, dry_run: bool
+) -> Iterator[registration.SettingsChange]:
+    """Put in the further settings that the user wants; those that are not named are asked about on a terminal."""
+    from mdmem.agents.install import offers
+
+    for offer in offers.OFFERS.get(name, ()):
+        wanted = offer.name in also
+        if not wanted and asks and offers.accept(name, offer, scope, dry_run=True).action != "unchanged":
+            wanted = click.confirm(offer.question, default=False, err=True)
+        if wanted:
+            yield offers.accept(name, offer, scope, dry_run=dry_run)
+
+
+def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([change._asdict() for change in changes]))
+        return
+    for change in changes:
+        click.echo(f"{change.title}: {WORDS[change.action]} {change.path}")
+        if change.action == "updated" and change.backup:
+            click.echo(f"  The file as it was: {change.backup}")
+        if change.note:
+            click.echo(f"  {change.note}")
+
+
+WORDS = {
+    "created": "registered in the new file",
+    "updated": "registered in",
+    "unchanged": "already up to date in",
+    "removed": "removed from",
+    "deleted": "removed, which left nothing in",
+}
+
+
+@click.command()
+@click.argument("agents", nargs=-1, shell_complete=options.agents)
+@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Whose settings file.")
+@click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
+@click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")
+@click.option("--now", is_flag=True, help="With `service`: also stop the running watcher.")
+@click.option("--json", "as_json", is_flag=True, help="Print the changes as an array.")
+@click.pass_obj
+def uninstall(
+    vault: str | None, agents: tuple[str, ...], scope: str, every: bool, only_mcp: bool, now: bool, as_json: bool
+) -> None:
+    """Remove the hooks of AGENTS and the MCP server from their settings. The vault and its notes stay.
+
+    `mdmem uninstall service` removes the watcher of this vault from systemd or launchd.
+
+    \b
+    Example:  mdmem uninstall claude-code
+    """
+    from mdmem.agents import MODULES
+    from mdmem.agents.install import mcp_registration, registration, status_line
+    from mdmem.agents.install.known import CLIENTS
+    from mdmem.watcher import unit
+
+    if not agents and not every:
+        raise click.UsageError("Name an agent, or use --all.")
+    root = config.load(vault).vault
+    with_unit = unit.NAME in agents or (every and not only_mcp and unit.installed(root, os.environ))
+    agents = tuple(name for name in agents if name != unit.NAME)
+    hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
+    changes: list[registration.SettingsChange] = []
+    for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
+        if _has_mcp(name, scope):
+            changes.append(mcp_registration.unregister(name, scope))
+        if not only_mcp and (name in MODULES or name not in CLIENTS):
+            changes += _withdraw(name, scope)
+            status_line.unregister(name, scope)
+            changes.append(registration.unregister(name, scope))
+    if with_unit:
+        changes.append(unit.uninstall(root, os.environ, now=now))
+    _print_changes([one for one in changes if not every or one.action != "unchanged"], as_json=as_json)
+
+
+def _withdraw(name: str, scope: str) -> Iterator[registration.SettingsChange]:
+    """Take out what `--also` put in, if anything."""
+    from mdmem.agents.install import offers
+
+    change = offers.withdraw(name, scope) if name in offers.OFFERS else None
+    if change is not None and change.action != "unchanged":
+        yield change
+
+
+def _has_mcp(name: str, scope: str) -> bool:
+    """Return whether mdmem's MCP server may be in the settings of a client."""
+    from mdmem.agents.install import mcp_registration
+    from mdmem.agents.install.known import CLIENTS
+
+    client = CLIENTS.get(name)
+    return (
+        client is not None
+        and bool(client.file(scope, str(Path.cwd()), os.environ))
+        and (mcp_registration.status(name, scope).state not in ("absent", "unreadable"))
+    )
+
+
+@click.command()
+@click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as an array.")
+@click.pass_obj
+def status(vault: str | None, line: bool, as_json: bool) -> None:
+    """Show for each agent whether it is registered, and what was last heard of it; who has the MCP server;
+    and whether storing is paused.
+
+    \b
+    Example:  mdmem status --json
+    """
+    from mdmem.agents.install import mcp_registration, registration
+    from mdmem.agents.install.known import CLIENTS
+    from mdmem.capture import losses
+    from mdmem.cli import branch, home
+
+    settings = config.load(vault)
+    if line:
+        from mdmem.capture import status_line
+
+        click.echo(status_line.line(settings, time.time()))
+        return
+    rows = [{**row._asdict(), **_last_seen(settings, row.agent)} for row in registration.survey()]
+    servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
+    servers = [row for row in servers if row["state"] != "absent"]
+    if as_json:
+        click.echo(json.dumps([*rows, *servers]))
+        return
+    paused = home.paused(settings)
+    if paused:
+        click.secho(paused, fg="yellow")
+    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
+    for row in rows:
+        event = f" ({row['last_event']})" if row["last_event"] else ""
+        seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"
+        _tell(row, seen, f"--scope {row['scope']}")
+    for row in servers:
+        _tell(row, "", "--mcp")
+    for hint in branch.hints(settings):
+        click.echo(hint)
+    lost = losses.recent(settings, time.time())
+    if lost:
+        many = "1 event was" if len(lost) == 1 else f"{len(lost)} events were"
+        text = f"{many} lost in the last {losses.DAYS} days; `mdmem doctor --only lost` names them."
+        click.echo(click.style(text, fg="red"))
+
+
+def _tell(row: dict[str, Any], seen: str, options: str) -> None:
+    state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
+    click.echo(f"{row['title']:<20} {state:<22} {seen}".rstrip())
+    if row["problem"]:
+        click.echo(f"  {row['problem']}")
+    if row["state"] == "outdated":
+        click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
+
+
+def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
+    try:
+        when, _, event = (Path(settings.state_dir) / "seen" / agent).read_text(encoding="utf-8").partition(" ")
+        return {"last_seen": iso_time(float(when)), "last_event": event or None}
+    except (OSError, ValueError):
+        return {"last_seen": None, "last_event": None}

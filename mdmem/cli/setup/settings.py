@@ -1,0 +1,302 @@
+"""`config`: reading and changing settings, with what each is for."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem import config
+from mdmem.cli.setup import obsidian, settings_file, templates
+from mdmem.cli.terminal import lines, options, render, table
+from mdmem.config import Config
+from mdmem.errors import ConfigError, UsageError
+from mdmem.settings import SETTINGS, Setting, neither
+from mdmem.views import settings as checks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.cli.terminal.lines import Piece
+
+
+@click.group("config")
+def config_group() -> None:
+    """Read and change settings. The vault's mdmem.toml can only make one stricter; yours may say anything.
+
+    \b
+    Example:  mdmem config list
+              mdmem config set inject.chars 4000
+    """
+
+
+VAULT = Setting("~/mdmem", "Where your vault is.", key="vault", env="MDMEM_VAULT")
+"""The one setting that the rest hangs on; it is no row of the table, since no vault can hold it."""
+
+
+def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001 - click's signature
+    """Complete the name of a setting."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(row.key, help=row.meaning) for row in SETTINGS if row.key.startswith(incomplete)]
+
+
+@config_group.command("get")
+@click.argument("key", shell_complete=keys)
+@options.as_json("an object with the value, its default, where it comes from, and its meaning")
+@click.pass_obj
+def get(given_vault: str | None, key: str, as_json: bool) -> None:
+    """Print the value of KEY.
+
+    \b
+    Example:  mdmem config get inject.chars
+    """
+    row = known(key)
+    found = config.load(given_vault)
+    warn(found)
+    value = printed(found, row)
+    if as_json:
+        click.echo(render.as_json(_as_object(found, row)))
+    else:
+        click.echo(value if isinstance(value, str) else render.toml(value))
+
+
+@config_group.command("set")
+@click.argument("key", shell_complete=keys)
+@click.argument("values", nargs=-1, required=True)
+@click.option("--user", is_flag=True, help="Write to your own config.toml, not to the vault's mdmem.toml.")
+@click.option("--add", is_flag=True, help="Add to the list that is set now.")
+@options.as_json("what `get` prints then, and the file")
+@click.pass_obj
+def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
+    """Set KEY to VALUES, of which only a list takes more than one. Comments and layout of the file stay.
+
+    \b
+    Example:  mdmem config set capture.max_lines 200
+              mdmem config set capture.exclude_tools --add WebSearch
+    """
+    row = known(key)
+    found = config.load(given_vault)
+    value = read_value(row, values)
+    unfit = checks.unfit(row, value)
+    if unfit:
+        raise ConfigError(f"{unfit} Nothing was changed.")
+    if add:
+        if not isinstance(value, list):
+            raise UsageError(f"{row.key} is not a list, so --add does not apply.")
+        value = list(dict.fromkeys([*found.settings.values[row.key], *value]))
+    _change(found, given_vault, row, value, user=user, as_json=as_json)
+
+
+@config_group.command("unset")
+@click.argument("key", shell_complete=keys)
+@click.option("--user", is_flag=True, help="In your own config.toml instead of the vault's mdmem.toml.")
+@options.as_json("what `get` prints then, and the file")
+@click.pass_obj
+def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
+    """Set KEY back to its default.
+
+    \b
+    Example:  mdmem config unset capture.max_lines
+    """
+    _change(config.load(given_vault), given_vault, known(key), None, user=user, as_json=as_json)
+
+
+def _change(
+    found: Config, given_vault: str | None, row: Setting[Any], value: Any, *, user: bool, as_json: bool
+) -> None:
+    own = user or row.user_only or row.key in _OWN
+    in_user = own or (value is not None and _loosens(found, row, value))
+    if not in_user and not Path(found.vault).is_dir():
+        raise ConfigError(f"No vault at {found.vault}. Run `mdmem init`, or use --user for your own config.toml.")
+    path = files(found)["user" if in_user else "vault"]
+    settings_file.change(path, row.key, value, render.toml(row.default))
+    now = config.load(given_vault)
+    wanted = row.default if value is None else value
+    if as_json:
+        click.echo(render.as_json({**_as_object(now, row), "file": path}))
+    else:
+        click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
+    if in_user and not user and row is not VAULT:
+        click.echo(_why_own(row), err=True)
+    if row is not VAULT and value_of(now, row) != wanted:
+        click.echo(f"It is {render.toml(value_of(now, row))} anyway: {source(now, row)} sets it.", err=True)
+    warn(now)
+
+
+_OWN = ("privacy.patterns",)
+"""Settings that hold what must not be committed with a vault."""
+
+
+def _why_own(row: Setting[Any]) -> str:
+    if row.key in _OWN:
+        return "It is written to your own config.toml, since the vault's file is committed with the vault."
+    why = "This" if row.user_only else "A value that loosens a setting"
+    return f"{why} is taken from your own config.toml only, never from a vault."
+
+
+@config_group.command("list", short_help="List every setting: value, source and meaning.")
+@click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
+@options.as_json("an array of such objects as `get` prints")
+@click.pass_obj
+def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None:
+    """List every setting with its value and its meaning, and where a value comes from.
+
+    \b
+    Example:  mdmem config list --changed
+    """
+    found = config.load(given_vault)
+    warn(found)
+    shown = [row for row in SETTINGS if not changed or found.settings.values[row.key] != row.default]
+    if as_json:
+        click.echo(render.as_json([_as_object(found, row) for row in shown]))
+        return
+    lines.write(lines.terminal(), (line for row in shown for line in _lines(found, row)))
+    if not shown:
+        click.echo("Every setting is at its default.", err=True)
+
+
+def _lines(found: Config, row: Setting[Any]) -> Iterator[list[Piece]]:
+    """Write a setting as it stands in a file, and below it what it is for."""
+    where = source(found, row)
+    named = [] if where == "default" else [(f"  ({where})", "green")]
+    yield [(row.key, "bold"), (f" = {render.toml(printed(found, row))}", ""), *named]
+    yield [(f"    {row.meaning}", "dim")]
+
+
+@config_group.command("path")
+@options.as_json("an object with every path")
+@click.pass_obj
+def path(given_vault: str | None, as_json: bool) -> None:
+    """Print where settings, index, state and log are.
+
+    \b
+    Example:  mdmem config path
+    """
+    found = config.load(given_vault)
+    state = Path(found.state_dir)
+    where = {
+        "vault": found.vault,
+        "vault settings": files(found)["vault"],
+        "your settings": files(found)["user"],
+        "index": found.index_dir,
+        "state": found.state_dir,
+        "runtime": found.runtime_dir,
+        "log": str(state / "log"),
+    }
+    if as_json:
+        click.echo(render.as_json({name.replace(" ", "_"): value for name, value in where.items()}))
+        return
+    table.show(lines.terminal(), (table.Column("dim"), table.Column()), list(where.items()))
+
+
+config_group.add_command(templates.command)
+config_group.add_command(obsidian.command)
+
+
+# -- what is set, and where --------------------------------------------------------------------------
+
+
+def known(key: str) -> Setting[Any]:
+    """Find a setting by its key, or by the last part of it where that is enough.
+
+    Raises:
+        ConfigError: when there is none; the message names the nearest.
+    """
+    found = [row for row in (VAULT, *SETTINGS) if key in (row.key, row.key.rpartition(".")[2])]
+    if len(found) == 1:
+        return found[0]
+    near = checks.nearest(key)
+    tip = f"Did you mean {near}?" if near else "`mdmem config list` names them all."
+    raise ConfigError(f"There is no setting {key!r:.60}. {tip}")
+
+
+def read_value(row: Setting[Any], words: tuple[str, ...]) -> Any:
+    """Read a value as a person types it: TOML, or a bare text, or yes and no, or a list word by word.
+
+    Raises:
+        ConfigError: when it has the wrong type or is not among the choices.
+    """
+    if isinstance(row.default, list):
+        single = _toml(words[0]) if len(words) == 1 else None
+        if isinstance(single, list):
+            return config.check(row, single)
+        parts = words if row.key in _NEVER_SPLIT else [part.strip() for word in words for part in word.split(",")]
+        return config.check(row, [part for part in parts if part])
+    text = " ".join(words)
+    if isinstance(row.default, str):
+        value = _toml(text)
+        return config.check(row, value if isinstance(value, str) else text)
+    if isinstance(row.default, bool):
+        return config.check(row, _YES_AND_NO.get(text.strip().lower(), text))
+    return config.check(row, _toml(text))
+
+
+_NEVER_SPLIT = ("privacy.patterns", "internal.trust")
+"""Lists whose items may hold a comma."""
+_YES_AND_NO = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _toml(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
+
+
+def value_of(found: Config, row: Setting[Any]) -> Any:
+    """Return the value of a setting as it counts."""
+    return found.vault if row is VAULT else found.settings.values[row.key]
+
+
+def printed(found: Config, row: Setting[Any]) -> Any:
+    """Return the value of a setting as it may be printed: of a key, whose it is."""
+    value = value_of(found, row)
+    return [f"{str(item).split(' ')[0]} …" for item in value] if row.secret else value
+
+
+def _loosens(found: Config, row: Setting[Any], value: Any) -> bool:
+    """Whether a value would not count in the vault's file, since it is looser than the user's own or the default."""
+    user = settings_file.values(files(found)["user"])
+    return row.stricter is not neither and config.stricter(row, user, value) != value
+
+
+def files(found: Config) -> dict[str, str]:
+    """Return the two settings files."""
+    return {"vault": str(Path(found.vault) / "mdmem.toml"), "user": config.user_file(os.environ)}
+
+
+def source(found: Config, row: Setting[Any]) -> str:
+    """Return where a value comes from: a variable, `your config.toml`, `mdmem.toml`, both files, or `default`."""
+    variable = config.variable(row, os.environ)
+    if variable:
+        return variable
+    counts = value_of(found, row)
+    user, vault = (settings_file.values(files(found)[name]).get(row.key) for name in ("user", "vault"))
+    if user is not None and (user == counts or row.user_only):
+        return "your config.toml"
+    if row.user_only or vault is None or (user is None and vault != counts and counts == row.default):
+        return "default"
+    return "mdmem.toml" if vault == counts or user is None else "your config.toml and mdmem.toml"
+
+
+def warn(found: Config) -> None:
+    """Print the warnings on stderr."""
+    for text in checks.warnings(found):
+        click.echo(f"mdmem: {text}", err=True)
+
+
+def _as_object(found: Config, row: Setting[Any]) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "value": printed(found, row),
+        "default": row.default,
+        "source": source(found, row),
+        "meaning": row.meaning,
+        "choices": list(row.choices),
+        "user_only": row.user_only,
+        "env": row.env,
+    }

@@ -1,0 +1,133 @@
+"""A settings file changed in one place: every comment, blank line and other value stays as its owner wrote it.
+
+The line is found and changed as text; that the file then says what it said before, and the new value, is
+checked by reading both.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from mdmem import config
+from mdmem.cli.terminal import render
+from mdmem.errors import BusyError, ConfigError
+from mdmem.vault import disk
+
+TRIES = 5
+
+
+def values(path: str) -> dict[str, Any]:
+    """Read a settings file as dotted keys; one that is missing or broken says nothing."""
+    try:
+        return config.flatten(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")))
+    except (OSError, ValueError):
+        return {}
+
+
+def change(path: str, key: str, value: Any, default: str) -> None:
+    """Set one key, or with None comment it out at its default, in a file that is made when it is missing.
+
+    default: the default as TOML.
+
+    Raises:
+        ConfigError: when the file is no valid TOML, or writes the key in a form that cannot be changed in place.
+        BusyError: when somebody else keeps changing it.
+    """
+    real = Path(os.path.realpath(path))
+    real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with disk.open_folder(str(real.parent)) as folder:
+        for _ in range(TRIES):
+            old = disk.read(folder, real.name)
+            new = changed((old or b"").decode("utf-8-sig"), path, key, value, default).encode()
+            if new == old or disk.replace(folder, real.name, old, new):
+                return
+    raise BusyError(f"{path} is being changed by another program. Try again.")
+
+
+def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
+    """Return the text of a settings file with one key set; `change` says the rest.
+
+    Raises:
+        ConfigError: as `change`.
+    """
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML ({error}). Fix it first; nothing was changed.") from error
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = text.replace("\r\n", "\n").split("\n")
+    section, _, name = key.rpartition(".")
+    written = f"#{name} = {default}" if value is None else f"{name} = {render.toml(value)}"
+    new = newline.join(_with_line(lines, section, name, written))
+    wanted = {found: item for found, item in config.flatten(before).items() if found != key}
+    if value is not None:
+        wanted[key] = value
+    try:
+        if config.flatten(tomllib.loads(new)) == wanted:
+            return new
+    except tomllib.TOMLDecodeError:
+        pass
+    raise ConfigError(f"{path} writes {key} in a form that cannot be changed here. Set it by hand: {written}")
+
+
+def _with_line(lines: list[str], section: str, name: str, written: str) -> list[str]:
+    """Put the line where the key is set, else where it is commented out, else at the section's beginning."""
+    start, end = _bounds(lines, section)
+    for at in range(start, end):
+        if _key_of(lines[at]) == name:
+            last = _last_line(lines, at)
+            comment = _comment(lines[last]) if last == at else ""
+            return [*lines[:at], f"{written}{comment}", *lines[last + 1 :]]
+    for at in range(start, end):
+        if lines[at].lstrip().startswith("#") and _key_of(lines[at].lstrip("# ")) == name:
+            return [*lines[:at], written, *lines[at + 1 :]]
+    if written.startswith("#"):
+        return lines  # not set here, and nothing to say about it
+    if start > 0 or not section:
+        return [*lines[:start], written, *lines[start:]]
+    above = lines[:-1] if lines[-1] == "" else lines
+    return [*above, *([""] if above else []), f"[{section}]", written, ""]
+
+
+def _bounds(lines: list[str], section: str) -> tuple[int, int]:
+    """Return the lines of a section, its heading not among them; (0, 0) when there is none."""
+    headings = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]
+    start = 0 if not section else next((at + 1 for at in headings if _heading(lines[at]) == section), 0)
+    if section and not start:
+        return 0, 0
+    return start, next((at for at in headings if at >= start), len(lines))
+
+
+def _heading(line: str) -> str:
+    return line.partition("#")[0].strip().strip("[]").strip()
+
+
+def _key_of(line: str) -> str:
+    name, equals, _ = line.partition("=")
+    return name.strip().strip("\"'") if equals else ""
+
+
+def _last_line(lines: list[str], at: int) -> int:
+    """Find where a value ends that may go on over lines."""
+    for last in range(at, len(lines)):
+        try:
+            tomllib.loads("\n".join(lines[at : last + 1]))
+        except tomllib.TOMLDecodeError:
+            continue
+        return last
+    return at
+
+
+def _comment(line: str) -> str:
+    """Return the comment behind a value, with the space before it; "" when there is none."""
+    for at, letter in enumerate(line):
+        if letter == "#":
+            try:
+                tomllib.loads(line[:at])
+            except tomllib.TOMLDecodeError:
+                continue  # inside the value
+            return line[len(line[:at].rstrip()) :]
+    return ""

@@ -1,0 +1,1 @@
+"""What commands share: options, tables, styled lines, the pager and the editor."""

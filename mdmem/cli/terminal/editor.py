@@ -1,0 +1,129 @@
+"""`open`, and the programs in which a person reads and writes: their editor, Obsidian, VS Code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import click
+
+from mdmem import files
+from mdmem.cli.terminal import options, render
+from mdmem.errors import MdmemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mdmem.config import Config
+
+
+def words() -> list[str]:
+    """Return the command line of the user's editor: $VISUAL, $EDITOR, or one that is there.
+
+    Raises:
+        MdmemError: when there is none.
+    """
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if named:
+        return shlex.split(named)
+    found = next((path for name in ("sensible-editor", "nano", "vim", "vi") if (path := shutil.which(name))), None)
+    if found is None:
+        raise MdmemError("No editor was found. Name one: `export EDITOR=nano`.")
+    return [found]
+
+
+def edit(path: str) -> None:
+    """Let the user edit a file, and wait until they have.
+
+    Raises:
+        MdmemError: when the editor cannot be started or fails.
+    """
+    _run([*words(), path])
+
+
+def ask(config: Config, text: str) -> str:
+    """Let the user write a text, beginning with `text`; return what they saved.
+
+    The draft lies in the user's own runtime folder, and goes when they are done: it may hold what is private.
+
+    Raises:
+        MdmemError: when the editor cannot be started or fails.
+    """
+    files.make_folder(config.runtime_dir)
+    with tempfile.TemporaryDirectory(prefix="note-", dir=config.runtime_dir) as folder:
+        path = Path(folder) / "note.md"
+        path.write_text(text, encoding="utf-8")
+        edit(str(path))
+        return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _run(line: list[str], tip: str = "Set $EDITOR to your editor.") -> None:
+    try:
+        status = subprocess.run(line).returncode
+    except OSError as error:
+        raise MdmemError(f"{line[0]} could not be started ({error.strerror}). {tip}") from error
+    if status:
+        raise MdmemError(f"{line[0]} ended with status {status}; nothing was saved.")
+
+
+def _obsidian(path: str) -> list[str]:
+    return [_opener(), f"obsidian://open?path={quote(path, safe='')}"]
+
+
+def _opener() -> str:
+    """Return the program that opens what the desktop knows how to open."""
+    if sys.platform == "darwin":
+        return "open"
+    return next((name for name in ("wslview", "xdg-open", "gio") if shutil.which(name)), "xdg-open")
+
+
+WAYS: dict[str, Callable[[str], list[str]]] = {
+    "obsidian": _obsidian,
+    "code": lambda path: ["code", path],
+    "editor": lambda path: [*words(), path],
+    "files": lambda path: [_opener(), path],
+}
+"""Where to open -> the command line for a path."""
+
+
+def way(vault: str) -> str:
+    """Choose where to open: in Obsidian if the vault has been there, in VS Code if it is here, else in the editor."""
+    if Path(vault, ".obsidian").is_dir():
+        return "obsidian"
+    return "code" if shutil.which("code") else "editor"
+
+
+@click.command("open")
+@click.argument("reference", metavar="[NOTE]", default="", shell_complete=options.notes)
+@click.option("--in", "where", type=click.Choice(list(WAYS)), help="Where; else what fits the vault and this machine.")
+@click.option("--print", "only_print", is_flag=True, help="Print the command line, and start nothing.")
+@options.as_json("an object with the command line, and start nothing")
+@click.pass_obj
+def open_vault(given_vault: str | None, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
+    """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.
+
+    \b
+    Example:  mdmem open
+              mdmem open mem:7m2x4kd9qp --in editor
+    """
+    from mdmem.search import index
+
+    settings = options.settings(given_vault)
+    path = str(Path(settings.vault, index.resolve(settings, reference))) if reference else settings.vault
+    where = where or way(settings.vault)
+    line = WAYS[where](path)
+    if as_json:
+        click.echo(render.as_json({"path": path, "command": line}))
+    elif only_print:
+        click.echo(shlex.join(line))
+    elif where == "editor":
+        _run(line)
+    else:
+        _run(line, "`mdmem open --in editor` opens it in your editor.")

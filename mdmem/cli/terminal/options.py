@@ -1,0 +1,212 @@
+"""What several commands take: the filters of the query language as options, `--limit`, `--json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from click.shell_completion import CompletionItem
+
+    from mdmem.config import Config
+    from mdmem.search.query import Query
+
+    Function = Callable[..., Any]
+
+
+def filters(command: Function) -> Function:
+    """Add the filters to a command; it gets them as keyword arguments, for `query`."""
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+def query(given: Mapping[str, Any], text: str = "") -> Query:
+    """Read what was asked in words, and add the filters that a command was given as options.
+
+    Raises:
+        UsageError: when the value of an option cannot be read; in the words, that is a hint.
+    """
+    from mdmem.errors import UsageError
+    from mdmem.search import query as language
+
+    asked = language.parse(text)
+    if given.get("failed"):
+        given = {**given, "is_": (*given.get("is_", ()), "failed")}
+    given = {key: value for key, value in given.items() if key != "failed"}
+    found = language.with_filters(asked, **{key.rstrip("_"): value for key, value in given.items() if value})
+    refused = found.hints[len(asked.hints) :]
+    if refused:
+        raise UsageError(refused[0].replace("`", "").replace(":", " ", refused[0].startswith("`")))
+    return found
+
+
+def span(given: Mapping[str, Any]) -> tuple[str, str]:
+    """Return when what `--since`, `--until` and `--on` ask for begins, and ends, as notes write it; "" for no bound.
+
+    Raises:
+        UsageError: when one cannot be read.
+    """
+    from mdmem.vault import disk
+
+    asked = query({key: given.get(key) for key in ("since", "until", "on")})
+    first, last = (disk.iso_time(bound) if bound is not None else "" for bound in (asked.since, asked.until))
+    return first, last
+
+
+def settings(given_vault: str | None) -> Config:
+    """Load the settings of a vault that must be there; what is wrong with them is said on stderr.
+
+    Raises:
+        VaultError: when there is no vault.
+    """
+    from mdmem import config
+    from mdmem.errors import VaultError
+
+    found = config.load(given_vault)
+    if not Path(found.vault).is_dir():
+        raise VaultError(f"No vault at {found.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+    for warning in found.warnings:
+        click.echo(f"mdmem: {warning}", err=True)
+    return found
+
+
+def as_json(what: str) -> Callable[[Function], Function]:
+    """Add `--json`; `what` says what is printed."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
+
+
+def limit(default: int) -> Callable[[Function], Function]:
+    """Add `--limit`; 0 is no limit."""
+    return click.option(
+        "--limit",
+        "-n",
+        type=click.IntRange(min=0),
+        default=default,
+        show_default=True,
+        help="Maximum number of results (0: no limit).",
+    )
+
+
+def _vault(ctx: click.Context) -> str:
+    from mdmem import config
+
+    return config.load(ctx.find_root().params.get("vault")).vault
+
+
+def projects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the name of a project from the journal's folders."""
+    from click.shell_completion import CompletionItem
+
+    from mdmem.vault import journal
+
+    names = journal.folders(str(Path(_vault(ctx)) / "journal"))
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+
+
+def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete a kind of note."""
+    from click.shell_completion import CompletionItem
+
+    from mdmem.vault.note import KINDS
+
+    return [CompletionItem(name) for name in KINDS if name.startswith(incomplete)]
+
+
+def _names(ctx: click.Context, incomplete: str, term: str) -> list[CompletionItem]:
+    """Complete from what the index knows, as it is: nothing is updated for a keystroke."""
+    from click.shell_completion import CompletionItem
+
+    from mdmem import config
+    from mdmem.search import index
+
+    try:
+        view = index.current(config.load(ctx.find_root().params.get("vault")))
+        found = view.starting_with("facet", f"{term}:{incomplete}".lower(), MOST) if view else {}
+        if term not in ("id", "session") or not view:
+            return [CompletionItem(name.partition(":")[2]) for name in sorted(found) if not name.endswith(":")][:MOST]
+        notes = {name: min(view.notes("facet", name), default=None) for name in sorted(found)[:MOST]}
+        return [
+            CompletionItem(name.partition(":")[2], help=str(view.facts(number)["title"])[:60])
+            for name, number in notes.items()
+            if number is not None
+        ]
+    except Exception:  # noqa: BLE001 - completion must not print a traceback into a command line
+        return []
+
+
+def notes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the id of a note."""
+    return _names(ctx, incomplete.removeprefix("mem:"), "id")
+
+
+def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the id of a session."""
+    return _names(ctx, incomplete, "session")
+
+
+def tools(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the name of a tool."""
+    return _names(ctx, incomplete, "tool")
+
+
+def tags(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete a tag."""
+    return _names(ctx, incomplete, "tag")
+
+
+def branches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the name of a code branch."""
+    return _names(ctx, incomplete, "branch")
+
+
+def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete the name of an agent."""
+    from click.shell_completion import CompletionItem
+
+    from mdmem.agents import MODULES
+
+    return [CompletionItem(name) for name in MODULES if name.startswith(incomplete)]
+
+
+def states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Complete a state of notes."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in STATES if name.startswith(incomplete)]
+
+
+MOST = 50
+"""So many completions are offered."""
+TIMES = "2w, yesterday, last week, 2026-09-14"
+project = click.option("--project", metavar="NAME", shell_complete=projects, help="Only this project.")
+since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
+until = click.option("--until", metavar="TIME", help="Until the end of this time.")
+on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
+one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
+
+STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
+
+_FILTERS = (
+    click.option("--kind", multiple=True, metavar="KIND", shell_complete=kinds, help="prompt, response, note, …"),
+    click.option("--project", multiple=True, metavar="NAME", shell_complete=projects, help="Of this project."),
+    click.option(
+        "--session", multiple=True, metavar="ID", shell_complete=sessions, help="Of this session (or its prefix)."
+    ),
+    click.option("--tool", multiple=True, metavar="NAME", shell_complete=tools, help="Runs of this tool."),
+    click.option("--file", multiple=True, metavar="PATH", help="About this file: a name or the end of a path."),
+    click.option(
+        "--tag", multiple=True, metavar="TAG", shell_complete=tags, help="With this tag; repeatable (all must match)."
+    ),
+    click.option("--agent", multiple=True, metavar="NAME", shell_complete=agents, help="From this agent."),
+    click.option("--branch", multiple=True, metavar="NAME", shell_complete=branches, help="Made on this branch."),
+    since,
+    until,
+    on,
+    click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
+    click.option("--is", "is_", multiple=True, metavar="STATE", shell_complete=states, help=f"{', '.join(STATES)}."),
+)

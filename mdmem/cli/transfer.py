@@ -1,0 +1,167 @@
+"""`sync`, `clone`, `export`, `backup`: memory on other machines and in other forms."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem import config
+from mdmem.cli import indexing
+from mdmem.cli.history import print_json
+from mdmem.cli.terminal import options
+from mdmem.cli.terminal.render import safe
+from mdmem.errors import UsageError
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+
+@click.command()
+@click.argument("remote", default="origin")
+@click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+@click.pass_obj
+def sync(vault: str | None, remote: str, every: str | None, as_json: bool) -> int:
+    """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge the remote's
+    history is replaced, and new notes of other machines are kept.
+
+    Where two machines changed the same lines, both texts are kept in the note, marked, and it is named (status 1).
+
+    \b
+    Example:  git -C ~/mdmem remote add origin git@example.org:me/memory.git
+              mdmem sync
+              mdmem sync --every 10m
+    """
+    from mdmem.history import sync as work
+    from mdmem.views import upkeep
+
+    if every is not None:
+        _sync_every(config.load(vault), _minutes(every))
+        return 0
+    settings = config.load(vault)
+    if Path(settings.vault).is_dir():
+        upkeep.refresh(settings, now=time.time(), background=True)
+    done = work.sync(settings, remote)
+    if done.received:
+        upkeep.rebuild(settings, now=time.time())
+    if as_json:
+        print_json({**done._asdict(), "held_back": [held._asdict() for held in done.held_back]})
+        return 1 if done.conflicts or done.held_back else 0
+    click.echo(f"Received {len(done.received)} files, sent {done.sent} commits.")
+    if done.private:
+        click.secho(f"{done.private} notes stay on this machine (sync: false).", dim=True)
+    for sentence in done.told:
+        click.secho(safe(sentence), fg="yellow")
+    for held in done.held_back:
+        click.secho(safe(str(held)), err=True, fg="yellow")
+    for path in done.conflicts:
+        click.secho(f"Two versions are in {safe(path)}: choose in your editor, at 'mdmem:both'.", err=True, fg="yellow")
+    for path in done.refused:
+        click.secho(f"The remote's {safe(path)} is not a plain file, so it was skipped.", err=True, fg="yellow")
+    return 1 if done.conflicts or done.held_back else 0
+
+
+def _sync_every(settings: Config, minutes: int) -> None:
+    """Write how often the watcher syncs into the user's own settings, and say what comes of it."""
+    from mdmem.cli.setup import settings_file
+    from mdmem.watcher import client
+
+    file = config.user_file(os.environ)
+    settings_file.change(file, "sync.every", minutes, "0")
+    if not minutes:
+        click.echo(f"The watcher no longer syncs (sync.every = 0 in {file}).")
+        return
+    click.echo(f"The watcher syncs every {minutes} minutes (sync.every = {minutes} in {file}).")
+    if not client.status(settings)["running"]:
+        click.echo("None runs: `mdmem install service` lets one run at every login, `mdmem watch --background` now.")
+
+
+def _minutes(text: str) -> int:
+    """Read a time between two syncs: `10m`, `2h`, `1d`, or minutes.
+
+    Raises:
+        UsageError: when it is none.
+    """
+    if text.strip().lower() in ("off", "never", "0"):
+        return 0
+    found = re.fullmatch(r"([1-9]\d{0,4})\s*([mhd]?)", text.strip().lower())
+    if not found:
+        raise UsageError(f"{text!r:.40} is not an interval. Examples: 10m, 2h, 1d, off.")
+    return int(found[1]) * {"": 1, "m": 1, "h": 60, "d": 1440}[found[2]]
+
+
+@click.command()
+@click.argument("url")
+@click.argument("path", required=False, type=click.Path(file_okay=False))
+@click.pass_obj
+def clone(vault: str | None, url: str, path: str | None) -> None:
+    """Set up this machine with a vault from a remote, at PATH (default: the vault in use, else ~/mdmem).
+
+    \b
+    Example:  mdmem clone git@example.org:me/memory.git
+    """
+    from mdmem.history import sync as work
+
+    root = Path(config.load(path or vault).vault)
+    work.clone(url, root)
+    indexing.leave_complete(config.load(str(root)))
+    click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
+
+
+@click.command()
+@click.argument("target", metavar="FILE|site DIR", nargs=-1, required=True)
+@click.option(
+    "--format", "form", type=click.Choice(["zip", "jsonl", "html", "sqlite"]), help="Default: from FILE's ending."
+)
+@options.project
+@options.since
+@click.pass_obj
+def export(
+    vault: str | None, target: tuple[str, ...], form: str | None, project: str | None, since: str | None
+) -> None:
+    """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
+
+    `mdmem export site DIR` writes a site of plain files with a search; open its index.html, no server is needed.
+
+    \b
+    Example:  mdmem export week.html --since 1w
+              mdmem export site ~/memory-site --project notes-app
+              mdmem export vault.db
+    """
+    from mdmem.views import exports
+
+    settings = options.settings(vault)
+    start = wording.begin_of(since) if since else ""
+    path = Path(target[-1])
+    if target[0] == "site" and len(target) == 2 and form is None:
+        count = exports.site(settings, path, project=project or "", since=start)
+        click.echo(f"{wording.number(count, 'note')}: open {path / 'index.html'}")
+        return
+    if len(target) > 1:
+        raise UsageError("Give one file, or `site` and a folder.")
+    ending = path.suffix[1:].lower()
+    count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), project=project or "", since=start)
+    click.echo(f"{wording.number(count, 'note')} in {path}.")
+
+
+@click.command()
+@click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_obj
+def backup(vault: str | None, target: Path) -> None:
+    """Write the whole history into one verified file. `git clone PATH` brings it back.
+
+    \b
+    Example:  mdmem backup ~/memory-2026-09-14.bundle
+    """
+    from mdmem.history import export as work
+
+    made = work.backup(config.load(vault), target)
+    click.echo(f"{made.commits} commits are in {made.path} ({made.bytes:,} bytes), verified.")
+    for path in made.missing:
+        click.secho(f"Not included, because it is not committed: {safe(path)}", err=True, fg="yellow")

@@ -1,0 +1,74 @@
+"""`web`: the vault as pages in the browser, on this machine only."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem import config
+from mdmem.cli.terminal import options
+from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+
+@click.command()
+@click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
+@click.option("--port", type=click.IntRange(1, 65_535), help="This port, and no other.")
+@click.option("--no-open", is_flag=True, help="Only print the link.")
+@click.pass_obj
+def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
+    """Show the vault in your browser: today live, sessions, search, review, what was injected, health.
+
+    Only this machine can reach it, and only a browser that was opened with the printed link, which works once.
+    It needs the extra: pip install 'mdmem[web]'. `mdmem help web` says more.
+
+    \b
+    Example:  mdmem web
+              mdmem web --demo
+    """
+    try:
+        from mdmem.web import serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
+
+    def tell(link: str) -> None:
+        click.echo(f"Open {link}")
+        click.echo("The link opens one browser. Ctrl-C ends it.", err=True)
+        if not no_open:
+            webbrowser.open(link)
+
+    if not demo:
+        settings = options.settings(vault)
+        if not Path(settings.index_dir).is_dir():
+            click.echo("Indexing the vault for the first time…", err=True)
+        serve.run(settings, serve.listen(settings, port), tell)
+        return
+    root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
+    try:
+        settings = _recorded_day(root)
+        serve.run(settings, serve.listen(settings, port), tell, demo=True)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _recorded_day(root: Path) -> Config:
+    """Play the recorded day of `mdmem demo` into a vault below `root`."""
+    import os
+
+    from mdmem.cli.setup import demo as day
+    from mdmem.cli.terminal import render
+    from mdmem.history import commit
+
+    scratch = day.prepare(root)
+    day.replay(scratch, render.console())
+    os.environ |= scratch.env  # what this process starts, such as git and checks, stays in the throwaway home
+    settings = config.load(str(scratch.vault), scratch.env)
+    commit.commit(settings)
+    return settings

@@ -1,0 +1,260 @@
+"""Files of mdmem's own, outside the vault: in folders that only their user can reach, and never waited for.
+
+Every level from the folder called `mdmem` down is made with mode 0700 and checked: one that belongs to somebody
+else, or that others can look into and that cannot be closed, is not read and not written. What is opened is a
+regular file of the user's own; a pipe or a device in its place is refused, not waited for.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+
+from mdmem import system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class NotRegularError(OSError):
+    """A pipe, a device, a folder or the like has the name of a file: nothing was ever stored in it."""
+
+
+_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_TOP = "mdmem"
+_checked: dict[str, bool] = {}
+
+
+def make_folder(path: str) -> None:
+    """Make a folder and all levels above it that are missing, for the user alone; close those that are open.
+
+    Raises:
+        OSError: when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
+    """
+    levels = list(_levels(path))
+    os.makedirs(os.path.dirname(levels[0]) or ".", 0o700, exist_ok=True)
+    for level in levels:
+        try:
+            os.mkdir(level, 0o700)
+        except FileExistsError:
+            pass
+        check_folder(level)
+    _checked[path] = True
+
+
+def check_folder(path: str) -> None:
+    """Make sure that a folder is the user's own and closed to others, closing it where it is not.
+
+    Raises:
+        OSError: when it is not there, is no folder, is somebody else's, or cannot be closed.
+    """
+    found = os.stat(path)
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)
+    _check_owner(found, path)
+    if not system.own(found, 0o077):
+        os.chmod(path, 0o700)
+        if not system.own(os.stat(path), 0o077):
+            raise PermissionError(errno.EPERM, "The folder is open to other users.", path)
+
+
+def is_private(path: str) -> bool:
+    """Whether a folder, with every level of mdmem's own above it, is there and the user's alone."""
+    known = _checked.get(path)
+    if known is None:
+        try:
+            for level in _levels(path):
+                check_folder(level)
+            known = True
+        except FileNotFoundError:
+            return False
+        except OSError:
+            known = False
+        _checked[path] = known
+    return known
+
+
+def open_to_read(path: str) -> int:
+    """Open a file for reading; return its descriptor.
+
+    Raises:
+        OSError: when it is missing, no regular file of the user's own, or in a folder that is not private.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | _FLAGS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotRegularError(errno.ELOOP, "This is a symbolic link, no regular file.", path) from error
+        raise
+    return _regular(fd, path)
+
+
+def read(path: str, limit: int) -> bytes:
+    """Read at most `limit` bytes of a file.
+
+    Raises:
+        OSError: as `open_to_read`, or when reading fails.
+    """
+    fd = open_to_read(path)
+    try:
+        return _all(fd, limit)
+    finally:
+        os.close(fd)
+
+
+def read_any(path: str, limit: int) -> bytes:
+    """Read at most `limit` bytes of a file that is not mdmem's own, such as settings; a pipe is not waited for.
+
+    Raises:
+        OSError: when it is missing, not to be read, or no regular file.
+    """
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise NotRegularError(errno.EINVAL, "This is not a regular file.", path)
+        return _all(fd, limit)
+    finally:
+        os.close(fd)
+
+
+def append(path: str, data: bytes) -> int:
+    """Write at the end of a file in one piece, so that lines of several processes never mix; return what was written.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    fd = _create(path, os.O_APPEND)
+    try:
+        return os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a short file in place of its content; a reader may meet it empty.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    fd = _create(path, os.O_TRUNC)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
+def open_to_append(path: str) -> int:
+    """Open a file for reading and for writing at its end, made when it is missing; return its descriptor.
+
+    Raises:
+        OSError: when it cannot be opened or made.
+    """
+    return _create(path, os.O_APPEND, os.O_RDWR)
+
+
+def claim(path: str) -> bool:
+    """Make an empty file; False when it is already stored.
+
+    Raises:
+        OSError: when it cannot be made.
+    """
+    try:
+        os.close(_create(path, os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def touch(path: str) -> None:
+    """Make an empty file unless it is there.
+
+    Raises:
+        OSError: when it cannot be made.
+    """
+    os.close(_create(path, 0))
+
+
+def replace(path: str, data: bytes) -> None:
+    """Write a file, whole or not at all, in the place of what has its name.
+
+    Raises:
+        OSError: when it cannot be written; nothing is left behind.
+    """
+    temp = f"{path}.{time.time_ns():x}-{os.getpid()}.tmp"
+    fd = _create(temp, os.O_EXCL)
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]
+        finally:
+            os.close(fd)
+        os.replace(temp, path)
+    except BaseException:
+        remove(temp)
+        raise
+
+
+def renew(path: str) -> None:
+    """Set the time of a file to now, if it is there and that can be done."""
+    try:
+        os.utime(path)
+    except OSError:
+        return
+
+
+def remove(path: str) -> bool:
+    """Remove a file; False when it was not there, or cannot be removed."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _levels(path: str) -> Iterator[str]:
+    """Return the folders of mdmem's own on the way to `path`, and itself, from the top."""
+    parts = path.split(os.sep)
+    first = len(parts) - 1 - parts[::-1].index(_TOP) if _TOP in parts else len(parts) - 1
+    for end in range(first + 1, len(parts) + 1):
+        yield os.sep.join(parts[:end])
+
+
+def _create(path: str, flags: int, access: int = os.O_WRONLY) -> int:
+    flags |= access | os.O_CREAT | _FLAGS
+    try:
+        fd = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        fd = os.open(path, flags, 0o600)
+    return _regular(fd, path)
+
+
+def _regular(fd: int, path: str) -> int:
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotRegularError(errno.EINVAL, "This is not a regular file.", path)
+        _check_owner(found, path)
+        if not is_private(os.path.dirname(path)):
+            raise PermissionError(errno.EPERM, "The folder of this file is not the user's alone.", path)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _check_owner(found: os.stat_result, path: str) -> None:
+    if not system.own(found):
+        raise PermissionError(errno.EPERM, "This belongs to another user.", path)
+
+
+def _all(fd: int, limit: int) -> bytes:
+    pieces = []
+    while limit > 0 and (piece := os.read(fd, min(limit, 1 << 20))):
+        pieces.append(piece)
+        limit -= len(piece)
+    return b"".join(pieces)

@@ -1,0 +1,43 @@
+"""Health: what may be wrong with a machine, a vault, its notes and its history, and what to do about it.
+
+A check is a function that takes the settings and gives findings; `CHECKS` in `health.checks` lists them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WRONG = frozenset(["error", "warning"])
+"""What makes the exit status 1; the other severities are "note", worth knowing, and "fine"."""
+
+
+class HealthFinding(NamedTuple):
+    """What a check found: how bad it is, what is so, what to do, and what does it where that is safe."""
+
+    severity: str
+    text: str
+    todo: str = ""
+    fix: Callable[[], object] | None = None
+
+
+def fine(text: str) -> HealthFinding:
+    """Show that something is as it should be."""
+    return HealthFinding("fine", text)
+
+
+def note(text: str, todo: str = "", fix: Callable[[], object] | None = None) -> HealthFinding:
+    """Return what is worth knowing and not wrong."""
+    return HealthFinding("note", text, todo, fix)
+
+
+def warning(text: str, todo: str, fix: Callable[[], object] | None = None) -> HealthFinding:
+    """Return what is wrong and costs something."""
+    return HealthFinding("warning", text, todo, fix)
+
+
+def error(text: str, todo: str, fix: Callable[[], object] | None = None) -> HealthFinding:
+    """Return what is wrong and costs memories."""
+    return HealthFinding("error", text, todo, fix)

@@ -1,0 +1,88 @@
+"""The checks of a house: what is looked at, in which order, and what became of each finding."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.errors import MdmemError
+from mdmem.health import WRONG, HealthFinding, error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+
+
+class Check(NamedTuple):
+    """A thing to look at: what it is called, what looks (a function of a module in `mdmem.health`).
+
+    in_vault: it makes no sense without a vault.
+    """
+
+    name: str
+    module: str
+    function: str
+    in_vault: bool = True
+
+
+CHECKS = (
+    Check("python", "machine", "python", in_vault=False),
+    Check("packages", "machine", "packages", in_vault=False),
+    Check("git", "machine", "git", in_vault=False),
+    Check("vault", "house", "vault", in_vault=False),
+    Check("settings", "house", "settings", in_vault=False),
+    Check("permissions", "house", "permissions"),
+    Check("agents", "machine", "registrations", in_vault=False),
+    Check("events", "machine", "events", in_vault=False),
+    Check("switches", "machine", "switches", in_vault=False),
+    Check("hook", "machine", "hook", in_vault=False),
+    Check("waiting", "house", "waiting", in_vault=False),
+    Check("lost", "house", "lost", in_vault=False),
+    Check("log", "house", "log", in_vault=False),
+    Check("templates", "house", "templates"),
+    Check("pages", "migration", "pages"),
+    Check("notes", "contents", "files"),
+    Check("links", "links", "broken"),
+    Check("index", "contents", "index"),
+    Check("watcher", "machine", "watcher"),
+    Check("history", "past", "git"),
+    Check("remote", "past", "remote"),
+    Check("leftovers", "house", "leftovers"),
+)
+
+
+class Looked(NamedTuple):
+    """A finding, the check it comes from, and what became of it: "fixed", "failed: why", or ""."""
+
+    check: str
+    finding: HealthFinding
+    done: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something is still wrong."""
+        return self.finding.severity in WRONG and self.done != "fixed"
+
+
+def look(settings: Config, only: tuple[str, ...] = ()) -> Iterator[Looked]:
+    """Run the checks, all of them or those that are named; one that fails is a finding itself."""
+    for check in CHECKS:
+        if (only and check.name not in only) or (check.in_vault and not Path(settings.vault).is_dir()):
+            continue
+        try:
+            for finding in getattr(import_module(f"mdmem.health.{check.module}"), check.function)(settings):
+                yield Looked(check.name, finding)
+        except (MdmemError, OSError) as problem:
+            yield Looked(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
+
+
+def fixed(one: Looked) -> Looked:
+    """Do what fixes a finding; return it with what became of that."""
+    assert one.finding.fix is not None
+    try:
+        one.finding.fix()
+    except (MdmemError, OSError) as problem:
+        return one._replace(done=f"failed: {problem}")
+    return one._replace(done="fixed")

@@ -1,0 +1,112 @@
+"""The contents: notes that cannot be read as they were meant, and an index that does not agree with them."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import privacy
+from mdmem.health import HealthFinding, fine, note, warning
+from mdmem.vault import disk, user_notes
+from mdmem.vault import note as notes
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index import Report
+
+MOST = 20
+"""So many findings of one sort are named one by one."""
+OLD_SECONDS = 3600
+"""A file of the index that is younger may be of a writer at work."""
+
+
+def files(config: Config) -> Iterator[HealthFinding]:
+    """Look into every note: its front matter, its tags, and what a merge has left in it."""
+    ids: dict[str, str] = {}
+    found: list[HealthFinding] = []
+    count = 0
+    for entry in sorted(disk.walk(config.vault), key=lambda entry: entry.path):
+        data = disk.read_path(config.vault, entry.path)
+        if data is None:
+            continue
+        count += 1
+        parsed = notes.parse(data)
+        found += _problems(entry.path, data, parsed)
+        name = str(parsed.meta.get("id", ""))
+        if name and name in ids:
+            text = f"{entry.path} has the id {name}, and so has {ids[name]}."
+            found.append(warning(text, "A copy? Take the line `id:` out of one of them."))
+        ids.setdefault(name, entry.path)
+    yield from found[:MOST]
+    if len(found) > MOST:
+        yield warning(f"and {len(found) - MOST} more notes like these.", "Fix those and run the check again.")
+    if not found:
+        yield fine(f"{wording.number(count, 'note')}, all readable")
+
+
+def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
+    if parsed.problem:
+        line, colon, what = parsed.problem.partition(": ")
+        where = f"{path}:{line.removeprefix('line ')}" if colon else path
+        text = f"{where}: {what or parsed.problem}. The note is found, its front matter is not."
+        yield warning(text, f"`mdmem edit {path}`")
+    if b"\n<<<<<<< " in data and b"\n>>>>>>> " in data:
+        at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
+        yield warning(f"{path}:{at}: two versions of this note were merged.", "Keep what is right, delete the marks.")
+    if parsed.meta.get("source_changed"):
+        text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
+        yield warning(text, f"Merge what you want by `mdmem edit {path}`, and delete the line `source_changed`.")
+    if parsed.meta.get("kind") in notes.CAPTURED and privacy.holds_memory(data.decode("utf-8", "replace")):
+        text = f"{path} holds memories that mdmem had injected; they would be found as if they were new."
+        yield warning(text, f"`mdmem edit {path}` and delete the block, or `mdmem forget {path}`.")
+    spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
+    if spaced:
+        yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not take.", "Use a dash.")
+
+
+def index(config: Config) -> Iterator[HealthFinding]:
+    """Compare the index with every file, and look for what older versions left."""
+    from mdmem.search import index as engine
+
+    report = engine.verify(config, repair=False)
+    if report.agrees:
+        yield fine(f"the index matches the vault: {wording.number(report.notes, 'note')}")
+    else:
+        rebuild = partial(engine.rebuild, config)
+        yield warning(f"The index {_differs(report)}.", "`mdmem index --rebuild`", rebuild)
+    old = _unused(Path(config.index_dir))
+    if old:
+        size = wording.size(sum(path.stat().st_size for path in old))
+        yield note(f"{size} of older versions' indexes.", "`mdmem doctor --fix`", partial(_remove, old))
+
+
+def _unused(folder: Path) -> list[Path]:
+    """List the files that belong to no index in use: the next change to the index would remove them."""
+    from mdmem.search.index import DamagedError, contents
+
+    try:
+        found = contents.load(str(folder))
+    except DamagedError:
+        return []
+    used = {contents.NAME, contents.LOCK, contents.FOLDERS}
+    names = tuple(segment.name for segment in found.segments) if found else ()
+    files = [path for path in folder.glob("*") if path.name not in used and not path.name.startswith(names or ("",))]
+    return [path for path in files if path.is_file() and time.time() - path.stat().st_mtime > OLD_SECONDS]
+
+
+def _differs(report: Report) -> str:
+    if report.damage:
+        return f"cannot be read ({report.damage})"
+    kinds = {"missing": report.missing, "extra": report.extra, "stale": report.stale, "doubled": report.doubled}
+    named = [f"{len(paths)} {kind}, such as {paths[0]}" for kind, paths in kinds.items() if paths]
+    return f"does not match the vault: {'; '.join(named)}"
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

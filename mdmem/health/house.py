@@ -1,0 +1,208 @@
+"""The house: the vault's folder, settings, templates, and mdmem's own folders outside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import system
+from mdmem.capture import losses, queued, retry_queue
+from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.vault import disk, template
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+
+LEAST_FREE_BYTES = 100_000_000
+TEMP_SECONDS = 3600
+"""A temporary file older than this is nobody's any more."""
+LOG_DAYS = 7
+LOSSES_SHOWN = 5
+
+
+def vault(config: Config) -> Iterator[HealthFinding]:
+    """Look at the vault's folder itself."""
+    from mdmem.history.git import repository
+
+    root = Path(config.vault)
+    if not root.is_dir():
+        yield error(f"There is no vault at {root}.", "`mdmem init` makes one.")
+        return
+    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        yield error(f"{root} cannot be written.", f"`sudo chown -R $USER {root}`, or make its disk writable.")
+    elif not (root / "mdmem.toml").exists():
+        yield note(f"{root} has no mdmem.toml: it is read as any folder of markdown.", f"`mdmem init {root}`")
+    else:
+        yield fine(f"the vault is at {root}")
+    other = repository.is_inside_other_repository(root)
+    if other:
+        yield note(f"The vault lies inside the git repository {other}.", "Add it to that one's .gitignore, or move it.")
+    free = shutil.disk_usage(root).free
+    if free < LEAST_FREE_BYTES:
+        yield warning(
+            f"Only {wording.size(free)} are free on the vault's disk.",
+            "Free some space.",
+        )
+
+
+def settings(config: Config) -> Iterator[HealthFinding]:
+    """Look at the two settings files."""
+    from mdmem.views import settings as checks
+
+    said = checks.warnings(config)
+    for text in said:
+        is_broken = " cannot be read as TOML" in text
+        yield warning(text, "Fix that line." if is_broken else "`mdmem config list` lists every setting.")
+    if not said:
+        yield fine("the settings can be read")
+
+
+def permissions(config: Config) -> Iterator[HealthFinding]:
+    """Look whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
+    folders = [Path(config.vault), Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
+    open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
+    for folder in open_ones:
+        close = partial(folder.chmod, 0o700)
+        yield warning(f"Other users of this machine can read {folder}.", f"`chmod 700 {folder}`", close)
+    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)]
+    if strangers:
+        some = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
+        yield warning(f"Not owned by you: {some}.", f"`sudo chown -R $USER {config.vault}`")
+    if not open_ones and not strangers:
+        yield fine("only you can read the vault")
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for where, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        yield from (Path(where, name) for name in (*folders, *names))
+
+
+def _is_strange(path: Path) -> bool:
+    try:
+        return not system.own(path.lstat())
+    except OSError:
+        return False
+
+
+def leftovers(config: Config) -> Iterator[HealthFinding]:
+    """Look for temporary files that a killed process left."""
+    here = [path for path in _files(Path(config.vault)) if path.name.startswith(".") and path.name.endswith(".tmp")]
+    there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
+    old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
+    if old:
+        text = f"{wording.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
+        yield warning(text, "`mdmem doctor --fix`", partial(_remove, old))
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+# -- templates -------------------------------------------------------------------------------------
+
+
+def templates(config: Config) -> Iterator[HealthFinding]:
+    """Look at the templates that a vault has of its own, and whether mdmem's are there."""
+    if not Path(template.folder(), "notes", "prompt.md").is_file():
+        yield error(f"mdmem's own templates are missing from {template.folder()}.", "Install mdmem again.")
+    own = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
+    found = [problem for path in own for problem in _template(path)]
+    yield from found
+    if own and not found:
+        yield fine(f"the vault's own templates are fine: {', '.join(path.name for path in own)}")
+
+
+def _template(path: Path) -> Iterator[HealthFinding]:
+    name = f"templates/notes/{path.name}"
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        yield warning(f"{name} cannot be read as text.", "Save it as UTF-8, or delete it: mdmem has its own.")
+        return
+    places = template.PLACES.get(path.name)
+    if places is None:
+        yield note(f"{name} is never used.", f"Known templates: {', '.join(template.PLACES)}.")
+        return
+    if len(data) > template.MAX_BYTES:
+        yield warning(f"{name} is longer than {wording.size(template.MAX_BYTES)}; the rest is not used.", "Shorten it.")
+    named = [piece.partition("}}")[0].strip() for piece in text.split("{{")[1:] if "}}" in piece]
+    must = next((place for place in ("body", "page") if place in places), None)
+    if must and must not in named:
+        lost = "what is captured would not be in the notes" if must == "body" else "the session's page stays empty"
+        yield error(f"{name} has no {{{{{must}}}}}: {lost}.", f"Put {{{{{must}}}}} where it belongs.")
+    for unknown in dict.fromkeys(place for place in named if place not in places):
+        filled = ", ".join(f"{{{{{place}}}}}" for place in places)
+        yield warning(f"{name}: nothing fills in {{{{{unknown}}}}}.", f"It can have {filled}.")
+    if text.startswith("---\n"):
+        yield warning(f"{name} has front matter, which would stand in the note's text.", "Take it out.")
+
+
+# -- state -----------------------------------------------------------------------------------------
+
+
+def waiting(config: Config) -> Iterator[HealthFinding]:
+    """Look for notes that could not be stored."""
+    names = retry_queue.waiting(config)
+    if names:
+        text = f"{wording.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
+        yield warning(text, "`mdmem index` writes them.", partial(_write_queued, config))
+    damaged = list(Path(retry_queue.folder(config)).glob("*.damaged"))
+    if damaged:
+        text = f"{wording.number(len(damaged), 'waiting note')} cannot be read: {damaged[0]}."
+        yield note(text, "Inspect it, then delete it.")
+
+
+def _write_queued(config: Config) -> None:
+    queued.write_notes(config)
+    left = len(retry_queue.waiting(config))
+    if left:
+        raise OSError(f"{wording.number(left, 'note')} still could not be stored")
+
+
+def lost(config: Config) -> Iterator[HealthFinding]:
+    """Look for events that were lost: neither the vault nor the retry queue could take them."""
+    found = losses.recent(config, time.time())
+    for row in found[-LOSSES_SHOWN:]:
+        when = disk.iso_time(row["time"])
+        yield error(
+            f"An event of {row['agent']} was lost at {when}: {row['event']} ({row['why']}).",
+            f"`mdmem doctor --only log` may say why; this is shown for {losses.DAYS} days.",
+        )
+    if len(found) > LOSSES_SHOWN:
+        yield error(f"{len(found) - LOSSES_SHOWN} more events were lost in the last {losses.DAYS} days.", "See above.")
+    if not found:
+        yield fine(f"no event was lost in the last {losses.DAYS} days")
+
+
+def log(config: Config) -> Iterator[HealthFinding]:
+    """Look at what went wrong in the last days."""
+    path = Path(config.state_dir) / "log"
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - LOG_DAYS * 86_400))
+    recent = [line for line in lines if line[:1].isdigit() and line >= since]
+    if not recent:
+        yield fine(f"nothing went wrong in the last {LOG_DAYS} days")
+        return
+    said = f"{wording.number(len(recent), 'line')} in the log since {since[:10]}, the last: {recent[-1]}"
+    yield note(said, f"See {path}.")

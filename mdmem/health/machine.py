@@ -1,0 +1,272 @@
+"""The machine: Python, packages, git, and the agents that are to run the hooks."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import launch
+from mdmem.agents.install import command_line
+from mdmem.errors import MdmemError
+from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.vault import exclusions
+from mdmem.vault.disk import iso_time
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.agents.install.registration import Status
+    from mdmem.config import Config
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_GIT = (2, 32)
+"""The first git that can be told to leave the user's and the system's configuration alone."""
+SILENT_DAYS = 14
+
+
+def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
+    """Look at the interpreter."""
+    named = f"Python {platform.python_version()} at {sys.executable}"
+    if sys.version_info >= OLDEST_PYTHON:
+        yield fine(named)
+    else:
+        yield error(f"{named} is too old.", "Install Python 3.11 or later, and mdmem into it.")
+
+
+def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
+    """Look whether every package that mdmem requires is there, in a version that it takes."""
+    try:
+        required = metadata.requires("mdmem") or []
+    except metadata.PackageNotFoundError:
+        yield note("mdmem is run without being installed.", "Install it: `pip install -e .` in the checkout.")
+        return
+    wrong = 0
+    for line in required:
+        name, spec, extra = _requirement(line)
+        if extra:
+            continue
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            wrong += 1
+            yield error(f"The package {name} is missing.", f"Install it: `pip install '{name}{spec}'`.")
+            continue
+        if not _fits(version, spec):
+            wrong += 1
+            yield warning(f"{name} is {version}; mdmem takes {spec}.", f"Install it: `pip install '{name}{spec}'`.")
+    yield from _two_whooshes()
+    if not wrong:
+        yield fine(f"all {sum(not _requirement(line)[2] for line in required)} packages are there")
+
+
+def _two_whooshes() -> Iterator[HealthFinding]:
+    """The old package and its continuation bring a package of one name: which is imported is chance."""
+    found = {name for name in ("Whoosh", "whoosh-reloaded") if _is_installed(name)}
+    if len(found) == 2:
+        todo = "`pip uninstall whoosh`, then `pip install --force-reinstall whoosh-reloaded`."
+        yield warning("whoosh and whoosh-reloaded are both installed, and overwrite each other.", todo)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _requirement(line: str) -> tuple[str, str, bool]:
+    """Take a requirement apart: name, versions, and whether it belongs to an extra."""
+    asked, _, marker = line.partition(";")
+    found = re.match(r"[A-Za-z0-9._-]+", asked)
+    name = found[0] if found else asked
+    return name, asked[len(name) :].strip(), "extra" in marker
+
+
+def _fits(version: str, spec: str) -> bool:
+    """Return whether a version is within bounds such as `>=2.7.5,<2.8`; what is no bound is not judged."""
+    have = _numbers(version)
+    for sign, bound in re.findall(r"(>=|<)\s*([0-9.]+)", spec):
+        if (have < _numbers(bound)) if sign == ">=" else (have >= _numbers(bound)):
+            return False
+    return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
+def git(config: Config) -> Iterator[HealthFinding]:
+    """Look whether git is there."""
+    from mdmem.history.git import repository
+
+    try:
+        said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
+    except MdmemError as problem:
+        yield error(str(problem), "Notes are stored all the same; without git they have no history.")
+        return
+    if _numbers(said) < OLDEST_GIT:
+        yield warning(f"{said.strip()} is old.", "Install git 2.38 or later.")
+    else:
+        yield fine(said.strip())
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+
+
+# -- agents ----------------------------------------------------------------------------------------
+
+
+def hook(config: Config) -> Iterator[HealthFinding]:
+    """Import every module that a hook may need, as a hook does; and look whether their bytecode is whole."""
+    del config
+    package = Path(launch.__file__).parent
+    broken = list(launch.damaged())
+    if broken:
+        some = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
+        text = f"Damaged bytecode stops hooks or slows them down: {some}."
+        yield error(text, "`mdmem doctor --fix` removes it and compiles again.", _compile_anew)
+    code = _IMPORT_ALL.format(top=str(package.parent), paths=command_line.search_path("hook"), rooms=HOOK_ROOMS)
+    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        yield error(f"A hook cannot import {line}.", "Install mdmem again.")
+    if done.returncode:
+        yield error(f"Python cannot import mdmem as a hook does (status {done.returncode}).", "Install mdmem again.")
+    elif not done.stdout and not broken:
+        yield fine("all modules that hooks need can be imported")
+
+
+HOOK_ROOMS = ("agents", "capture", "privacy", "vault")
+_IMPORT_ALL = """
+import importlib, pkgutil, sys
+sys.path += [{top!r}, *{paths!r}]
+import mdmem
+top = pkgutil.iter_modules(mdmem.__path__, "mdmem.")
+names = [name for _, name, room in top if not room and name != "mdmem.__main__"]
+for room in {rooms!r}:
+    package = importlib.import_module("mdmem." + room)
+    found = pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+    names += [name for _, name, _ in found if ".install" not in name]
+for name in names:
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        print(name, "(" + type(error).__name__ + ")")
+"""
+
+
+def _compile_anew() -> None:
+    for path in list(launch.damaged()):
+        Path(path).unlink(missing_ok=True)
+    if not launch.compile_all():
+        raise OSError("some of it cannot be compiled or written")
+
+
+def registrations(config: Config) -> Iterator[HealthFinding]:
+    """Look at the settings of every agent."""
+    from mdmem.agents.install import detect, registration
+
+    rows = registration.survey()
+    for row in rows:
+        yield from _registration(row, config)
+    present = {row.agent for row in rows if row.state in ("registered", "outdated")}
+    missing = [found for found in detect.detect() if found.agent not in present]
+    for found in missing if present else ():
+        yield note(f"{found.title} is on this machine, and not registered.", f"`mdmem install {found.agent}`")
+    if not present:
+        names = ", ".join(found.title for found in missing) or "none was found on this machine"
+        yield warning(f"No agent is registered ({names}).", "`mdmem install` registers the hooks.")
+
+
+def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
+    from mdmem.agents.install import registration
+    from mdmem.agents.install.known import known
+
+    where = f"{row.title} ({row.scope})"
+    again = f"`mdmem install {row.agent} --scope {row.scope}`"
+    if row.state == "unreadable":
+        yield error(f"{where}: {row.problem}", f"Fix {row.path}, then {again}.")
+    elif row.state == "outdated":
+        yield warning(
+            f"{where} is registered by another or older mdmem.",
+            again,
+            lambda: registration.register(row.agent, row.scope, vault=row.vault or None),
+        )
+    elif row.problem:
+        yield warning(f"{where}: {row.problem}", known(row.agent).NOTE)
+    elif row.state == "registered":
+        yield fine(f"{where} is registered")
+    if row.state == "registered" and row.vault and row.vault != config.vault:
+        yield note(f"{where} stores in another vault: {row.vault}", f"For this one: `mdmem --vault {config.vault} …`")
+
+
+def events(config: Config) -> Iterator[HealthFinding]:
+    """Look at when each registered agent was last heard of."""
+    from mdmem.agents.install import registration
+
+    names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
+    for agent, title in names.items():
+        try:
+            text = (Path(config.state_dir) / "seen" / agent).read_text(encoding="utf-8")
+            when = float(text.partition(" ")[0])
+        except (OSError, ValueError):
+            yield note(
+                f"{title} has not been heard of yet.",
+                "Start a new session: hooks are read at its start.",
+            )
+            continue
+        days = (time.time() - when) / 86_400
+        said = f"{title} was last heard of {wording.date_and_time(iso_time(when))}"
+        if days > SILENT_DAYS:
+            yield note(f"{said}, {days:.0f} days ago.", f"If you use it: `mdmem install {agent}`, then a new session.")
+        else:
+            yield fine(said)
+
+
+def switches(config: Config) -> Iterator[HealthFinding]:
+    """Look whether storing is paused or switched off, and which variables are read under another name."""
+    import os
+
+    from mdmem.config import ALIAS, variable
+    from mdmem.settings import SETTINGS
+
+    aliases = [name for name in (variable(row, os.environ) for row in SETTINGS) if name.startswith(ALIAS)]
+    if aliases:
+        yield note(f"Read as aliases of MDMEM_…: {', '.join(aliases)}.", "Rename them, so that others know them too.")
+
+    if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
+        pause = exclusions.pause_of(config)
+        if pause is not None:
+            ends = f" until {wording.date_and_time(iso_time(pause.ends))}" if pause.ends else ""
+            yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
+        else:
+            yield warning("MDMEM_DISABLED is set: nothing is stored from here.", "Unset it.")
+    paused = len(list(Path(config.state_dir).glob("paused-*")))
+    if paused:
+        yield note(f"{wording.number(paused, 'session')} paused.", "`mdmem resume --session ID` resumes storing.")
+
+
+def watcher(config: Config) -> Iterator[HealthFinding]:
+    """Look at the watcher; that none runs is well."""
+    from mdmem import __version__
+    from mdmem.watcher import client
+
+    found = client.status(config)
+    if not found["running"]:
+        yield fine("no watcher is running (none is needed)")
+    elif found.get("version") != __version__:
+        todo = "`mdmem watch --stop`, then `mdmem watch --background`."
+        yield warning(f"The watcher is of mdmem {found.get('version')}, this is {__version__}.", todo)
+    elif found.get("polling"):
+        text = f"The watcher looks through the whole vault every few seconds, since {found['polling']}."
+        yield warning(text, "Raise the limit, or stop other programs that watch many folders.")
+    else:
+        yield fine(f"a watcher is running since {wording.date_and_time(str(found['since']))} (pid {found['pid']})")

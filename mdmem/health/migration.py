@@ -1,0 +1,84 @@
+"""What a vault of an earlier version has that this one lays out differently, and its migration."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.health import HealthFinding, fine, warning
+from mdmem.vault import disk, journal
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+
+MAX_PATH_CHARS = 159
+"""A path relative to the vault is shorter than 160 characters, as hooks write them."""
+
+
+def pages(config: Config) -> Iterator[HealthFinding]:
+    """Look for session pages under the name of version 0.1, `session.md`, and rename them after their folders."""
+    old = former_pages(Path(config.vault))
+    if old:
+        text = f"{wording.number(len(old), 'session page')} {'is' if len(old) == 1 else 'are'} still called session.md."
+        todo = "`mdmem doctor --fix` names each like its folder and updates the links to it."
+        yield warning(text, todo, partial(rename_pages, config))
+    else:
+        yield fine("every session's page is named like its folder")
+
+
+def former_pages(root: Path) -> list[Path]:
+    """Return the session pages called `session.md` whose place under the new name is free."""
+    found = sorted(root.glob(f"journal/*/*/*/{journal.FORMER_PAGE}"))
+    return [path for path in found if path.is_file() and not path.with_name(f"{path.parent.name}.md").exists()]
+
+
+def rename_pages(config: Config) -> None:
+    """Rename the pages, shorten folders that would make a path too long, and update the links in every note.
+
+    Bytes outside the links stay as they are. Interrupted, it can be run again.
+    """
+    root = Path(config.vault)
+    moved: dict[bytes, bytes] = {}
+    for page in former_pages(root):
+        folder = page.parent
+        name = fitting(folder.relative_to(root).as_posix()).rpartition("/")[2]
+        target = folder.with_name(name)
+        if name != folder.name and not target.exists():
+            folder.rename(target)
+        else:
+            target = folder
+        (target / page.name).rename(target / f"{target.name}.md")
+        moved[f"{folder.name}/{page.name}".encode()] = f"{target.name}/{target.name}.md".encode()
+        if target != folder:
+            moved[f"{folder.name}/".encode()] = f"{target.name}/".encode()
+    if moved:
+        _update_links(config, moved)
+
+
+def fitting(folder: str) -> str:
+    """Return a session folder's vault path with its words cut so far that its page's path is short enough."""
+    above, _, name = folder.rpartition("/")
+    excess = len(journal.page_paths(folder)[0]) - MAX_PATH_CHARS
+    head, _, rest = name.partition("-")
+    words, _, tag = rest.rpartition("-")
+    if excess <= 0 or not words:
+        return folder
+    room = max(len(words) - (excess + 1) // 2, 0)
+    cut = words[:room] if words[room : room + 1] == "-" else words[:room].rpartition("-")[0]  # between two words
+    return f"{above}/{head}-{cut}-{tag}" if cut else f"{above}/{head}-{tag}"
+
+
+def _update_links(config: Config, moved: dict[bytes, bytes]) -> None:
+    for entry in disk.walk(config.vault):
+        data = disk.read_path(config.vault, entry.path)
+        new = data or b""
+        for old, name in moved.items():
+            new = new.replace(old, name)
+        if data is not None and new != data:
+            parts = tuple(entry.path.split("/"))
+            with disk.open_folder(config.vault, parts[:-1]) as folder:
+                disk.replace(folder, parts[-1], data, new, durable=config.durable)

@@ -1,0 +1,106 @@
+"""Carrying commits over a purge: what one side added since is put on top of the rewritten history, through its filter.
+
+What both sides had in common is filtered as the other one was, so that nothing but what is new counts as changed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from mdmem.config import Config
+from mdmem.history import past, purge, purge_record
+from mdmem.history.git import repository, writer
+from mdmem.history.git.repository import Repository
+from mdmem.history.git.writer import CommitDraft
+from mdmem.history.merging import join
+from mdmem.history.merging.join import Joined
+from mdmem.history.purge import PurgePlan
+from mdmem.history.purge_record import PurgeRecord
+
+
+class Carried(NamedTuple):
+    """What was made. goal: the new tip; joined: what the carried commits changed on top of the rewritten history."""
+
+    goal: str
+    joined: Joined
+
+
+def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
+    """Plan here the purges that `record` tells of: the texts are in commits that `old` has and `new` has not."""
+    words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
+    oids = repository.run(repo, *words).decode("ascii").split()
+    data = list(past.objects_of(repo, oids).values()) if record.texts else []
+    return purge.again(config, purge_record.recovered(record.texts, data), record.notes)
+
+
+def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> Carried:
+    """Put what `own` has added since `base` ("" when that is not known) on top of `onto`, which was purged.
+
+    No ref is moved.
+    """
+    clean_base = filtered(repo, base, planned, held) if base else ""
+    clean_own = filtered(repo, own, planned, held)
+    joined = join.join(repo, clean_base, onto, clean_own)
+    drafts = _replayed(repo, f"{base}..{own}", planned, joined) if base else []
+    put = {path: data for draft in drafts for path, data in draft.puts.items()}
+    gone = {path for draft in drafts for path in draft.deletes} - set(put)
+    puts = {path: data for path, data in joined.puts.items() if put.get(path) != data}
+    deletes = tuple(path for path in joined.deletes if path not in gone)
+    if puts or deletes:
+        count = len(puts) + len(deletes)
+        drafts.append(CommitDraft(f"Carry {count} file{'' if count == 1 else 's'} over a purge\n", puts, deletes))
+    goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
+    return Carried(goal, joined)
+
+
+def last_common(repo: Repository, theirs: str) -> str:
+    """Return the newest commit of theirs that a purge of this clone has rewritten; "" when there is none."""
+    known = purge_record.replaced(repo)
+    oids = repository.run(repo, "rev-list", "--topo-order", theirs).decode("ascii").split()
+    return next((oid for oid in oids if oid in known), "")
+
+
+def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
+    """Write a commit whose tree is that of another one, purged; return the same where there is nothing to purge."""
+    files, _ = join.tree(repo, oid)
+    texts = past.blobs_of(repo, sorted(set(files.values())))
+    puts: dict[str, bytes] = {}
+    deletes: list[str] = []
+    for path, blob in files.items():
+        new = planned.place(path)
+        data = planned.cleaned(texts[blob])
+        if new != path:
+            deletes.append(path)
+        if new and (new != path or data != texts[blob]):
+            puts[new] = data
+    draft = CommitDraft("Purged\n", puts, tuple(deletes))
+    return writer.prepare(repo, oid, [draft], held)[-1] if puts or deletes else oid
+
+
+def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -> list[CommitDraft]:
+    """Make each commit anew, oldest first, of what it did to the files that the end result differs in."""
+    form = "--format=%H%x00%an <%ae> %ad%x00%B%x00"
+    words = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
+    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    drafts = []
+    for oid, author, text in zip(fields[::4], fields[1::4], fields[2::4], strict=False):
+        draft = _replay(repo, oid.strip(), planned, joined)
+        message = planned.cleaned(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+        if draft.puts or draft.deletes:
+            drafts.append(draft._replace(message=message, author=author))
+    return drafts
+
+
+def _replay(repo: Repository, oid: str, planned: PurgePlan, joined: Joined) -> CommitDraft:
+    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
+    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    changed = {path: meta.split(" ")[3] for meta, path in zip(fields[::2], fields[1::2], strict=False)}
+    texts = past.blobs_of(repo, sorted({blob for blob in changed.values() if blob.strip("0")}))
+    puts = {
+        new: planned.cleaned(texts[blob])
+        for path, blob in changed.items()
+        if blob in texts and (new := planned.place(path)) in joined.puts
+    }
+    gone = [new for path, blob in changed.items() if blob not in texts and (new := planned.place(path))]
+    return CommitDraft("", puts, tuple(path for path in gone if path in joined.deletes))

@@ -1,0 +1,62 @@
+"""Where a purge does not reach: remotes, what they keep that nothing refers to, transcripts; each with what helps."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Collection
+
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+
+TRANSCRIPTS = (
+    "mdmem does not change the agents' own transcripts. Search them with: "
+    "grep -rlF 'THE TEXT' ~/.claude/projects ~/.codex/sessions"
+)
+
+HOSTS = {
+    "github.com": "ask its support to remove them (https://support.github.com), or delete the repository there and "
+    "sync into a new one",
+    "gitlab": "run Settings > General > Advanced > Prune unreachable objects",
+    "codeberg.org": "delete the repository there and sync into a new one",
+    "bitbucket.org": "ask its support to run a garbage collection",
+}
+"""Part of a remote's address -> how its host drops what nothing refers to."""
+
+
+def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
+    """Return what cannot be reached from here, and may have the commits that were rewritten."""
+    listed = os.fsdecode(repository.attempt(repo, "config", "--get-regexp", r"^remote\..*\.url$").out).splitlines()
+    told = []
+    for key, _, url in (line.removeprefix("remote.").partition(" ") for line in listed if " " in line):
+        remote = key.removesuffix(".url")
+        has = _has_any(repo, remote, moved)
+        if has is not False:
+            name = "" if remote == "origin" else f" {shlex.quote(remote)}"
+            says = f"The remote {remote} ({url}) {'still has' if has else 'may still have'} the old history."
+            told.append(f"{says} `mdmem sync{name}` replaces it, and keeps what other machines have added.")
+    if told:
+        told.append("Other machines still have it, until `mdmem sync` runs there: their new notes are kept.")
+    return [*told, TRANSCRIPTS]
+
+
+def unreachable(url: str) -> str:
+    """Return how a remote drops the commits that nothing refers to since its history was replaced."""
+    here = f"run there: git -C {shlex.quote(_path(url))} gc --prune=now"
+    way = next((way for part, way in HOSTS.items() if part in url), here)
+    return f"The remote ({url}) may keep the old commits, which nothing refers to any more. To drop them, {way}."
+
+
+def _path(url: str) -> str:
+    """Return the path of a repository on its host, as far as an address has it."""
+    rest = url.partition("://")[2]
+    return f"/{rest.partition('/')[2]}" if rest else url.partition(":")[2] or url
+
+
+def _has_any(repo: Repository, remote: str, commits: Collection[str]) -> bool | None:
+    """Return whether a remote has any of our commits; None when it was not heard of, or has some that we have not."""
+    there = repository.attempt(repo, "rev-list", f"--remotes={remote}").out.decode("ascii").split()
+    if not set(there).isdisjoint(commits):
+        return True
+    apart = repository.attempt(repo, "rev-list", "-1", f"--remotes={remote}", "--not", "--branches").out
+    return False if there and not apart else None

@@ -1,0 +1,1 @@
+"""The one door to git: its processes, environment, index, lock and fast-import. Sole importer of GitPython."""

@@ -1,0 +1,242 @@
+"""The person's index, followed at a distance: what they staged stays theirs, and `git status` stays clean.
+
+Commits are made without any index. The entries of the committed files, and only those, are brought up to date
+in a private copy, which takes the index's place, as git's own lock protocol has it, before the branch is moved.
+The link that makes `index.lock` is a second name of the private copy: a lock left behind by a killed
+mdmem is known by that, and another program's lock is never touched.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem.history.git import repository, writer
+from mdmem.history.git.repository import Repository
+
+PREFIX = "mdmem-index-"
+PURGE_FOLDER = "mdmem-purge"
+MERGE_FOLDERS = "mdmem-merge-*"
+
+ABANDONED_SECONDS = 600.0
+"""Merging takes milliseconds, and is done without the committer's lock."""
+
+GONE = b"0" * 6
+
+BYTES = "*.md -text -eol -ident"
+
+
+class Copy(NamedTuple):
+    """A private copy of the index. `seen` is what the index looked like when it was taken, None without one."""
+
+    path: Path
+    seen: tuple[int, int, int] | None
+
+
+class IndexEntry(NamedTuple):
+    """A file as git records it: six digits of mode, or `GONE`; the object's id in hex; the path's bytes."""
+
+    mode: bytes
+    oid: bytes
+    path: bytes
+
+
+class Published(Enum):
+    """What became of a copy that was to be the index."""
+
+    YES = "it is the index now"
+    CHANGED = "the index has changed since the copy was taken"
+    BUSY = "another git keeps the index locked"
+
+
+@contextmanager
+def copied(repo: Repository) -> Iterator[Copy]:
+    """Copy the index, and remove the copy at the end."""
+    path = repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}"
+    seen = _look(repo)
+    try:
+        if seen:
+            # With its time: git mistrusts the entries that are as new as the index itself.
+            shutil.copy2(repo.git_dir / "index", path)
+        yield Copy(path, seen)
+    finally:
+        path.unlink(missing_ok=True)
+        path.with_name(path.name + ".lock").unlink(missing_ok=True)
+
+
+def env(copy: Copy) -> dict[str, str]:
+    """Make git work on the copy; it may write there what it learns of the files' times."""
+    return {"GIT_INDEX_FILE": str(copy.path), "GIT_OPTIONAL_LOCKS": "1"}
+
+
+def catch_up(repo: Repository, held: int) -> bool:
+    """Finish what an interrupted run began, and bring the index to the last commit; False when it is busy."""
+    if writer.marked(repo) is None:
+        return True
+    branch = repository.branch(repo)
+    writer.heal(repo, branch)
+    tip = writer.tip(repo, branch)
+    head, goal = writer.interrupted(repo)
+    target = goal if goal and head == tip else tip
+    with copied(repo) as copy:
+        _bring_copy(repo, copy, target, held)
+        if publish(repo, copy) is not Published.YES:
+            return False
+    if target != tip and not writer.move(repo, branch, tip, target, held):
+        return False
+    writer.unmark(repo)
+    return True
+
+
+def catch_up_copy(repo: Repository, copy: Copy, held: int) -> None:
+    """Bring a copy to the last commit, where an interrupted run left the index behind or ahead of it."""
+    if writer.marked(repo) is not None:
+        _bring_copy(repo, copy, writer.tip(repo, repository.branch(repo)), held)
+
+
+def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:
+    """Bring a copy to commit `target` from both commits that an interrupted run may have left the index at."""
+    _, goal = writer.interrupted(repo)
+    if goal:
+        advance(repo, copy, goal, target, held)
+    advance(repo, copy, writer.marked(repo) or "", target, held)
+
+
+def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: int) -> bool:
+    """Put the copy in the index's place, then move the branch from `head` to `goal`; False: look again, try again.
+
+    That is git's own order. The commit of another git in between holds what the index holds, and ours is not made;
+    the other way round it would take ours back, since its index would lack our files. Where another git keeps the
+    index locked, the branch is moved without it, and the next run brings the index along.
+    """
+    writer.mark(repo, head, goal)
+    published = publish(repo, copy)
+    if published is Published.CHANGED:
+        writer.mark(repo, head)
+        return False
+    seen = _look(repo)
+    if not writer.move(repo, branch, head, goal, held):
+        return False
+    if published is Published.YES and _look(repo) == seen:
+        writer.unmark(repo)
+    return True
+
+
+def follow(repo: Repository, branch: str, head: str, goal: str, held: int) -> None:
+    """Move index and branch from `head` to `goal`; another git that moves the branch meanwhile wins."""
+    for _ in range(3):
+        with copied(repo) as copy:
+            advance(repo, copy, head, goal, held)
+            if move(repo, copy, branch, head, goal, held) or writer.tip(repo, branch) != head:
+                break
+    else:
+        writer.move(repo, branch, head, goal, held)
+    catch_up(repo, held)
+
+
+def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> None:
+    """Bring a copy from commit `base` to commit `head`, leaving alone every path where it was not at `base`.
+
+    "" stands for no commit at all.
+    """
+    if base == head:
+        return
+    base, head = (oid or repository.empty_tree(repo) for oid in (base, head))
+    changes = tree_changes(repo, base, head)
+    listed = repository.run(repo, "diff-index", "--cached", "--name-only", "--no-renames", "-z", base, env=env(copy))
+    theirs = set(listed.split(b"\0"))
+    update(repo, copy, [entry for entry in changes if entry.path not in theirs], held)
+
+
+def tree_changes(repo: Repository, base: str, head: str) -> list[IndexEntry]:
+    """List what `head` has that `base` has not, file by file; a deleted file has the mode `GONE`."""
+    raw = repository.run(repo, "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, head)
+    fields = raw.split(b"\0")
+    return [
+        IndexEntry(GONE if meta.endswith(b" D") else meta.split(b" ")[1], meta.split(b" ")[3], path)
+        for meta, path in zip(fields[::2], fields[1::2], strict=False)
+    ]
+
+
+def keep_bytes(repo: Repository) -> None:
+    """Have git compare notes byte by byte in this clone, whatever the attributes in the vault say of line ends."""
+    file = repo.common_dir / "info" / "attributes"
+    text = file.read_text("utf-8") if file.is_file() else ""
+    if BYTES not in text:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"{text.rstrip()}\n{BYTES}\n".lstrip(), encoding="utf-8")
+
+
+def update(repo: Repository, copy: Copy, entries: list[IndexEntry], held: int) -> None:
+    """Write these entries into a copy."""
+    if entries:
+        lines = b"".join(b"%b %b\t%b\0" % entry for entry in entries)
+        repository.run(repo, "update-index", "-z", "--index-info", stdin=lines, env=env(copy), held=held)
+
+
+def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Published:
+    """Put the copy in the index's place, unless the index has changed since, or another git keeps its lock."""
+    if not copy.path.exists():
+        return Published.YES  # no file was ever in it
+    lock = repo.git_dir / "index.lock"
+    if not _link(copy.path, lock, wait_seconds):
+        return Published.BUSY
+    if _look(repo) != copy.seen:
+        lock.unlink()
+        return Published.CHANGED
+    lock.replace(repo.git_dir / "index")
+    return Published.YES
+
+
+def heal(repo: Repository) -> None:
+    """Remove what a killed mdmem left: private copies, the lock that is another name of one, texts half-way.
+
+    To be called with the committer's lock held: then no process of ours is at work on them.
+    """
+    lock = repo.git_dir / "index.lock"
+    for left in repo.git_dir.glob(PREFIX + "*"):
+        if lock.exists() and left.exists() and lock.samefile(left):
+            lock.unlink(missing_ok=True)
+        left.unlink(missing_ok=True)
+    shutil.rmtree(repo.git_dir / PURGE_FOLDER, ignore_errors=True)
+    for folder in repo.git_dir.glob(MERGE_FOLDERS):
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _link(source: Path, lock: Path, wait_seconds: float) -> bool:
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            _link_or_copy(source, lock)
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _link_or_copy(source: Path, lock: Path) -> None:
+    try:
+        lock.hardlink_to(source)
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):  # a file system, or a system, without links
+        with lock.open("xb") as file:
+            file.write(source.read_bytes())
+
+
+def _look(repo: Repository) -> tuple[int, int, int] | None:
+    try:
+        found = (repo.git_dir / "index").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,35 @@
+"""One committer at a time: a lock that queues, and that git itself keeps when mdmem is killed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mdmem import files, system
+from mdmem.errors import BusyError
+
+
+@contextmanager
+def held(state_dir: str | Path, name: str = "git", wait_seconds: float = 60.0) -> Iterator[int]:
+    """Hold the lock `name`, waiting for those before us; gives its descriptor.
+
+    The descriptor goes to the git processes that write (`repository.run(held=...)`) and to no other:
+    when we are killed, the lock is free once the last of them has ended, never before.
+
+    Raises:
+        BusyError: when it is not free within `wait_seconds`.
+    """
+    folder = Path(state_dir)
+    files.make_folder(str(folder))
+    lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not system.lock(lock, wait_seconds):
+            raise BusyError(
+                f"Another mdmem process has been using the vault's history ({name}) for {wait_seconds:g} seconds. "
+                "Nothing is lost: the next commit includes these notes."
+            )
+        yield lock
+    finally:
+        os.close(lock)

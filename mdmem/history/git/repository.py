@@ -1,0 +1,312 @@
+"""The one door to git: every git process of mdmem starts here, and nothing of the caller's reaches it.
+
+The repository is named outright (`GIT_DIR`, `GIT_WORK_TREE`), inherited `GIT_*` variables are taken
+out, and the configuration that could start a program, open a prompt or rewrite text is overruled.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from mdmem import files
+from mdmem.errors import GitError, VaultError
+from mdmem.history.git.surroundings import (
+    ENVIRONMENT,
+    HINTS,
+    KEPT_FOR_THE_NETWORK,
+    LOCAL_ONLY,
+    OVERRULED,
+    STARTS_PROGRAMS,
+)
+
+if TYPE_CHECKING:
+    from git import Git
+
+BRANCH = "main"
+"""The branch of a new vault."""
+
+OWN_IDENTITY = ("mdmem", "mdmem@localhost")
+"""Who commits when git knows no name and address."""
+
+
+class Repository(NamedTuple):
+    """A vault's repository. Build with `open_vault` or `init`.
+
+    root: the vault, absolute.
+    git_dir: where HEAD and the index are; `common_dir`: where objects and refs are. Both are
+    `.git`, unless the vault is a linked work tree.
+    """
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+
+
+class GitResult(NamedTuple):
+    """A git command that has ended."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+def open_vault(root: str | Path) -> Repository:
+    """Find the repository whose top is `root`; one further up does not count.
+
+    Raises:
+        VaultError: when there is none.
+        GitError: when its own configuration would start programs on the vault's files.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        raise VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+    repo = _locate(root)
+    if repo is None:
+        raise VaultError(
+            f"{root} is not a git repository of its own. Run `mdmem init {root}`: it adds one and changes no note."
+        )
+    _make_private(repo)
+    _refuse_programs(repo)
+    return repo
+
+
+def _make_private(repo: Repository) -> None:
+    """Close the repository's folder to others.
+
+    Raises:
+        GitError: when it is somebody else's.
+    """
+    if repo.git_dir != repo.root / ".git" or repo.git_dir.is_symlink():
+        return  # kept elsewhere by its owner
+    try:
+        files.check_folder(str(repo.git_dir))
+    except OSError as error:
+        raise GitError(f"{repo.git_dir} is open to other users ({error.strerror}), so git is not run on it.") from error
+
+
+def init(root: str | Path) -> Repository:
+    """Make `root` a repository, unless it is one. No template, so no hooks; nothing is committed.
+
+    Raises:
+        GitError: when git is missing or fails.
+    """
+    root = Path(root)
+    root.mkdir(0o700, parents=True, exist_ok=True)
+    if _locate(root) is None:
+        start(root, ["init", "-q", "--template=", "-b", BRANCH, "."], repo=None)
+    return open_vault(root)
+
+
+def is_inside_other_repository(path: str | Path) -> str | None:
+    """Return the repository whose work tree `path` lies in, or None. One that begins at `path` does not count."""
+    for parent in Path(path).resolve().parents:
+        if (parent / ".git").exists():
+            return str(parent)
+    return None
+
+
+def run(
+    repo: Repository,
+    *args: str,
+    stdin: bytes | BinaryIO = b"",
+    env: dict[str, str] | None = None,
+    held: int | None = None,
+    network: bool = False,
+) -> bytes:
+    """Run one git command on the vault and give what it printed.
+
+    stdin: bytes, or a file to be read from where it stands.
+    held: the descriptor of a lock that the process is to keep until it ends, should we be killed before.
+    network: let git read the user's configuration, for credentials and addresses.
+
+    Raises:
+        GitError: when it fails; the message has git's own reason.
+    """
+    done = attempt(repo, *args, stdin=stdin, env=env, held=held, network=network)
+    if done.status:
+        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.")
+    return done.out
+
+
+def attempt(
+    repo: Repository,
+    *args: str,
+    stdin: bytes | BinaryIO = b"",
+    env: dict[str, str] | None = None,
+    held: int | None = None,
+    network: bool = False,
+) -> GitResult:
+    """Run one git command as `run` does, and leave its exit status to the caller."""
+    places = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root)}
+    extra = places | ({} if network else LOCAL_ONLY) | (env or {})
+    if not isinstance(stdin, bytes) or not stdin:
+        return start(
+            repo.root, args, repo=repo, env=extra, stdin=stdin or None, held=held, network=network, check=False
+        )
+    with tempfile.TemporaryFile(dir=repo.git_dir) as file:
+        file.write(stdin)
+        file.seek(0)
+        return start(repo.root, args, repo=repo, env=extra, stdin=file, held=held, network=network, check=False)
+
+
+def start(
+    cwd: Path,
+    args: list[str] | tuple[str, ...],
+    *,
+    repo: Repository | None,
+    env: dict[str, str] | None = None,
+    stdin: BinaryIO | None = None,
+    held: int | None = None,
+    network: bool = False,
+    check: bool = True,
+) -> GitResult:
+    """Start git in `cwd` with a literal argument list; wait for its end.
+
+    Raises:
+        GitError: when git is missing, or (with `check`) when it fails.
+    """
+    git, missing = _load()
+    settings = [word for setting in OVERRULED for word in ("-c", setting)]
+    ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
+    command = [*_without_inherited(ours, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
+    try:
+        # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
+        status, out, err = git(str(cwd)).execute(
+            command,
+            istream=stdin,
+            env=ours,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            start_new_session=True,
+            pass_fds=() if held is None or os.name == "nt" else (held,),
+        )
+    except (missing, OSError) as error:
+        raise GitError(f"git cannot be started ({type(error).__name__}). Install git 2.38 or later.") from error
+    done = GitResult(int(status), bytes(out), str(err))
+    if check and done.status:
+        raise GitError(f"git {args[0]} failed in {cwd}: {reason(done)}")
+    return done
+
+
+def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
+    """Start a Python program that starts git itself, in a repository of its own (a bare one, in `cwd`).
+
+    Raises:
+        GitError: when it cannot be started.
+    """
+    git, missing = _load()
+    ours = ENVIRONMENT | LOCAL_ONLY
+    command = [*_without_inherited(ours, network=False), sys.executable, "-P", "-m", module, *args]
+    try:
+        status, out, err = git(str(cwd)).execute(
+            command, env=ours, with_extended_output=True, with_exceptions=False, stdout_as_string=False
+        )
+    except (missing, OSError) as error:
+        raise GitError(f"{module} cannot be started ({type(error).__name__}).") from error
+    return GitResult(int(status), bytes(out), str(err))
+
+
+def reason(done: GitResult) -> str:
+    """Return git's own first word on a failure, one line; what follows is advice."""
+    lines = [line.strip() for line in done.err.splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    text = (said or lines or [f"exit status {done.status}"])[0]
+    return f"{text:.300}".rstrip(".") + "."
+
+
+def branch(repo: Repository) -> str:
+    """Return the full name of the branch that is checked out; it need not have a commit.
+
+    Raises:
+        GitError: when none is.
+    """
+    done = attempt(repo, "symbolic-ref", "--quiet", "HEAD")
+    if done.status:
+        raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
+    return os.fsdecode(done.out).strip()
+
+
+def empty_tree(repo: Repository) -> str:
+    """Return the id of the tree without files."""
+    return run(repo, "hash-object", "-t", "tree", os.devnull).decode("ascii").strip()
+
+
+def identity(repo: Repository) -> tuple[str, str]:
+    """Return who commits: `user.name` and `user.email` as git has them, else mdmem's own."""
+    done = attempt(repo, "config", "--null", "--get-regexp", r"^user\.(name|email)$", network=True)
+    found = dict(entry.split("\n", 1) for entry in done.out.decode("utf-8", "replace").split("\0") if "\n" in entry)
+    name, email = (_clean_name(found.get(key, "")) for key in ("user.name", "user.email"))
+    return name or OWN_IDENTITY[0], email or OWN_IDENTITY[1]
+
+
+def _clean_name(text: str) -> str:
+    return "".join(c for c in text if c.isprintable() and c not in "<>").strip()
+
+
+def _load() -> tuple[type[Git], type[Exception]]:
+    """Import GitPython, which looks for git as it is imported, a hundred milliseconds of CPU."""
+    try:
+        import git
+    except ImportError as error:
+        raise GitError("git is not installed, or not on PATH. Notes are kept; install it to have a history.") from error
+    return git.Git, git.GitCommandNotFound
+
+
+def _without_inherited(ours: dict[str, str], network: bool) -> list[str]:
+    """Begin the command with what takes the caller's `GIT_*` out; nothing when there are none.
+
+    GitPython can add to the environment, not remove, and an empty `GIT_INDEX_FILE` is not an absent one.
+    """
+    kept = KEPT_FOR_THE_NETWORK if network else ()
+    names = [name for name in os.environ if name.startswith("GIT_") and name not in ours and name not in kept]
+    if os.name == "nt":  # where no program `env` is: what this process inherited, nobody else in it needs
+        for name in names:
+            del os.environ[name]
+        return []
+    return ["env", *(word for name in names for word in ("-u", name))] if names else []
+
+
+def _locate(root: Path) -> Repository | None:
+    dot_git = root / ".git"
+    if dot_git.is_dir():
+        return Repository(root, dot_git, dot_git)
+    if not dot_git.is_file():
+        return None
+    text = dot_git.read_text("utf-8", "surrogateescape")
+    git_dir = (root / text.removeprefix("gitdir:").strip()).resolve()
+    if not (git_dir / "HEAD").is_file():
+        return None
+    link = git_dir / "commondir"
+    common = (git_dir / link.read_text("utf-8").strip()).resolve() if link.is_file() else git_dir
+    return Repository(root, git_dir, common)
+
+
+def _refuse_programs(repo: Repository) -> None:
+    """Refuse a vault whose own configuration names a program: a filter, a proxy, a way to a remote.
+
+    What the user's own configuration names is theirs to run.
+
+    Git is asked only when a word of the file gives reason to.
+    """
+    files = (repo.common_dir / "config", repo.git_dir / "config.worktree")
+    text = b"".join(file.read_bytes() for file in files if file.is_file()).lower()
+    if not any(word in text for word in HINTS):
+        return
+    listed = attempt(repo, "config", "--null", "--includes", "--list", "--show-scope").out.decode("utf-8", "replace")
+    fields = listed.split("\0")
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        starts = any(key.startswith(head) and key.endswith(tails) for head, tails in STARTS_PROGRAMS)
+        switch = value.lower() in ("", "false", "true", "0", "1", "no", "yes", "off", "on")
+        if scope not in ("local", "worktree") or not starts or switch:
+            continue
+        raise GitError(
+            f"The vault's own git configuration names a program ({key}), so git is not run on it. Take it out with: "
+            f"git -C {repo.root} config --unset-all {key} (your own goes into `git config --global`)."
+        )

@@ -1,0 +1,203 @@
+"""Commits written by `git fast-import`, from bytes in memory: no index, no filters, no hooks.
+
+Its cost does not grow with the vault. The branch is moved afterwards, in one step, only if nobody else moved it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from mdmem.errors import GitError
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+
+MARK = "mdmem-commit"
+"""A file in the git folder while commits are written: the commit before them, "" for none; then, on a second line,
+the tip that the branch has and the one that it is about to get."""
+
+PENDING = "refs/mdmem/pending"
+"""Keeps commits that no branch has yet from git's garbage collection."""
+
+LONG_AGO_SECONDS = 3600.0
+"""What happened longer ago was not captured just now, but imported, or is committed late."""
+
+STALE_SECONDS = 1.0
+"""Git holds the lock of a ref for milliseconds."""
+
+
+class CommitDraft(NamedTuple):
+    """A commit to be.
+
+    message: subject, body, trailers.
+    puts: vault path -> the file's bytes; deletes: vault paths.
+    merges: commits that are its further parents.
+    author: who wrote it and when, as git keeps that ("Ada <ada@example.org> 1789372800 +0200"); "": who commits, now.
+    happened: when what it holds happened, in seconds; 0 for now.
+    """
+
+    message: str
+    puts: Mapping[str, bytes]
+    deletes: tuple[str, ...] = ()
+    merges: tuple[str, ...] = ()
+    author: str = ""
+    happened: float = 0.0
+
+
+def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -> list[str]:
+    """Write commits on top of `head` ("" for none) that no branch has yet; return their ids, oldest first.
+
+    Raises:
+        GitError: when git fails.
+    """
+    who = "{} <{}>".format(*repository.identity(repo))
+    with tempfile.TemporaryFile(dir=repo.git_dir) as stream:
+        stream.writelines(_stream(PENDING, head, drafts, who, _committed(repo, head, drafts)))
+        stream.seek(0)
+        words = ("fast-import", "--quiet", "--done", "--force", "--date-format=raw")
+        done = repository.attempt(repo, *words, stdin=stream, env=_person(who), held=held)
+    if done.status == 0:
+        return done.out.decode("ascii").split()
+    for report in repo.git_dir.glob("fast_import_crash_*"):
+        report.unlink(missing_ok=True)
+    raise _failed(repo, done)
+
+
+def move(repo: Repository, branch: str, head: str, goal: str, held: int) -> bool:
+    """Move a branch from `head` ("" when it has no commit) to `goal`; False when another git has moved it.
+
+    Raises:
+        GitError: when git fails.
+    """
+    who = "{} <{}>".format(*repository.identity(repo))
+    words = ("update-ref", "-m", "mdmem", branch, goal, head or "0" * len(goal))
+    done = repository.attempt(repo, *words, env=_person(who), held=held)
+    if done.status and tip(repo, branch) == head:
+        raise _failed(repo, done)
+    repository.attempt(repo, "update-ref", "-d", PENDING, held=held)
+    return done.status == 0
+
+
+def write(repo: Repository, branch: str, head: str, drafts: list[CommitDraft], held: int) -> bool:
+    """Write commits on top of `head`, the tip of `branch`, and move the branch; False when another git has moved it.
+
+    For commits that leave the index as it is; others go through `index.move`.
+
+    Raises:
+        GitError: when git fails.
+    """
+    return move(repo, branch, head, prepare(repo, head, drafts, held)[-1], held)
+
+
+def _failed(repo: Repository, done: repository.GitResult) -> GitError:
+    return GitError(f"git could not write the commit in {repo.root}: {repository.reason(done)} No note is lost.")
+
+
+def tip(repo: Repository, branch: str) -> str:
+    """Return the id of a branch's last commit, "" for none."""
+    done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{branch}^{{commit}}")
+    return done.out.decode("ascii").strip()
+
+
+def mark(repo: Repository, head: str, goal: str = "") -> None:
+    """Note that commits are being written on top of `head`; the base of a mark that is there already stays.
+
+    goal: the commit that the branch is about to get.
+    """
+    base = marked(repo)
+    temp = repo.git_dir / f"{MARK}.{os.getpid()}"
+    temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
+    temp.replace(repo.git_dir / MARK)
+
+
+def marked(repo: Repository) -> str | None:
+    """Return the commit that was the last before an interrupted run, "" for none; None when nothing was interrupted."""
+    try:
+        return (repo.git_dir / MARK).read_text("ascii").partition("\n")[0].strip()
+    except FileNotFoundError:
+        return None
+
+
+def interrupted(repo: Repository) -> tuple[str, str]:
+    """Return from which tip an interrupted run was about to move the branch, and where to; "" for not that far."""
+    head, _, goal = (repo.git_dir / MARK).read_text("ascii").partition("\n")[2].partition(" ")
+    return head, goal
+
+
+def unmark(repo: Repository) -> None:
+    """Note that index and branch agree again."""
+    (repo.git_dir / MARK).unlink(missing_ok=True)
+
+
+def heal(repo: Repository, branch: str) -> None:
+    """Remove the locks of refs that a killed run of ours left.
+
+    To be called with the committer's lock held, which git itself keeps until it ends: a lock that is
+    younger than our mark, and stays, is then nobody's.
+    """
+    path = repo.git_dir / MARK
+    if not path.exists():
+        return
+    begun = path.stat().st_mtime_ns
+    for lock in (repo.git_dir / "HEAD.lock", *(repo.common_dir / f"{ref}.lock" for ref in (branch, PENDING))):
+        if not lock.exists() or lock.stat().st_mtime_ns < begun:
+            continue
+        time.sleep(max(0.0, lock.stat().st_mtime + STALE_SECONDS - time.time()))
+        if lock.exists() and lock.stat().st_mtime + STALE_SECONDS <= time.time():
+            lock.unlink()
+
+
+def _person(who: str) -> dict[str, str]:
+    name, email = who.removesuffix(">").split(" <")
+    return {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email}
+
+
+def _committed(repo: Repository, head: str, drafts: list[CommitDraft]) -> list[float]:
+    """Return each commit's time: now; of what was stored long ago (imported), that of then, unless a commit is newer.
+
+    Git takes commits for older than the ones that follow: `git log --since` would stop at an older one in between.
+    """
+    now = time.time()
+    if not any(draft.happened and draft.happened < now - LONG_AGO_SECONDS for draft in drafts):
+        return [now] * len(drafts)
+    last = float(repository.run(repo, "log", "-1", "--format=%ct", head)) if head else 0.0
+    times = []
+    for draft in drafts:
+        last = max(last, min(draft.happened or now, now))
+        times.append(last)
+    return times
+
+
+def _signature(who: str, moment: float) -> str:
+    return f"{who} {int(moment)} {time.strftime('%z', time.localtime(moment))}"
+
+
+def _stream(branch: str, head: str, drafts: list[CommitDraft], who: str, committed: list[float]) -> Iterator[bytes]:
+    for number, (draft, moment) in enumerate(zip(drafts, committed, strict=True), 1):
+        signature = _signature(who, moment)
+        author = draft.author or _signature(who, min(draft.happened or moment, moment))
+        text = draft.message.encode("utf-8", "replace")
+        yield f"commit {branch}\nmark :{number}\n".encode()
+        people = f"author {author}\ncommitter {signature}\n".encode("utf-8", "replace")
+        yield people + f"data {len(text)}\n".encode() + text + b"\n"
+        if number == 1 and head:
+            yield f"from {head}\n".encode()
+        for parent in draft.merges:
+            yield f"merge {parent}\n".encode()
+        for path in draft.deletes:
+            yield b"D " + _quoted(path) + b"\n"
+        for path, data in draft.puts.items():
+            yield b"M 100644 inline " + _quoted(path) + f"\ndata {len(data)}\n".encode() + data + b"\n"
+        yield b"\n"
+    for number in range(1, len(drafts) + 1):
+        yield f"get-mark :{number}\n".encode()
+    yield b"done\n"
+
+
+def _quoted(path: str) -> bytes:
+    """Write a path between quotes, as fast-import reads any path."""
+    raw = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + raw + b'"'

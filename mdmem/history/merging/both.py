@@ -1,0 +1,135 @@
+"""One note that was changed on two machines: nothing of either is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mdmem.history.changes import MARKDOWN
+from mdmem.history.git.repository import Repository
+from mdmem.history.merging import merge
+from mdmem.vault import front_matter, generated, journal
+
+LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
+"""Files of which a line more does no harm."""
+
+LATEST_WINS = frozenset(["ended", "updated"])
+EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
+"""What a page says of how it was made: of two machines that made the same page, one is as right as the other."""
+
+MADE_TWICE = EARLIEST_WINS | {"title", "aliases"}
+"""The same of a session's page that two machines made, each after its own first prompt."""
+
+OTHER = "_other"
+"""Ends the name of the front matter key that holds the other side's value."""
+
+
+class Both(NamedTuple):
+    """The note with both sides' changes. conflict: a person is to choose between two texts in it."""
+
+    data: bytes
+    conflict: bool
+
+
+def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
+    """Merge two versions of a note: its front matter key by key, its body line by line.
+
+    None when it is no text, its front matter cannot be told from its body, or it is no note, so that no mark
+    could stand in it: then both files are to be kept.
+    """
+    name = path.rpartition("/")[2]
+    written = name == journal.PROJECT_PAGE or journal.is_page(path)  # where both changed a line, both stay, unmarked
+    if not path.endswith(MARKDOWN):
+        merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
+        return None if merged.conflicts else Both(merged.data, conflict=False)
+    texts = [_text(data) for data in (ours, base, theirs)]
+    if None in texts:
+        return None
+    like = generated.inside(ours)
+    texts = [texts[0], *(_text(generated.replaced(data, like)) for data in (base, theirs))]  # made again after a merge
+    (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
+    heads = (_entries(our_head), _entries(base_head), _entries(their_head))
+    made = EARLIEST_WINS if written else frozenset[str]()
+    head, clash = _merge_heads(*heads, made=MADE_TWICE if made and not base else made)
+    front = f"---\n{head}---\n".encode() if head else b""
+    if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
+        titles = _titles(heads, head)
+        our_body = our_body.replace(f"# {titles.ours}\n", f"# {titles.new}\n", 1)
+        their_body = their_body.replace(f"# {titles.theirs}\n", f"# {titles.new}\n", 1)
+    body = merge.three_way(
+        repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=bool(base)
+    )
+    return Both(front + body.data, clash or bool(body.conflicts))
+
+
+class Titles(NamedTuple):
+    """The titles of two versions of a page, and of what they become."""
+
+    ours: str
+    theirs: str
+    new: str
+
+
+def _titles(heads: tuple[dict[str, str], ...], merged: str) -> Titles:
+    entries = (heads[0].get("title", ""), heads[2].get("title", ""), _entries(merged).get("title", ""))
+    return Titles(*(str(front_matter.read(entry)[0].get("title", "")) for entry in entries))
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    broken = text.startswith(("---\r\n", "\ufeff")) or (text.startswith("---\n") and "\n---\n" not in text[3:])
+    return None if broken or "\0" in text else text
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """Cut a text into the lines of its front matter, fences left out, and everything after."""
+    if not text.startswith("---\n"):
+        return "", text
+    end = text.index("\n---\n", 3)
+    return text[4 : end + 1], text[end + 5 :]
+
+
+def _entries(head: str) -> dict[str, str]:
+    """Cut front matter into its keys, each with all the lines that belong to it; comments belong to what is above."""
+    found: dict[str, str] = {}
+    key = ""
+    for line in head.splitlines(keepends=True):
+        if line[0] not in " \t#-\n" and ":" in line:
+            key = line.partition(":")[0]
+        found[key] = found.get(key, "") + line
+    return found
+
+
+def _merge_heads(
+    ours: dict[str, str], base: dict[str, str], theirs: dict[str, str], *, made: frozenset[str]
+) -> tuple[str, bool]:
+    merged: list[str] = []
+    conflict = False
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        our, was, their = ours.get(key), base.get(key), theirs.get(key)
+        if our == their or their == was:
+            merged.append(our or "")
+        elif our == was:
+            merged.append(their or "")
+        elif our is None or their is None:
+            merged.append(our or their or "")
+        elif key in made:
+            merged.append(min(our, their))
+        else:
+            text, clash = _merge_entry(key, our, their)
+            merged.append(text)
+            conflict = conflict or clash
+    return "".join(merged), conflict
+
+
+def _merge_entry(key: str, our: str, their: str) -> tuple[str, bool]:
+    """Merge two values of one key: lists are joined, the later time wins, of anything else both are kept."""
+    values = [front_matter.read(text)[0].get(key) for text in (our, their)]
+    if all(isinstance(value, list) for value in values):
+        joined = list(dict.fromkeys(str(item) for value in values for item in value or []))
+        return front_matter.write({key: joined}).removeprefix("---\n").removesuffix("---\n"), False
+    if key in LATEST_WINS:
+        return max(our, their), False
+    return our + their.replace(key, key + OTHER, 1), True

@@ -1,0 +1,108 @@
+"""Two histories into one tree: what each side added, changed, deleted or renamed, path by path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from mdmem.history import past
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.merging import both, renames
+from mdmem.history.merging.renames import Tree
+
+
+class Joined(NamedTuple):
+    """How our tree becomes the common one.
+
+    puts: path -> bytes; deletes: paths. conflicts: notes that now hold two versions, for a person to choose.
+    refused: what theirs has and no vault takes, such as links.
+    moved: deleted path of ours -> the path under which the file is put.
+    """
+
+    puts: dict[str, bytes]
+    deletes: tuple[str, ...]
+    conflicts: list[str]
+    refused: list[str]
+    moved: Mapping[str, str] = MappingProxyType({})
+
+
+def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
+    """Merge two commits that come from `base` ("" when they have nothing in common).
+
+    A note that one side deleted and the other changed is kept. What one side moved is moved for the other as well.
+    """
+    our_tree, _ = tree(repo, ours)
+    their_tree, refused = tree(repo, theirs)
+    base_tree, _ = tree(repo, base) if base else ({}, [])
+    places = renames.align(repo, base, base_tree, (ours, our_tree), (theirs, their_tree))
+    was, our, their = (
+        {new: found[path] for path, new in to.items()}
+        for found, to in zip((base_tree, our_tree, their_tree), places, strict=True)
+    )
+    taken = {path: _choose(was.get(path), our.get(path), their.get(path)) for path in {**our, **their}}
+    clashing = [path for path, oid in taken.items() if oid is None and path in our and path in their]
+    final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid}
+    conflicts: list[str] = []
+    final |= _resolve(repo, clashing, was, our, their, conflicts)
+    wanted = {oid for path, oid in final.items() if isinstance(oid, str) and our_tree.get(path) != oid}
+    texts = past.blobs_of(repo, sorted(wanted))
+    puts = {
+        path: oid if isinstance(oid, bytes) else texts[oid]
+        for path, oid in sorted(final.items())
+        if our_tree.get(path) != oid
+    }
+    deletes = tuple(path for path in sorted(our_tree) if path not in final)
+    moved = {path: places.ours[path] for path in deletes if places.ours[path] in puts}
+    return Joined(puts, deletes, sorted(conflicts), refused, moved)
+
+
+def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
+    """List the files of a commit, and apart from them what no vault takes."""
+    files: Tree = {}
+    refused: list[str] = []
+    for line in os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid)).split("\0"):
+        head, _, path = line.partition("\t")
+        if head.startswith("100") and _is_safe(path):
+            files[path] = head.split(" ")[2]
+        elif path:
+            refused.append(path)
+    return files, refused
+
+
+def _is_safe(path: str) -> bool:
+    parts = path.split("/")
+    return not any(part.lower().rstrip(". ") in ("", ".git", "git~1") or "\\" in part for part in parts)
+
+
+def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
+    """Decide on one path by the ids of three blobs; None when it goes, or when the texts have to be merged."""
+    if our == their or their == was:
+        return our
+    if our == was:
+        return their
+    if our is None or their is None:
+        return our or their
+    return None
+
+
+def _resolve(
+    repo: Repository, paths: list[str], was: Tree, our: Tree, their: Tree, conflicts: list[str]
+) -> dict[str, bytes]:
+    """Merge the texts that both sides changed; what cannot be merged becomes two files."""
+    oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
+    texts = past.blobs_of(repo, sorted(oids))
+    done: dict[str, bytes] = {}
+    for path in paths:
+        base, ours, theirs = texts.get(was.get(path, ""), b""), texts[our[path]], texts[their[path]]
+        merged = both.merge_note(repo, path, ours, base, theirs)
+        if merged is None:
+            stem, dot, ending = path.rpartition(".")
+            done |= {path: ours, f"{stem or path}.conflict-{their[path][:8]}{dot}{ending if stem else ''}": theirs}
+        else:
+            done[path] = merged.data
+        if merged is None or merged.conflict:
+            conflicts.append(path)
+    return done

@@ -1,0 +1,186 @@
+"""The journal: what was asked, what came of it and which files it touched, session by session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem.config import Config
+from mdmem.errors import VaultError
+from mdmem.history.git import repository
+from mdmem.vault import disk, journal, note
+
+CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
+"""Tools, in lower case, whose files are listed as touched."""
+
+UNREAD_LABELS = frozenset(["bash", "read", "grep", "glob", "ls", "webfetch", "websearch", "task", "agent"])
+"""Third parts of file names, of notes that add nothing to the journal: they are counted without being read."""
+
+
+class LoggedSession(NamedTuple):
+    """One session of the journal.
+
+    folder: vault-relative, with slashes. day: its local date, as the folder has it.
+    started, ended: ISO 8601 in UTC. asks: the prompts' titles, in order.
+    outcome: the title of the last answer, "" without one. files: what was changed, each once, in order.
+    notes: how many notes it left, its own page not counted.
+    """
+
+    session: str
+    project: str
+    agent: str
+    branch: str
+    title: str
+    folder: str
+    day: str
+    started: str
+    ended: str
+    asks: list[str]
+    outcome: str
+    files: list[str]
+    notes: int
+
+
+class Stat(NamedTuple):
+    """What one commit did to the vault: how many files it added, changed and deleted."""
+
+    oid: str
+    time: str
+    subject: str
+    session: str
+    added: int
+    changed: int
+    deleted: int
+
+
+def sessions(
+    config: Config, *, project: str = "", since: str = "", file: str = "", session: str = ""
+) -> Iterator[LoggedSession]:
+    """Yield the sessions of the vault, the last one first.
+
+    project: its exact name. since: a date or a time in ISO 8601, UTC; what began before is left out.
+    file: part of the path of a touched file. session: the beginning of its id, or of its folder's name.
+    """
+    for folder in _folders(Path(config.vault), project, _day_before(since)):
+        found = _read(config.vault, folder)
+        if found is None or (since and found.started < since):
+            continue
+        if session and not (found.session.startswith(session) or folder.rpartition("/")[2].startswith(session)):
+            continue
+        if file and not any(file in path for path in found.files):
+            continue
+        yield found
+
+
+def stats(config: Config) -> list[Stat]:
+    """Return every commit of the vault, the last one first, with the number of files it touched.
+
+    Raises:
+        VaultError: when the vault is no repository.
+    """
+    repo = repository.open_vault(config.vault)
+    form = "--format=%x00%x00%H%x00%cI%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
+        return []
+    out = repository.run(repo, "log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
+    return [_stat(text) for text in os.fsdecode(out).split("\0\0\0") if text] if out else []
+
+
+def _day_before(since: str) -> str:
+    """Return a day whose folders may hold something that began at `since`: they have the local date."""
+    try:
+        return (date.fromisoformat(since[:10]) - timedelta(days=1)).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
+    """Return the folders of sessions, newest day and hour first."""
+    found = [
+        (day.name, folder.name, f"journal/{owner.name}/{day.name}/{folder.name}")
+        for owner in _below(root / "journal")
+        if not project or owner.name == project
+        for day in _below(Path(owner.path))
+        if day.name >= since_day
+        for folder in _below(Path(day.path))
+    ]
+    return (path for _, _, path in sorted(found, reverse=True))
+
+
+def _below(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return [item for item in found if item.is_dir(follow_symlinks=False) and not item.name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _read(root: str, path: str) -> LoggedSession | None:
+    try:
+        with disk.open_folder(root, tuple(path.split("/"))) as folder:
+            names = sorted(name for name in folder.names() if disk.is_note_path(name, ours=False))
+            read = {name: disk.read(folder, name) for name in names if _label(name) not in UNREAD_LABELS}
+    except (OSError, VaultError):
+        return None  # deleted meanwhile, or not ours to read
+    notes = {name: note.parse(data).meta for name, data in read.items() if data is not None}
+    name = journal.page_of(names, path)
+    page = notes.pop(name, {})
+    if not names:
+        return None
+    metas = sorted(notes.values(), key=lambda meta: (_number(meta, "prompt"), _number(meta, "sequence")))
+    return _session(path, page, metas, len(names) - bool(name))
+
+
+def _label(name: str) -> str:
+    parts = name.split("-", 3)
+    return parts[2] if len(parts) == 4 else ""
+
+
+def _session(path: str, page: dict[str, object], metas: list[dict[str, object]], count: int) -> LoggedSession:
+    first: dict[str, object] = {}
+    for meta in (page, *metas):
+        first = {**meta, **first}
+    times = sorted(_text(meta, "created") for meta in metas if meta.get("created"))
+    asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
+    answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
+    return LoggedSession(
+        session=_text(first, "session"),
+        project=_text(first, "project"),
+        agent=_text(first, "agent"),
+        branch=_text(first, "branch"),
+        title=_text(page, "title") or (asks or [""])[0] or path.rpartition("/")[2],
+        folder=path,
+        day=path.split("/")[2],
+        started=_text(page, "started") or (times or [_text(page, "created")])[0],
+        ended=_text(page, "ended") or (times or [_text(page, "created")])[-1],
+        asks=asks,
+        outcome=(answers or [""])[-1],
+        files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
+        notes=count,
+    )
+
+
+def _touched(meta: dict[str, object]) -> list[str]:
+    files = meta.get("files")
+    if _text(meta, "tool").lower() not in CHANGING_TOOLS or meta.get("success") is False:
+        return []
+    return [str(file) for file in files] if isinstance(files, list) else []
+
+
+def _text(meta: dict[str, object], key: str) -> str:
+    value = meta.get(key)
+    return "" if value is None else str(value)
+
+
+def _number(meta: dict[str, object], key: str) -> int:
+    value = meta.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _stat(text: str) -> Stat:
+    oid, time, subject, session, *rest = text.strip("\0").split("\0")
+    kinds = [field.strip() for field in rest[::2]]
+    return Stat(oid, time, subject, session, *(kinds.count(kind) for kind in "AMD"))

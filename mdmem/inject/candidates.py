@@ -1,0 +1,231 @@
+"""Candidates: what a text, a file or a project brings to mind, and for everything not shown the reason."""
+
+from __future__ import annotations
+
+import time
+
+from mdmem.inject import entry, evidence, recent
+from mdmem.inject.block import Item, Section
+from mdmem.search import engine, recall
+from mdmem.search.query import Filter, Query
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.vault import disk, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from mdmem.inject.context import At
+    from mdmem.search.asking.shape import Shape
+    from mdmem.search.engine import SearchHit
+    from mdmem.search.recall import Answer
+
+FIRST_SHARE = 0.6
+"""The share of a block that its best answer may take."""
+SECOND_SHARE = 0.18
+MAX_OF_FILE = 3
+FAILURE_CHARS = 1_500
+"""The size of what is given after a failure."""
+FILE_CHARS = 800
+"""The size of what is given before a file is read or changed."""
+_JUST_SECONDS = 10.0
+"""A prompt of this session that was stored this recently is the one that is being answered."""
+_PERSONS = ("note", "decision", "preference", "lesson")
+"""The kinds of notes that a person keeps."""
+_SPARE = 3
+
+
+class Found:
+    """An answer and what was made of it: how it is shown, or None, and why it is not."""
+
+    __slots__ = ("answer", "item", "left_out")
+
+    def __init__(self, answer: Answer, item: Item | None, left_out: str = "") -> None:
+        self.answer = answer
+        self.item = item
+        self.left_out = left_out
+
+
+def has_topic(text: str) -> bool:
+    """Whether a text has a word to search by, beside function words."""
+    return any(word.lower() not in STOPWORDS for word in analysis.words(text))
+
+
+def looked_up(at: At, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
+    """Return what a query finds, best first, each with how it is shown or why it is not.
+
+    shape: how the prompt asks, which says how well an answer must fit; None for a query nobody asked.
+    """
+    if not has_topic(query):
+        return []
+    guess = _guess(at, query, "turn" if shape is None else "explicit")
+    answers = recall.answers(
+        at.config,
+        query,
+        project=None if at.config.settings.inject.other_projects else at.project,
+        without_session=at.record.id if without_session else "",
+        limit=2 * evidence.MAX_ANSWERS,
+        budget_seconds=at.seconds_left / 2,
+        guess=guess,
+        here=at.here,
+        now=_other_time(at.now),
+    )
+    # What a guess found need not share a word with the question: then the gap in the scores decides alone.
+    kept, why = evidence.chosen(None if guess else shape, _persons_first(answers))
+    terms = frozenset(analysis.query_terms(query))
+    chars = at.config.settings.inject.chars
+    limit = at.config.settings.inject.recall_limit
+    found: list[Found] = []
+    count = 0
+    for answer in answers:
+        if answer not in kept or count >= limit:
+            found.append(Found(answer, None, why if answer not in kept else "no room"))
+            continue
+        room = int(chars * (SECOND_SHARE if count else FIRST_SHARE))
+        item, left_out = _shown(at, answer, terms, room)
+        count += item is not None
+        found.append(Found(answer, item, left_out))
+    return sorted(
+        found, key=lambda one: answers.index(one.answer) if one.answer not in kept else kept.index(one.answer)
+    )
+
+
+def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
+    """Put what a person wrote or decided before other answers that are about as good."""
+    ordered = list(answers)
+    top = ordered[0].score if ordered else 0.0
+    return sorted(
+        ordered, key=lambda one: not (one.score >= 0.7 * top and not one.folder and one.hits[0].kind in _PERSONS)
+    )
+
+
+def _shown(at: At, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
+    hit = answer.hits[0]
+    if hit.session == at.record.id and hit.kind == "prompt" and hit.created > disk.iso_time(at.now - _JUST_SECONDS):
+        return None, "the prompt itself"
+    return entry.of(at, answer, terms, room)
+
+
+def section(found: Iterable[Found], heading: str) -> Section:
+    """Keep what is to be shown of what was found; name what stands above already."""
+    found = list(found)
+    above = [one.answer.hits[0].id for one in found if one.left_out == entry.ABOVE][:5]
+    items = [one.item for one in found if one.item is not None]
+    remark = f"Given above: {', '.join(f'[mem:{name}]' for name in above)}." if above and not items else ""
+    return Section(heading, items, remark)
+
+
+def _other_time(now: float) -> datetime | None:
+    """Return the time that it is to be, where it is not what the clock says: `datetime` is slow to load."""
+    if abs(now - time.time()) < 60.0:
+        return None
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(now, UTC)
+
+
+def _guess(at: At, query: str, caller: str) -> str:
+    """Ask a model for a guess, where the user's settings say so; the search keeps its own part of the deadline."""
+    settings = at.config.settings
+    if not settings.expand.enabled:
+        return ""
+
+    room = at.deadline - time.monotonic() - settings.inject.deadline_seconds
+    from mdmem.search.expansion import hyde
+
+    return hyde.guess(at.config, query, caller=caller, seconds=max(room, 0.0))
+
+
+# -- of a file -------------------------------------------------------------------------------------
+
+
+def about_file(at: At, path: str) -> Section:
+    """Return the newest turns and notes that are about exactly this file, those that failed before the others."""
+    name = _within(path, at.place.worktree)
+    recall.make_ready(at.config, at.seconds_left / 2)
+    asked = Query(filters=(Filter("file", (name.lower(),)),))
+    hits = engine.search(at.config, asked, sort="newest", limit=40, update=False, here=at.here, collapse=False).hits
+    known = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
+    items: list[Item] = []
+    turns: set[tuple[str, tuple[int, ...]]] = set()
+    for hit in sorted(known, key=lambda hit: hit.facts.get("success") is not False):
+        folder, _, file = hit.path.rpartition("/")
+        turn = (folder, journal.numbers(file)[:1])
+        if turn in turns or len(items) >= MAX_OF_FILE:
+            continue
+        turns.add(turn)
+        make = entry.of_turn if turn[1] else entry.of_note
+        item, _ = make(at, hit, frozenset([name.lower()]), FILE_CHARS // MAX_OF_FILE)
+        items += [item] if item is not None else []
+    return Section(f"What is known of {name}", items)
+
+
+def _is_about(hit: SearchHit, name: str) -> bool:
+    """Whether a note is about a file by its path, not by a mention of some file's name."""
+    files = hit.facts.get("files")
+    if isinstance(files, (list, tuple)) and files:
+        return name in map(str, files)
+    return hit.kind in (*_PERSONS, "response") and "/" in name
+
+
+def _within(path: str, root: str) -> str:
+    """Return a file's name as notes have it: as seen from the project's working tree, where it lies inside."""
+    inside = root.rstrip("/") + "/"
+    return path.removeprefix(inside) if path.startswith(inside) else path.lstrip("/")
+
+
+def _is_at_home(at: At, hit: SearchHit) -> bool:
+    return hit.project in ("", *at.names) or at.config.settings.inject.other_projects
+
+
+# -- durable notes ---------------------------------------------------------------------------------
+
+MAX_INDEX_LINES = 40
+MAX_INDEX_CHARS = 3_000
+
+
+def durable(at: At, uses: dict[str, int]) -> Section:
+    """List the notes that stay true: a person's, decisions, preferences, lessons; pinned first, the most used next.
+
+    uses: id -> how often it was given to an agent.
+    """
+    recall.make_ready(at.config, at.seconds_left / 2)
+    found = {hit.id: hit for hit in _pinned_or_durable(at) if _is_at_home(at, hit)}
+    pinned = {hit.id for hit in _matching(at, Filter("is", ("pinned",)))}
+    hits = sorted(found.values(), key=lambda hit: hit.created, reverse=True)
+    hits.sort(key=lambda hit: (hit.id not in pinned, -uses.get(hit.id, 0)))
+    items: list[Item] = []
+    chars = more = 0
+    for hit in hits:
+        item = _line(at, hit, full=hit.id in pinned)
+        if item is None:
+            continue
+        chars += len(item.title) + len(item.text) + 45
+        if len(items) >= MAX_INDEX_LINES or chars > MAX_INDEX_CHARS:
+            more += 1
+        else:
+            items.append(item)
+    return Section("Notes that stay true", items, f"({more} more: `mdmem search kind:decision`)" if more else "")
+
+
+def _pinned_or_durable(at: At) -> Iterable[SearchHit]:
+    yield from _matching(at, Filter("is", ("pinned",)))
+    yield from _matching(at, Filter("kind", _PERSONS))
+
+
+def _matching(at: At, wanted: Filter) -> tuple[SearchHit, ...]:
+    query, limit = Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES
+    found = engine.search(at.config, query, sort="newest", limit=limit, update=False, here=at.here, collapse=False)
+    return found.hits
+
+
+def _line(at: At, hit: SearchHit, *, full: bool) -> Item | None:
+    """Make a line of the index; a pinned note has its first sentence as well."""
+    if hit.id in at.given:
+        return None
+    parsed = recent.read(at.config, hit.path)
+    if recent.left_out(parsed, at.event.agent) or parsed.meta.get("status") == "retired":
+        return None
+    return entry.plain(at, hit, at.gate.stored(parsed.body) if full else "", 330 if full else 130)

@@ -1,0 +1,342 @@
+"""Context: what an event is given, from which memories and why; remembered, so that nothing is given twice."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+
+from mdmem import project
+from mdmem.agents import prompts
+from mdmem.hashing import short
+from mdmem.inject import block, candidates, given, occasion, recent, turns
+from mdmem.inject.block import Section
+from mdmem.search import fold, staged
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import LIKELY, SURE
+from mdmem.search.gate import Gate
+from mdmem.vault import disk, exclusions, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mdmem.agents import Event
+    from mdmem.config import Config
+    from mdmem.project import Project
+    from mdmem.search.asking.shape import Shape
+
+RECALLED = "Notes on what is asked"
+RELATED = "Notes related to this session"
+
+LOOK_BACK = 3
+"""So many times as many turns as make the query are looked through for those that have a topic."""
+
+DISTRUST_SECONDS = 0.25
+"""Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
+
+
+class At:
+    """One event being answered: what every rule may ask for.
+
+    project: the name of its folder in the journal, or what that would be. names: all that the project is called
+    in notes. here: the same, and the code's branch. deadline: on the monotonic clock.
+    """
+
+    __slots__ = (
+        "config",
+        "deadline",
+        "event",
+        "gate",
+        "given",
+        "here",
+        "names",
+        "now",
+        "place",
+        "project",
+        "record",
+        "started",
+    )
+
+    def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
+        # No file system takes half a character or a NUL.
+        event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")
+        self.config = config
+        self.event = event
+        self.now = now
+        self.deadline = deadline
+        self.started = time.monotonic()
+        self.record = journal.Record(config, journal.session_id(event))
+        self.gate = Gate(config, self.record.key)
+        self.place = place or project.identify(event.cwd)
+        name = self.gate.name(self.place.name)
+        self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
+        self.names = frozenset([self.project, name])
+        self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
+        self.given = given.ids(self.record)
+
+    @property
+    def seconds_left(self) -> float:
+        """How long a search may still take."""
+        return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
+
+
+class Offer:
+    """What could be given: sections of memories, and for the log why, and how long the queries were.
+
+    claimed: whether the once-a-session search was taken for it. asked: whether the prompt surely asks for something
+    of the past. marks: what else is remembered as given.
+    chars: how long the block may be, where it is not the usual.
+    """
+
+    __slots__ = ("asked", "chars", "claimed", "marks", "query_chars", "sections", "why")
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self.why: list[str] = []
+        self.marks: list[str] = []
+        self.chars = self.query_chars = 0
+        self.asked = self.claimed = False
+
+    def add(self, why: str, section: Section, query_chars: int = 0) -> int:
+        """Add a section without what is in another already; return how many memories that leaves."""
+        known = {item.id for other in self.sections for item in other.items}
+        items = [item for item in section.items if item.id not in known]
+        if items or (section.remark and not section.items):
+            self.sections.append(Section(section.heading, items, section.remark))
+            self.why.append(why)
+        self.query_chars += query_chars
+        return len(items)
+
+
+def _waits() -> bool:
+    return False
+
+
+def build(
+    config: Config, event: Event, now: float, deadline: float, is_late: Callable[[], bool] = _waits
+) -> str | None:
+    """Put together what an event is given, and remember it; None when there is nothing to give.
+
+    is_late: whether the caller has stopped waiting: then the result is dropped and nothing is remembered.
+    """
+    rule = RULES.get(event.name)
+    at = At(config, event, now, deadline)
+    if rule is None or event.subagent or not exclusions.takes_project(config, at.place, event.cwd):
+        return None
+    offer = rule(at)
+    made = rendered(config, offer)
+    if is_late():
+        if offer.claimed:
+            given.release(at.record)
+        return None
+    if made is None:
+        if offer.asked:
+            given.log(config, _log_row(at, offer, block.Block("", ())))
+        return None
+    given.remember(at.record, [*made.ids, *offer.marks])
+    given.log(config, _log_row(at, offer, made))
+    return made.text
+
+
+class Explanation:
+    """What a prompt would be given, and why.
+
+    private, excluded: nothing, since all of it is private, or the project is excluded. asked: how it asks for
+    something of the past, or None. trigger: what would set off the search that comes once a session, or "". query:
+    what is searched by; "" when it asks for no more than what was done last. found: what that finds, best first.
+    block: what would be given, or None.
+    """
+
+    __slots__ = ("asked", "block", "excluded", "found", "private", "query", "trigger")
+
+    def __init__(self) -> None:
+        self.private = self.excluded = False
+        self.asked: Shape | None = None
+        self.trigger = self.query = ""
+        self.found: list[candidates.Found] = []
+        self.block: block.Block | None = None
+
+
+def explain(config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> Explanation:
+    """Return what a prompt would be given, and look it up whether or not it asks; nothing is remembered of it.
+
+    place: the project that is assumed; else that of the event's folder.
+    """
+    at = At(config, event, now, deadline, place)
+    explanation = Explanation()
+    text = at.gate.prompt(prompts.typed(event.prompt))
+    explanation.private = not text
+    explanation.excluded = not exclusions.takes_project(config, at.place, event.cwd)
+    if explanation.private or explanation.excluded:
+        return explanation
+    found = occasion.of_prompt(config, at.record, event, text, at.gate.prompt, now)
+    explanation.trigger, explanation.asked = found.trigger, found.asked
+    explanation.query = found.asked.topic if found.asked else _of_last_turns(at, text) if found.trigger else text
+    if not candidates.has_topic(explanation.query):
+        explanation.query = ""
+    explanation.found = candidates.looked_up(at, explanation.query, shape=found.asked)
+    offer = Offer()
+    if found.asked:
+        _add_recall(at, offer, text, found.asked, explanation.found)
+    if found.trigger:
+        query = _of_last_turns(at, text)
+        offer.add(found.trigger, candidates.section(candidates.looked_up(at, query), RELATED))
+    explanation.block = rendered(config, offer)
+    return explanation
+
+
+def at_start(
+    config: Config, event: Event, now: float, deadline: float, place: Project | None = None
+) -> block.Block | None:
+    """Return what a session that begins like `event` would be given; nothing is remembered of it."""
+    at = At(config, event, now, deadline, place)
+    if not exclusions.takes_project(config, at.place, event.cwd):
+        return None
+    return rendered(config, _session_start(at))
+
+
+def rendered(config: Config, offer: Offer) -> block.Block | None:
+    """Write an offer as a block of the size that the settings allow."""
+    settings = config.settings.inject
+    return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)
+
+
+def _log_row(at: At, offer: Offer, made: block.Block) -> dict[str, object]:
+    return {
+        "time": disk.iso_time(at.now),
+        "session": at.record.id,
+        "agent": at.event.agent,
+        "event": at.event.name,
+        "why": offer.why or ["recall"],
+        "project": at.project,
+        "query_chars": offer.query_chars,
+        "chars": block.width(made.text),
+        "tokens": block.tokens(made.text),
+        "ids": list(made.ids),
+        "seconds": round(time.monotonic() - at.started, 3),
+    }
+
+
+# -- the rules -------------------------------------------------------------------------------------
+
+
+def _session_start(at: At) -> Offer:
+    """Return what stays true and what was last done here; after a compaction first what this session was about."""
+    offer = Offer()
+    if "start" not in at.config.settings.inject.on:
+        return offer
+    offer.chars = at.config.settings.inject.chars + candidates.MAX_INDEX_CHARS
+    compacted = at.event.source == "compact"
+    if compacted:
+        given.forget(at.record)
+        at.given = frozenset()
+        folder = at.record.folder or journal.find_session(at.config, at.record.id)
+        if folder:
+            offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
+    offer.add("durable", candidates.durable(at, given.uses(at.config)))
+    visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)
+    offer.add("recent", _new(at, recent.last_done(visits)))
+    offer.add("open", _new(at, recent.left_open(visits[:2])))
+    return offer
+
+
+def _prompt(at: At) -> Offer:
+    """Answer a prompt that asks for something of the past; once a session, look up what its last turns are about."""
+    offer = Offer()
+    text = at.gate.prompt(prompts.typed(at.event.prompt))
+    found = occasion.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
+    offer.asked = found.asked is not None and found.asked.grade == SURE
+    if found.asked:
+        _recall(at, offer, text, found.asked)
+    if found.trigger:
+        _once(at, offer, text, found.trigger)
+    return offer
+
+
+def _recall(at: At, offer: Offer, text: str, asked: Shape) -> None:
+    """Search for what a prompt asks about; where it only goes on with work, fall back to what was done last."""
+    found = candidates.looked_up(at, asked.topic, shape=asked, without_session=not _was_compacted(at))
+    _add_recall(at, offer, text, asked, found)
+
+
+def _add_recall(at: At, offer: Offer, text: str, asked: Shape, found: list[candidates.Found]) -> None:
+    section = candidates.section(found, RECALLED)
+    if section.items or section.remark:
+        offer.add("recall", section, len(asked.topic))
+    elif asked.grade == SURE and (asked.resumes or not candidates.has_topic(asked.topic)):
+        offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))), len(text))
+
+
+def _once(at: At, offer: Offer, text: str, trigger: str) -> None:
+    query = _of_last_turns(at, text)
+    when = disk.iso_time(at.now)
+    offer.claimed = given.claim(at.record, trigger, len(query), when)
+    if not offer.claimed:
+        return
+    count = 0
+    if query.strip():
+        section = candidates.section(candidates.looked_up(at, query), RELATED)
+        count = offer.add(trigger, Section(section.heading, section.items), len(query))
+    given.settle(at.record, trigger, len(query), count, when)
+
+
+def _of_last_turns(at: At, text: str) -> str:
+    """Make a query of the session's last turns; `text` is the current one, cleaned."""
+    settings = at.config.settings
+    limit = settings.inject.query_turns
+    said = turns.texts(at.config, at.record, at.event, at.gate.prompt, at.now, current=text, limit=LOOK_BACK * limit)
+    return turns.query(turns.topical(said)[-limit:] if limit else [], settings.inject.query_turn_chars)
+
+
+def _visits(at: At, most: int) -> list[recent.Visit]:
+    """Visit the last sessions of the project, this one left out."""
+    visits = recent.sessions(at.config, at.gate, at.project, without=at.record)
+    worked = (visit for visit in visits if visit.kind() != fold.ECHO and not visit.waits_elsewhere(at.here.branch))
+    return list(islice(worked, most))
+
+
+def _was_compacted(at: At) -> bool:
+    return any(found[1:2] == ["compact"] for found in at.record.lines("start"))
+
+
+def _file(at: At) -> Offer:
+    """Return what is known of a file that is about to be read or changed, once a session."""
+    offer = Offer()
+    tool_input = at.event.tool_input
+    found = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
+    path = next((path for path in found if isinstance(path, str) and path), "")
+    mark = f"file:{short(path, 10)}"
+    if path and mark not in at.given and not os.path.exists(at.record.flag("private")):
+        offer.chars = min(candidates.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
+        offer.marks.append(mark)
+        offer.add("read" if at.event.tool == "Read" else "edit", candidates.about_file(at, path))
+    return offer
+
+
+def _failure(at: At) -> Offer:
+    """Return what came of a failure that was seen before, once a session for each error."""
+    offer = Offer()
+    line = at.gate.prompt(shape.failure(at.event.error or ""))
+    mark = f"error:{short(line, 10)}"
+    if line and mark not in at.given and not os.path.exists(at.record.flag("private")):
+        offer.marks.append(mark)
+        offer.chars = min(candidates.FAILURE_CHARS, at.config.settings.inject.chars)
+        found = candidates.looked_up(at, line, shape=shape.Shape(LIKELY, "error", line, line))
+        section = candidates.section(found, "This failed before")
+        offer.add("failure", Section(section.heading, [item for item in section.items if item.lines]), len(line))
+    return offer
+
+
+RULES: dict[str, Callable[[At], Offer]] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _file,
+    "PostToolUseFailure": _failure,
+}
+"""An event -> which memories it is given."""
+
+
+def _new(at: At, section: Section) -> Section:
+    """Leave out what this session was given already."""
+    return Section(section.heading, [item for item in section.items if item.id not in at.given])

@@ -1,0 +1,213 @@
+"""Entry: a session, or a note outside of sessions, as an answer: what was asked, how it ended, what was changed."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.inject import excerpts, recent
+from mdmem.inject.block import Item
+from mdmem.vault import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from mdmem.inject.context import At
+    from mdmem.inject.excerpts import ExcerptHunk
+    from mdmem.search.engine import SearchHit
+    from mdmem.search.recall import Answer
+
+MAX_EDITS = 12
+"""Of a turn, only so many of the last changes are read."""
+MAX_RUNS = 40
+MIN_CHARS_OF_RUNS = 250
+"""With less room than this, what was changed is shown, and not what failed before."""
+MAX_FILES = 4
+MAX_FILE_BYTES = 1024 * 1024
+"""A larger file is not compared with what is remembered of it."""
+ABOVE = "given above"
+"""Why an answer is not shown that the session was given already."""
+_EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
+"""How the names of notes begin, after the numbers, whose tool changes files."""
+
+
+class Turn:
+    """One turn as it is on disk: the names of its notes, and the session it is part of."""
+
+    __slots__ = ("names", "visit")
+
+    def __init__(self, visit: recent.Visit, number: int) -> None:
+        self.visit = visit
+        self.names = [name for name in visit.names if journal.numbers(name)[0] == number]
+
+    def of_kind(self, kind: str) -> str:
+        """Return the last note of a kind, "" for none."""
+        return next((name for name in reversed(self.names) if _source(name) == kind), "")
+
+    def hunks(self) -> list[ExcerptHunk]:
+        """Read what the turn changed, in its order."""
+        edits = [name for name in self.names if _source(name).startswith(_EDITS)][-MAX_EDITS:]
+        found: list[ExcerptHunk] = []
+        for name in edits:
+            parsed = self.visit.read(name)
+            if parsed.meta.get("success") is not False:
+                files = parsed.meta.get("files")
+                found += excerpts.hunks(parsed.body, str(files[0]) if isinstance(files, list) and files else "")
+        return found
+
+    def runs(self) -> Iterator[tuple[str, bool, str]]:
+        """Read the turn's commands in their order: the command, whether it succeeded, and the note's text."""
+        for name in [name for name in self.names if _source(name) == "bash"][:MAX_RUNS]:
+            parsed = self.visit.read(name)
+            command = str(parsed.meta.get("command") or parsed.meta.get("title", ""))
+            yield command.partition("\n")[0], parsed.meta.get("success") is not False, parsed.body
+
+
+def _source(name: str) -> str:
+    return name.split("-", 3)[2]
+
+
+def of(at: At, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+    """Make an entry of an answer, of `room` characters; or None, and why not. terms: what is asked about."""
+    if not answer.folder:
+        return of_note(at, answer.hits[0], terms, room)
+    hit = next((hit for hit in answer.hits if journal.numbers(hit.path.rpartition("/")[2])), answer.hits[0])
+    return of_turn(at, hit, terms, room)
+
+
+def of_note(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+    """Make an entry of a note that belongs to no session."""
+    if hit.kind == "project":
+        return None, "a project's page answers nothing"
+    if hit.id in at.given:
+        return None, ABOVE
+    parsed = recent.read(at.config, hit.path)
+    if reason := recent.left_out(parsed, at.event.agent if hit.project in ("", *at.names) else ""):
+        return None, reason
+    body = at.gate.stored(excerpts.unlinked(parsed.body))
+    text = " ".join(body.split()) if len(body) <= room else excerpts.outcome(body, terms, room)
+    title = str(parsed.meta.get("title") or hit.title)
+    marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]
+    return _item(at, hit, title, text, room=room, marks=marks), ""
+
+
+def of_turn(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+    """Make an entry of the turn that a note belongs to."""
+    visit = recent.Visit(at.config, at.gate, tuple(hit.path.split("/")[:-1]))
+    numbers = journal.numbers(hit.path.rpartition("/")[2])
+    turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
+    prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
+    shown = visit.read(response or prompt) if response or prompt else recent.read(at.config, hit.path)
+    note_id = str(shown.meta.get("id") or hit.id)
+    if note_id in at.given:
+        return None, ABOVE
+    if reason := recent.left_out(shown):
+        return None, reason
+    asked = visit.read(prompt) if prompt else shown
+    ended = excerpts.outcome(at.gate.stored(shown.body), terms, room // 2) if response else "No answer is stored."
+    changes = turn.hunks()
+    lines = list(_lines(turn, hit, changes, terms, room * 3 // 5))
+    marks = [*_marks(at, hit, changes)]
+    item = _item(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
+    item.id, item.date = note_id, recent.spoken(str(asked.meta.get("created") or hit.created))[:10]
+    item.kind = "session"
+    return item, ""
+
+
+def plain(at: At, hit: SearchHit, text: str, room: int) -> Item:
+    """Make an entry of a note and a text of it that is clean."""
+    return _item(at, hit, hit.title, excerpts.first(text), room=room)
+
+
+def _item(
+    at: At, hit: SearchHit, title: str, text: str, *, room: int, marks: Iterable[str] = (), lines: Iterable[str] = ()
+) -> Item:
+    return Item(
+        id=hit.id,
+        kind=hit.kind,
+        title=at.gate.stored(title),
+        date=recent.spoken(hit.created)[:10],
+        text=text,
+        lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
+        marks=tuple(at.gate.stored(mark) for mark in marks),
+        room=room,
+    )
+
+
+def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collection[str], chars: int) -> Iterator[str]:
+    """Show the run that failed and the one that then succeeded, the changes that matter, or the run that was found."""
+    runs = list(_failed_then_succeeded(turn)) if chars >= MIN_CHARS_OF_RUNS or not changes else []
+    for line in runs:
+        chars -= len(line) + 5
+        yield line
+    files: set[str] = set()
+    for hunk in excerpts.rank(changes, terms):
+        if chars < 80 and files:
+            break
+        lines = excerpts.shown(hunk, chars)
+        if len(lines) > 1:
+            files.add(hunk.file)
+            chars -= sum(len(line) + 5 for line in lines)
+            yield from lines
+    if not files and not runs and hit.kind == "observation":
+        yield f"$ {hit.title}"
+        yield from [hit.snippet[start : start + 150] for start in range(0, min(len(hit.snippet), 450), 150)]
+
+
+def _failed_then_succeeded(turn: Turn) -> Iterator[str]:
+    runs = list(turn.runs())
+    failed = [(at, run) for at, run in enumerate(runs) if not run[1]]
+    if not failed:
+        return
+    at, (command, _, body) = failed[-1]
+    yield f"$ {command[:120]}"
+    yield from (f"  {line.strip()[:150]}" for line in excerpts.last_lines(body))
+    fixed = next((run for run in runs[at + 1 :] if run[1] and run[0].split()[:1] == command.split()[:1]), None)
+    if fixed is not None:
+        yield f"$ {fixed[0][:120]}  (then succeeded)"
+        yield from (f"  {line.strip()[:150]}" for line in excerpts.last_lines(fixed[2], 1))
+
+
+def _marks(at: At, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
+    if hit.project not in ("", *at.names):
+        yield f"of another project: {hit.project}"
+    every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))
+    files = [file for file in every if not excerpts.is_scratch(file)] or every
+    if files:
+        more = f" and {len(files) - MAX_FILES} more" if len(files) > MAX_FILES else ""
+        yield f"changed {', '.join(files[:MAX_FILES])}{more}"
+    if hit.project in at.names:
+        later, gone = since(at.place.worktree, changes)
+        if later:
+            yield f"different by now: {', '.join(later[:MAX_FILES])}"
+        if gone:
+            yield f"no longer there: {', '.join(gone[:MAX_FILES])}"
+
+
+def since(worktree: str, changes: Iterable[ExcerptHunk]) -> tuple[list[str], list[str]]:
+    """Return which files no longer hold what was written to them last, and which are gone. Times tell nothing."""
+    added: dict[str, set[str]] = {}
+    for hunk in changes:
+        added[hunk.file] = {line.strip() for line in hunk.added if line.strip()}
+    later: list[str] = []
+    gone: list[str] = []
+    for name, lines in added.items():
+        path = name if os.path.isabs(name) else os.path.join(worktree, name)
+        if not name or not os.path.isdir(worktree):
+            continue
+        if not os.path.exists(path):
+            gone.append(name)
+        elif not _holds(path, lines):
+            later.append(name)
+    return later, gone
+
+
+def _holds(path: str, lines: set[str]) -> bool:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError):
+        return True
+    if len(data) > MAX_FILE_BYTES:
+        return True
+    return lines <= {line.strip() for line in data.decode("utf-8", "replace").splitlines()}

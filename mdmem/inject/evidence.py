@@ -1,0 +1,80 @@
+"""Evidence: whether what was found answers what a prompt may ask for. The less a prompt asks, the more must fit."""
+
+from __future__ import annotations
+
+from mdmem.search.asking.english import LIKELY, SURE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmem.search.asking.shape import Shape
+    from mdmem.search.recall import Answer
+
+GAP = 0.62
+"""An answer that scores less than this share of the best one ends the list."""
+ALIKE = 0.9
+"""Answers that score at least this share of the best are as good as it."""
+MAX_ANSWERS = 5
+
+
+class Bar:
+    """What an answer must have: so many of the question's words, of such a weight, and such a share of all of them."""
+
+    __slots__ = ("coverage", "lead", "weight", "words")
+
+    def __init__(self, words: int, weight: float, coverage: float, lead: float = 1.0) -> None:
+        self.words = words
+        self.weight = weight
+        self.coverage = coverage
+        self.lead = lead
+
+    def is_met(self, answer: Answer, lead: float) -> bool:
+        """Whether an answer is good enough. lead: its score as a multiple of the next one's."""
+        return (
+            answer.words >= self.words
+            and answer.weight >= self.weight
+            and answer.coverage >= self.coverage
+            and lead >= self.lead
+        )
+
+
+_SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
+_LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7))
+_POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6))
+_ERROR = (Bar(2, 1.0, 0.5),)
+_FOREIGN_SURE = (Bar(1, 0.9, 0.0),)
+_FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5))
+"""In another language than English, question and vault may share no more than names."""
+
+
+def bars(shape: Shape) -> tuple[Bar, ...]:
+    """Return the alternatives, one of which the best answer to a prompt must meet."""
+    if shape.language == "error":
+        return _ERROR
+    if shape.language == "en":
+        return _SURE if shape.grade == SURE else _LIKELY if shape.grade == LIKELY else _POSSIBLE
+    return _FOREIGN_SURE if shape.grade == SURE else _FOREIGN if shape.grade == LIKELY else _POSSIBLE
+
+
+def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
+    """Return the answers to show, and why the others are not; without a shape, only a gap in the scores decides.
+
+    Questions that led to no change are shown only where nothing else answers.
+    """
+    work = [answer for answer in answers if not answer.is_talk]
+    kept, why = _chosen(shape, work)
+    return (kept, why) if kept or len(work) == len(answers) else _chosen(shape, answers)
+
+
+def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
+    if not answers:
+        return [], "nothing has a word of it"
+    scores = sorted((answer.score for answer in answers), reverse=True)
+    best = scores[0]
+    lead = best / scores[1] if len(scores) > 1 and scores[1] > 0 else 3.0
+    top = [answer for answer in answers if answer.score >= ALIKE * best]
+    if shape is not None and not any(bar.is_met(answer, lead) for bar in bars(shape) for answer in top):
+        return [], "too little in common with what is asked"
+    kept = [answer for answer in answers if answer.score >= GAP * best][:MAX_ANSWERS]
+    return kept, "well below the best"

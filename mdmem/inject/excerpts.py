@@ -1,0 +1,193 @@
+"""Excerpts: the sentences of an answer that say how it ended, the hunk of a diff that matters, what a run printed."""
+
+from __future__ import annotations
+
+from mdmem.search.text import analysis
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+_CUES = frozenset(
+    [
+        "because", "cause", "caused", "fixed", "fix", "fixes", "decision", "decided", "now", "pinned", "switched",
+        "changed", "added", "removed", "replaced", "moved", "came", "instead", "root", "solved", "resolved", "left",
+        "next", "open", "remaining", "use", "uses", "chose", "picked", "dropped", "must", "never", "always", "since",
+    ]
+)  # fmt: skip
+"""Words of sentences that say what was found out, changed, or left to do."""
+_FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks", "summary", "pass", "passes", "tests"])
+_ENDS = (". ", "! ", "? ", ".\n", "!\n", "?\n", ": \n")
+_MAX_BODY_CHARS = 12_000
+
+
+def sentences(body: str) -> Iterator[str]:
+    """Split prose into sentences: code fences are left out, a heading, row or bullet is a sentence of its own."""
+    fence = False
+    paragraph: list[str] = []
+    for line in [*body[:_MAX_BODY_CHARS].splitlines(), ""]:
+        bare = line.strip()
+        if bare.startswith(("```", "~~~")):
+            fence = not fence
+            bare = ""
+        number = bare.partition(" ")[0]
+        listed = number[:-1].isdigit() and number[-1:] in (".", ")")
+        own = listed or bare.startswith(("#", "- ", "* ", "|"))
+        if fence or not bare or own:
+            yield from _parts(" ".join(paragraph))
+            paragraph = []
+        if fence or not bare or set(bare) <= set("|-=:# "):
+            continue
+        paragraph.append(bare[len(number) :].strip() if listed else bare.lstrip("#*-> ").strip() if own else bare)
+    yield from _parts(" ".join(paragraph))
+
+
+def _parts(text: str) -> Iterator[str]:
+    start = 0
+    for at, c in enumerate(text):
+        spaced = c in ".!?" and text[at + 1 : at + 2] == " " and (text[at + 2 : at + 3].isupper() or c != ".")
+        if spaced or c in "。！？":
+            yield text[start : at + 1].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def outcome(body: str, terms: Collection[str], chars: int) -> str:
+    """Choose the sentences of an answer that say how it ended, in their order, in about `chars` characters.
+
+    terms: what is asked about, as the index has it.
+    """
+    found = [sentence for sentence in sentences(body) if sentence]
+    ranked = sorted(range(len(found)), key=lambda at: (-_worth(found[at], terms, at, len(found)), at))
+    kept: list[int] = []
+    room = chars
+    for at in ranked:
+        if len(found[at]) + 1 > room and kept:
+            continue
+        kept.append(at)
+        room -= len(found[at]) + 1
+        if room <= 0:
+            break
+    return " ".join(_ended(found[at]) for at in sorted(kept))
+
+
+def unlinked(text: str) -> str:
+    """Write links into the vault as their text alone: their paths tell an agent nothing."""
+    import re
+
+    return re.sub(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\n]*\)", r"\1", text)
+
+
+def first(body: str) -> str:
+    """Return the first sentence that is no heading."""
+    lines = "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("#"))
+    return next(sentences(lines), "")
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{sentence}."
+
+
+def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
+    words = [word.strip(".,:;!?()`'\"").lower() for word in sentence.split()]
+    if len(words) < 4 and _FILLER.intersection(words):
+        return -1.0
+    matched = len(terms & analysis.counts(sentence).keys()) if terms else 0
+    cues = len(_CUES.intersection(words))
+    names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
+    place = 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
+    return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place
+
+
+# -- diffs -----------------------------------------------------------------------------------------
+
+
+class ExcerptHunk:
+    """One place of a diff: its file, and its lines as they stand."""
+
+    __slots__ = ("file", "lines")
+
+    def __init__(self, file: str, lines: list[str]) -> None:
+        self.file = file
+        self.lines = lines
+
+    @property
+    def added(self) -> list[str]:
+        """The lines that it adds, without their sign."""
+        return [line[1:] for line in self.lines if line.startswith("+")]
+
+
+def hunks(body: str, file: str) -> list[ExcerptHunk]:
+    """Read the hunks of the diffs in a note; a new file, written out in a fence, is one hunk of added lines."""
+    found: list[ExcerptHunk] = []
+    language = ""
+    fence = ""
+    for line in body.splitlines():
+        if not fence and line.startswith("```"):
+            fence = line[: len(line) - len(line.lstrip("`"))]
+            language = line[len(fence) :].strip()
+            if language != "diff":
+                found.append(ExcerptHunk(file, []))
+        elif fence and line.rstrip() == fence:
+            fence = ""
+        elif fence and language == "diff":
+            if line.startswith("@@"):
+                found.append(ExcerptHunk(file, []))
+            elif line.startswith("+++ "):
+                file = line[4:].removeprefix("b/").strip() or file
+            elif found and line[:1] in ("+", "-", " ") and not line.startswith("--- "):
+                found[-1].lines.append(line)
+        elif fence:
+            found[-1].lines.append(f"+{line}")
+    return [hunk for hunk in found if any(line[:1] in "+-" for line in hunk.lines)]
+
+
+def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
+    """Put the hunks first that matter: they have the words, replace code, and come late."""
+    kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
+    worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
+    return sorted(kept, key=lambda hunk: -worth[id(hunk)])
+
+
+def _hunk_worth(hunk: ExcerptHunk, terms: Collection[str], place: float) -> float:
+    changed = "\n".join(line[1:] for line in hunk.lines if line[:1] in "+-")
+    matched = len(terms & analysis.counts(f"{changed}\n{hunk.file}").keys()) if terms else 0
+    replaces = any(line.startswith("-") for line in hunk.lines) and any(line.startswith("+") for line in hunk.lines)
+    name = hunk.file.rpartition("/")[2].lower()
+    aside = is_scratch(hunk.file) or "test" in hunk.file.lower()
+    return matched + 0.5 * replaces + place - 2.5 * aside - 0.5 * name.endswith((".md", ".lock", ".json", ".txt"))
+
+
+def is_scratch(file: str) -> bool:
+    """Whether a file was most likely made to look into something, and not to stay."""
+    return file.rpartition("/")[2].lower().startswith(("repro", "tmp", "scratch", "debug"))
+
+
+def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
+    """Write a hunk: its file, and its changed lines with little around them."""
+    changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
+    near = {at + step for at in changed for step in (-1, 0, 1)}
+    lines = [line for at, line in enumerate(hunk.lines) if at in near and line.strip()]
+    kept = [f"{hunk.file}:"]
+    for line in lines:
+        chars -= len(line) + 5
+        if chars < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def last_lines(body: str, count: int = 2) -> list[str]:
+    """Return the last lines that a run printed, its error before its output."""
+    text = body
+    for heading in ("\n## Error\n", "\n## Output\n"):
+        _, found, after = body.partition(heading)
+        if found:
+            text = after.partition("\n## ")[0]
+            break
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("```", "~~~"))]
+    return lines[-count:]

@@ -1,0 +1,142 @@
+"""Given: what a session was given already, the mark that it was looked up for, and the log of injections.
+
+All of it lies in the user's state folder and holds ids, sizes and times, never what anybody said.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from mdmem.config import Config
+    from mdmem.vault.journal import Record
+
+LOG = "injections.jsonl"
+MAX_LOG_BYTES = 2 * 1024 * 1024
+"""A log longer than this becomes `injections.jsonl.1`, in the place of an older one."""
+
+
+def ids(record: Record) -> frozenset[str]:
+    """Return the ids of the notes that this session was given and still has before it."""
+    try:
+        return frozenset(files.read(record.flag("given"), MAX_LOG_BYTES).decode("utf-8", "replace").split())
+    except OSError:
+        return frozenset()
+
+
+def remember(record: Record, given: Iterable[str]) -> None:
+    """Add the ids of notes that are being given."""
+    _append(record.flag("given"), "".join([f"{name}\n" for name in given]))
+
+
+def forget(record: Record) -> None:
+    """Begin anew: the conversation was compacted, and what was given is gone from it."""
+    files.remove(record.flag("given"))
+
+
+# -- once a session --------------------------------------------------------------------------------
+
+
+def is_claimed(record: Record) -> bool:
+    """Return whether the once-a-session search has had its turn."""
+    return os.path.exists(record.flag("recalled"))
+
+
+def claim(record: Record, trigger: str, query_chars: int, now: str) -> bool:
+    """Take the once-a-session search; False when another prompt has it. Whatever comes of it, it is not repeated."""
+    path = record.flag("recalled")
+    try:
+        if not files.claim(path):
+            return False
+        files.replace(path, _claimed(trigger, query_chars, None, now))
+    except OSError:
+        return False  # without a mark it would come again at every turn
+    return True
+
+
+def release(record: Record) -> None:
+    """Allow the once-a-session search again: nobody waited for its result."""
+    files.remove(record.flag("recalled"))
+
+
+def settle(record: Record, trigger: str, query_chars: int, results: int, now: str) -> None:
+    """Note what came of it."""
+    if is_claimed(record):
+        try:
+            files.replace(record.flag("recalled"), _claimed(trigger, query_chars, results, now))
+        except OSError:
+            return
+
+
+def _claimed(trigger: str, query_chars: int, results: int | None, now: str) -> bytes:
+    import json
+
+    return json.dumps({"trigger": trigger, "query_chars": query_chars, "results": results, "time": now}).encode()
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+
+def log(config: Config, row: dict[str, Any]) -> None:
+    """Add one line to the log of injections."""
+    import json
+
+    path = os.path.join(config.state_dir, LOG)
+    _append(path, json.dumps(row, ensure_ascii=False) + "\n")
+    try:
+        if os.stat(path).st_size > MAX_LOG_BYTES:
+            os.replace(path, f"{path}.1")
+    except OSError:
+        return
+
+
+def read_log(config: Config, *, misses: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the log's lines, oldest first; a line that cannot be read is skipped.
+
+    misses: also those of prompts that asked to recall and were given nothing; their ids are [].
+    """
+    import json
+
+    for name in (f"{LOG}.1", LOG):
+        try:
+            text = files.read(os.path.join(config.state_dir, name), 2 * MAX_LOG_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict) and (misses or row.get("ids")):
+                yield row
+
+
+def uses(config: Config) -> dict[str, int]:
+    """Count how often each note was given, as far as the end of the log tells."""
+    counted: dict[str, int] = {}
+    try:
+        with open(os.path.join(config.state_dir, LOG), "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _RECENT_BYTES, 0))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return counted
+    for line in lines:
+        for name in line.partition('"ids": [')[2].partition("]")[0].replace('"', "").split(", "):
+            counted[name] = counted.get(name, 0) + 1
+    return counted
+
+
+_RECENT_BYTES = 64 * 1024
+
+
+def _append(path: str, line: str) -> None:
+    try:
+        files.append(path, line.encode("utf-8", "replace"))
+    except OSError:
+        return

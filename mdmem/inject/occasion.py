@@ -1,0 +1,63 @@
+"""Occasion: whether a prompt is one at which memories are looked up, and why.
+
+Every prompt asks this, and most are none: nothing is imported here that only an occasion needs.
+"""
+
+from __future__ import annotations
+
+from mdmem.agents import prompts
+from mdmem.hashing import short
+from mdmem.inject import given, turns
+from mdmem.search.asking import shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.agents import Event
+    from mdmem.config import Config
+    from mdmem.inject.turns import Clean
+    from mdmem.search.asking.shape import Shape
+    from mdmem.vault.journal import Record
+
+
+class Occasion:
+    """Why memories are looked up at a prompt.
+
+    asked: how it asks for something of the past, or None. trigger: what sets off the search that comes once a session:
+    "turns" or "chars", or "" when it does not come now.
+    """
+
+    __slots__ = ("asked", "trigger")
+
+    def __init__(self, asked: Shape | None, trigger: str) -> None:
+        self.asked = asked
+        self.trigger = trigger
+
+    def __bool__(self) -> bool:
+        return self.asked is not None or self.trigger != ""
+
+
+NONE = Occasion(None, "")
+
+
+def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Occasion:
+    """Judge a prompt. `text` is what is judged of it: as it came, for a first look, or without its private parts."""
+    text = prompts.typed(text)
+    if not text or _is_scheduled(record, text):
+        return NONE
+    on = config.settings.inject.on
+    asked = shape.of(text) if "ask" in on else None
+    once = "turns" in on and not given.is_claimed(record)
+    return Occasion(asked, _trigger(config, record, event, text, clean, now) if once else "")
+
+
+def _trigger(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> str:
+    settings = config.settings
+    if len(text) > settings.inject.after_chars:
+        return "chars"
+    enough = settings.inject.after_turns
+    return "turns" if turns.count(config, record, event, clean, now, enough=enough) >= enough else ""
+
+
+def _is_scheduled(record: Record, text: str) -> bool:
+    """Return whether a prompt is one that the session's own loop or cron job was set to send."""
+    return f"\ncron\t{short(text.strip(), 16)}\n" in record.text

@@ -1,0 +1,264 @@
+"""The process that an agent starts for context: one payload on stdin, at most one JSON object on stdout, exit 0.
+
+Most payloads want nothing, which is found out before anything slow is imported. Whatever goes wrong, and
+whatever takes longer than the deadline, costs the agent no more than the memories it would have had.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, NoReturn
+
+    from mdmem.agents import Event
+    from mdmem.config import Config
+
+FIRST_SECONDS = 1.5
+"""Until the settings are read, this is the deadline: an agent that never closes stdin is not waited for."""
+
+
+def main(words: list[str], vault: str | None = None) -> NoReturn:
+    """Run `mdmem inject WORDS`: an agent's name. Never returns."""
+    started = time.monotonic()
+    out = b""
+    try:
+        from mdmem import quick_import
+
+        quick_import.install()
+        _end_after(_first_seconds())
+        out = run(words, vault, os.environ, started)
+    except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
+        _log("inject failed", error, vault)
+    try:
+        _end_after(0)
+        while out:
+            out = out[os.write(1, out) :]
+    except OSError:
+        pass  # the agent has closed its end
+    os._exit(0)
+
+
+def _first_seconds() -> float:
+    try:
+        found = float(os.environ.get("MDMEM_INJECT_DEADLINE_SECONDS", ""))
+    except ValueError:
+        return FIRST_SECONDS
+    return found if FIRST_SECONDS < found <= 60 else FIRST_SECONDS
+
+
+def run(words: list[str], vault: str | None, env: Mapping[str, str], started: float) -> bytes:
+    """Handle one payload from stdin; return what belongs on stdout."""
+    from mdmem import agents, config
+    from mdmem.agents import payload
+
+    agent = agents.load(next((word for word in words if not word.startswith("-")), "claude-code"))
+    data = payload.read_stdin()
+    event = agent.read(payload.decode(data), env)
+    if event.name not in EVENTS or event.subagent:
+        return b""  # before the settings are read
+    if "--plugin" in words and _is_registered_too(event, env):
+        return b""  # the user's own registration is asked for the same event
+    settings = config.load(vault, env)
+    if settings.warnings:
+        _log_bad_variables(settings)
+    left = seconds(settings) - (time.monotonic() - started)
+    _end_after(left, settings)
+    if not wants(settings, event, env):
+        return b""
+    given = _ask(settings, event, env, data, started)
+    return respond(settings, event, env, started) if given is None else given
+
+
+def _is_registered_too(event: Event, env: Mapping[str, str]) -> bool:
+    from mdmem.agents import claude_code
+
+    return any(claude_code.is_registered(module, event.cwd, env) for module in (__name__, "mdmem.recall.inject"))
+
+
+def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes | None:
+    """Ask the watcher; None when it does not answer while there is still time to do without it.
+
+    A model takes longer to answer than anything that a watcher saves, and would keep others waiting there.
+    """
+    if config.settings.expand.enabled:
+        return None
+    from mdmem.watcher import client
+
+    left = started + seconds(config) - time.monotonic()
+    patience = min(max(left - ALONE_SECONDS, left / 3), PATIENCE_SECONDS)
+    words = f"inject {event.agent} {started} {time.monotonic() + patience}"
+    return client.ask(config, words, env, data, seconds=patience)
+
+
+PATIENCE_SECONDS = 2.0
+"""A watcher that takes longer than this has something else to do, however late the deadline is."""
+
+ALONE_SECONDS = 1.0
+"""Of the deadline, this much is kept back for doing without a watcher that does not answer."""
+
+EVENTS = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure"])
+"""The events that may be answered with memories."""
+
+
+def seconds(config: Config) -> float:
+    """Return how long an injection may take: its own deadline, and a model's on top where one is asked."""
+    settings = config.settings
+    return settings.inject.deadline_seconds + (settings.expand.deadline_seconds if settings.expand.enabled else 0.0)
+
+
+def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
+    """Say, as cheaply as can be, whether an event may be an occasion; `respond` looks closer."""
+    from mdmem.vault import exclusions
+
+    if event.name not in EVENTS or event.subagent or not config.settings.inject.enabled or exclusions.is_disabled(env):
+        return False
+    if event.name == "PreToolUse":
+        return ("read" if event.tool == "Read" else "edit") in config.settings.inject.on
+    if event.name == "PostToolUseFailure":
+        return "failure" in config.settings.inject.on and bool(event.error)
+    if event.name == "SessionStart":
+        return "start" in config.settings.inject.on and os.path.isdir(config.vault)
+    from mdmem.inject import occasion
+    from mdmem.vault import journal
+
+    record = journal.Record(config, journal.session_id(event))
+
+    def clean(text: str) -> str:
+        from mdmem.search.gate import Gate
+
+        return Gate(config).prompt(text)
+
+    return bool(occasion.of_prompt(config, record, event, event.prompt, clean, now(env)))
+
+
+def respond(
+    config: Config, event: Event, env: Mapping[str, str], started: float, is_late: Callable[[], bool] | None = None
+) -> bytes:
+    """Look up what an event is to be given, remember that it was, and put it in the agent's words.
+
+    is_late: whether the caller has stopped waiting; then nothing is given or remembered.
+    """
+    from mdmem import agents
+    from mdmem.inject import context
+
+    agent = agents.load(event.agent)
+    if agent.reply(event, "anything", None) is None:
+        return b""  # this agent takes no context here: nothing is given, and nothing is to be noted as given
+    deadline = started + seconds(config)
+    text = context.build(config, event, now(env), deadline, *([is_late] if is_late else []))
+    from mdmem.search.index import completion
+
+    message = completion.notice(config) or None
+    reply = agent.reply(event, text, message) if text or message else None
+    return _line(reply) if reply else b""
+
+
+def given(name: str, data: bytes, vault: str | None, env: Mapping[str, str]) -> bytes:
+    """Answer one payload in a process that goes on: within the deadline, with what `run` prints.
+
+    Raises:
+        Exception: whatever is wrong with the payload.
+    """
+    from mdmem import agents
+    from mdmem import config as settings
+    from mdmem.agents import payload
+
+    started = time.monotonic()
+    event = agents.load(name).read(payload.decode(data), env)
+    if event.name not in EVENTS or event.subagent:
+        return b""
+    ours = settings.load(vault, env)
+    until = started + seconds(ours)
+    return respond(ours, event, env, started, lambda: time.monotonic() >= until) if wants(ours, event, env) else b""
+
+
+def answer(
+    config: Config,
+    words: list[str],
+    env: Mapping[str, str],
+    body: bytes,
+    clock: Callable[[], float] = time.monotonic,
+) -> bytes | None:
+    """Answer for the watcher, with the very bytes that the asker prints; None when the asker waits no longer.
+
+    words: the agent, when the asker began, and until when it waits (on the monotonic clock, which processes
+    share). env: the asker's. body: the payload that it got.
+
+    Raises:
+        Exception: whatever is wrong with the request; the asker then answers by itself.
+    """
+    from mdmem import agents
+    from mdmem import config as settings
+    from mdmem.agents import payload
+    from mdmem.watcher import client
+
+    agent, started, until = words[0], float(words[1]), float(words[2])
+    if not started <= clock() < until:
+        return None
+    env = {**{name: value for name, value in os.environ.items() if not client.is_passed(name)}, **env}
+    event = agents.load(agent).read(payload.decode(body), env)
+    ours = settings.load(config.vault, env)
+    given = respond(ours, event, env, started, lambda: clock() >= until) if wants(ours, event, env) else b""
+    return given if clock() < until else None
+
+
+def now(env: Mapping[str, str]) -> float:
+    """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
+    return float(env.get("MDMEM_NOW") or time.time())
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    from mdmem.agents import payload
+
+    return payload.encode(value).encode() + b"\n"
+
+
+def _end_after(delay: float, config: Config | None = None) -> None:
+    """End the process in silence after `delay` seconds (0: do not). Signals cost less than a thread."""
+    from mdmem import system
+
+    def end(*_: object) -> None:
+        if config is not None:
+            _log_to(config, "inject gave nothing: its deadline passed")
+        os._exit(0)
+
+    system.alarm(delay and max(delay, 0.001), end)
+
+
+def _log_bad_variables(config: Config) -> None:
+    """Log the environment variables that have no good value, unless the log's end says so already."""
+    from mdmem import log
+
+    try:
+        with open(os.path.join(config.state_dir, "log"), "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - 8_192, 0))
+            logged = file.read().decode("utf-8", "replace")
+    except OSError:
+        logged = ""
+    for warning in config.warnings:
+        if warning.startswith("MDMEM_") and warning not in logged:  # of a file's, the values are quoted
+            log.write(config, warning)
+
+
+def _log_to(config: Config, what: str) -> None:
+    from mdmem import log
+
+    log.write(config, what)
+
+
+def _log(what: str, error: BaseException, vault: str | None) -> None:
+    try:
+        from mdmem import config, log
+
+        log.write(config.load(vault), what, error)
+    except BaseException:  # noqa: BLE001 - not even the log may hurt the agent
+        return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,216 @@
+"""Recent: what was last done in a project, read from the files of the journal alone.
+
+A session is shown by what was asked, how it ended and which files it touched; what was left without an answer,
+or failed at the end, is an open end. After a compaction, the session itself is shown, prompt by prompt.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.inject.block import Item, Section, cut
+from mdmem.search import fold
+from mdmem.vault import disk, journal, note, people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.gate import Gate
+    from mdmem.vault.journal import Record
+    from mdmem.vault.note import Parsed
+
+MAX_SESSIONS = 5
+MAX_PROMPTS = 8
+MAX_OPEN = 3
+_MAX_FILES = 8
+_EXCERPT_CHARS = 1_000
+
+Parts = tuple[str, ...]
+
+
+class Visit:
+    """One session's folder, as it is on disk: its page, and its notes by kind in their order."""
+
+    __slots__ = ("_config", "_gate", "names", "page", "page_name", "parts")
+
+    def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
+        self._config = config
+        self._gate = gate
+        self.parts = parts
+        names = _listed(os.path.join(config.vault, *parts))
+        self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
+        self.page_name = journal.page_of(names, parts[-1])
+        self.page = self.read(self.page_name)
+
+    def path(self, name: str) -> str:
+        """Return the vault path of a file of the session."""
+        return "/".join((*self.parts, name))
+
+    def read(self, name: str) -> Parsed:
+        """Read one of its files; a missing one is empty."""
+        return read(self._config, self.path(name))
+
+    def kind(self) -> int:
+        """Return what the session is: what the best of its turns is, work before talk before an echo."""
+        turns: dict[int, list[str]] = {}
+        for name in self.names:
+            turns.setdefault(journal.numbers(name)[0], []).append(name)
+        folder = os.path.join(self._config.vault, *self.parts)
+        return min((fold.kind_of_turn(folder, names) for names in turns.values()), default=fold.WORK)
+
+    def last_turn(self) -> int:
+        """Return the number of its last turn."""
+        return max((journal.numbers(name)[0] for name in self.names), default=0)
+
+    def of_kind(self, kind: str) -> list[str]:
+        """List the notes of a kind, oldest first; an observation is of any other kind."""
+        return [name for name in self.names if name.split("-", 3)[2] == kind]
+
+    def waits_elsewhere(self, branch: str) -> bool:
+        """Return whether what it is shown by waits on a code branch other than this one."""
+        ends = [*self.names[:1], *self.names[-1:], *self.of_kind("prompt")[-1:], *self.of_kind("response")[-1:]]
+        return any(str(self.read(name).meta.get("staged") or branch) != branch for name in dict.fromkeys(ends))
+
+    def excerpt(self, parsed: Parsed) -> str:
+        """Return the beginning of a note's text, cleaned."""
+        return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
+
+    def item(self, name: str, text: str, *marks: str) -> Item | None:
+        """Show one of its files; None when it has no id, or is superseded."""
+        parsed = self.page if name == self.page_name else self.read(name)
+        meta = parsed.meta
+        if not meta.get("id") or left_out(parsed):
+            return None
+        return Item(
+            id=str(meta["id"]),
+            kind=str(meta.get("kind", "note")),
+            title=self._gate.stored(str(meta.get("title", ""))),
+            date=spoken(str(meta.get("created", ""))),
+            text=text,
+            marks=marks,
+        )
+
+    def files(self) -> list[str]:
+        """Read which files the session touched from what its page lists."""
+        _, found, rest = self.page.body.partition("\n## Files touched\n")
+        lines = rest.partition("\n## ")[0].splitlines() if found else []
+        return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
+
+
+def read(config: Config, path: str) -> Parsed:
+    """Read a note, by its path in the vault; a missing one is empty."""
+    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
+
+
+def left_out(parsed: Parsed, agent: str = "") -> str:
+    """Return why a note is never shown to an agent, or ""; `agent`: one that loads some files by itself."""
+    if not parsed.meta and not parsed.body.strip():
+        return "its file is gone"
+    if people.keeps_private(parsed.meta):
+        return "private"
+    if agent and agent in (parsed.meta.get("loaded_by") or ()) and not _is_switched_off(parsed):
+        return "the agent loads its file by itself"
+    return "superseded" if parsed.meta.get("superseded_by") else ""
+
+
+def _is_switched_off(parsed: Parsed) -> bool:
+    """Whether a note is of Claude Code's auto memory, which the user's settings have switched off."""
+    if not str(parsed.meta.get("source", "")).endswith("/MEMORY.md"):
+        return False
+    from mdmem import files
+    from mdmem.agents import claude_code
+
+    try:
+        text = files.read(claude_code.settings_file("user", "", os.environ), 1024 * 1024).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return '"autoMemoryEnabled":false' in "".join(text.split())
+
+
+def spoken(created: str) -> str:
+    """Write a note's time as it is read: 2026-09-14 08:00."""
+    return created[:16].replace("T", " ")
+
+
+def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:
+    """Yield the project's sessions, the newest first, without those that left no note and the one of `without`."""
+    home = os.path.join(config.vault, "journal", project)
+    tail = f"-{journal.session_tag(without.id)}"
+    for day in sorted(journal.folders(home), reverse=True):
+        for name in sorted(journal.folders(os.path.join(home, day)), reverse=True):
+            parts = ("journal", project, day, name)
+            if name.endswith(tail) or parts == without.folder:
+                continue
+            visit = Visit(config, gate, parts)
+            if visit.names:
+                yield visit
+
+
+def last_done(visits: list[Visit]) -> Section:
+    """Show sessions: when, what was asked, how it ended, which files."""
+    return Section("Recent sessions of this project", [item for visit in visits if (item := done(visit))])
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!", "…")) else f"{text}."
+
+
+def done(visit: Visit) -> Item | None:
+    """Show a session by what was asked, how it ended, and which files it touched."""
+    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
+    parts = []
+    if len(prompts) > 1:
+        last = visit.read(prompts[-1]).meta.get("title", "")
+        parts.append(f"{len(prompts)} prompts, the last: {_sentence(cut(str(last), 80))}")
+    if answers:
+        parts.append(f"It ended with: {cut(' '.join(visit.excerpt(visit.read(answers[-1])).split()), 400)}")
+    files = visit.files()
+    if files:
+        more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
+        parts.insert(0, f"Files: {', '.join(files[:_MAX_FILES])}{more}.")
+    return visit.item(visit.page_name, " ".join(parts))
+
+
+def left_open(visits: list[Visit]) -> Section:
+    """Show what was not finished when sessions ended: no answer, a turn that failed, a last run that failed."""
+    found = (item for visit in visits for item in _open_ends(visit))
+    return Section("Left open", [item for _, item in zip(range(MAX_OPEN), found, strict=False)])
+
+
+def _open_ends(visit: Visit) -> Iterator[Item]:
+    prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
+    if prompts and not any(journal.numbers(name)[0] == journal.numbers(prompts[-1])[0] for name in answers):
+        item = visit.item(prompts[-1], visit.excerpt(visit.read(prompts[-1])), "has no answer")
+        if item:
+            yield item
+    elif answers and visit.read(answers[-1]).meta.get("success") is False:
+        item = visit.item(answers[-1], "", "the turn failed")
+        if item:
+            yield item
+    runs = [name for name in visit.names if name not in prompts and name not in answers]
+    if runs and visit.read(runs[-1]).meta.get("success") is False:
+        item = visit.item(runs[-1], visit.excerpt(visit.read(runs[-1])), "failed, and nothing was run after it")
+        if item:
+            yield item
+
+
+def before_compaction(visit: Visit) -> Section:
+    """Show what this very session was about: its page, then its prompts with their answers, the newest first."""
+    files = visit.files()
+    page = visit.item(visit.page_name, f"Files touched: {', '.join(files[: 2 * _MAX_FILES])}" if files else "")
+    answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}
+    items = [page]
+    for name in reversed(visit.of_kind("prompt")[-MAX_PROMPTS:]):
+        answer = answers.get(journal.numbers(name)[0])
+        said = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
+        items.append(visit.item(name, f"Answered: {said}" if said else ""))
+    return Section("This session, before it was compacted", [item for item in items if item])
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []

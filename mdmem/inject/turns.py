@@ -1,0 +1,333 @@
+"""Turns: what the user has said in this session, from its notes and, where that has more, from the transcript.
+
+A turn is a prompt that a person typed: no tool result, nothing the host sends by itself, nothing private.
+Counting happens at every prompt, so it reads the session's record and the transcript's new bytes, no more.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+from mdmem.agents import payload, prompts, text
+from mdmem.hashing import short
+from mdmem.vault import disk, front_matter, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from mdmem.agents import Event
+    from mdmem.config import Config
+    from mdmem.vault.journal import Record
+
+    Clean = Callable[[str], str]
+
+MAX_LINE_BYTES = 8 * 1024 * 1024
+"""A longer line of a transcript holds images, not something typed."""
+
+MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
+"""Of a longer transcript only the end is read."""
+
+SAME_SECONDS = 10.0
+"""A prompt without an id that was stored this recently with the same words is the current one."""
+
+SEPARATOR = "\n---\n"
+
+
+def count(config: Config, record: Record, event: Event, clean: Clean, now: float, *, enough: int) -> int:
+    """Count the user's turns in this session, the current prompt included; no further than `enough`.
+
+    clean: gives a prompt without its private parts, "" when it is wholly private.
+    """
+    stored = _stored(config, record, event, clean, now)
+    here = len(stored.names) + 1
+    if here >= enough:
+        return here
+    return max(here, _count_saved(record, event, clean) + 1)
+
+
+def texts(
+    config: Config, record: Record, event: Event, clean: Clean, now: float, *, current: str, limit: int
+) -> list[str]:
+    """Return the last `limit` turns, oldest first, the current prompt (cleaned: `current`) last.
+
+    Notes that a person has deleted are not said any more; the transcript is read where it has more turns.
+    """
+    stored = _stored(config, record, event, clean, now)
+    saved = [said for said, _ in _read(event.transcript, 0) if said is not None]
+    if saved and _is_current(saved[-1], event):
+        saved.pop()
+    if len(saved) > len(stored.names):
+        earlier = [said for said in (clean(said.text) for said in saved[-4 * limit :]) if said]
+    else:
+        bodies = (_body(config, f"{stored.folder}/{name}") for name in stored.names[-limit:])
+        earlier = [body for body in bodies if body]
+    return [*earlier, current][-limit:] if limit else []
+
+
+def topical(said: list[str]) -> list[str]:
+    """Leave out turns such as "go on with it" or "run the tests", which say nothing of what is worked on."""
+    kept = [turn for turn in said if _has_topic(turn)]
+    return kept or said
+
+
+def _has_topic(turn: str) -> bool:
+    from mdmem.search.text import analysis
+    from mdmem.search.text.stopwords import STOPWORDS
+
+    words = {word.lower() for word in analysis.words(turn)}
+    return len(words - STOPWORDS - _FILLER) > 1
+
+
+_FILLER_WORDS = """
+go run rerun test tests testing try retry check look see fix continue proceed next step ok okay yes yep no nope sure
+please thanks thank good great nice perfect cool fine right exactly commit push merge pull branch pr work works working
+done ready wait stop undo revert make add remove change update rename move show print explain again finish start do
+first second third last same better more less still back keep start use way thing things part bit file files code line
+lines it's lint linter format build compile deploy review summary summarize pass passes fail fails failing passing
+"""
+_FILLER = frozenset(_FILLER_WORDS.split())
+
+
+def query(turns: list[str], chars: int) -> str:
+    """Join turns as one query, each cut to `chars` characters, with a line `---` between them."""
+    return SEPARATOR.join([turn[:chars] for turn in turns])
+
+
+# -- what is stored --------------------------------------------------------------------------------
+
+
+class _Prompts:
+    """The session's stored prompts without the current one: their folder, vault-relative, and their file names."""
+
+    __slots__ = ("folder", "names")
+
+    def __init__(self, folder: str, names: list[str]) -> None:
+        self.folder = folder
+        self.names = names
+
+
+def _stored(config: Config, record: Record, event: Event, clean: Clean, now: float) -> _Prompts:
+    parts = _folder(config, record)
+    if record.folder:
+        names = [found[0] for found in record.lines("+")]
+    else:
+        names = _listed(os.path.join(config.vault, *parts)) if parts else []
+    names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
+    stored = _Prompts("/".join(parts), names)
+    current = _current(config, record, event, stored, clean, now)
+    stored.names = [name for name in names if name != current]
+    return stored
+
+
+def _folder(config: Config, record: Record) -> tuple[str, ...]:
+    if record.folder and os.path.isdir(os.path.join(config.vault, *record.folder)):
+        return record.folder
+    return () if record.lines("start") and not record.folder else journal.find_session(config, record.id)
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:
+    """Return the note of the current prompt, which the hook beside us may have stored already; "" when it has not."""
+    if event.prompt_id:
+        wanted = f"-{short(chr(0).join((record.id, event.prompt_id, 'prompt')), 10)}.md"
+        return next((name for name in stored.names if name.endswith(wanted)), "")
+    if not stored.names:
+        return ""
+    path = f"{stored.folder}/{stored.names[-1]}"
+    try:
+        fresh = abs(os.stat(os.path.join(config.vault, path)).st_mtime - now) <= SAME_SECONDS
+    except OSError:
+        return ""
+    return stored.names[-1] if fresh and _alike(config, _body(config, path), event.prompt, clean) else ""
+
+
+def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
+    """Return whether a stored prompt, cleaned and perhaps cut, is the one that was typed."""
+    marker = config.settings.privacy.marker
+    kept = (stored.replace(marker, " ") if marker else stored).split()
+    said = prompts.typed(prompt)
+    if len(said) > config.settings.capture.prompt_chars:
+        return kept[:_BEGINNING] == clean(said).split()[:_BEGINNING]
+    return kept == said.split() or kept == clean(said).split()
+
+
+_BEGINNING = 10
+"""By so many words a prompt is known again that was cut when it was stored."""
+
+
+def _body(config: Config, path: str) -> str:
+    data = disk.read_path(config.vault, path)
+    return front_matter.split(data.decode("utf-8", "replace"))[1].strip() if data else ""
+
+
+# -- what the agent saved --------------------------------------------------------------------------
+
+
+class UserTurn:
+    """Something typed, as a transcript has it: its text and the prompt's id, "" when it has none."""
+
+    __slots__ = ("prompt_id", "text")
+
+    def __init__(self, said: str, prompt_id: str) -> None:
+        self.text = said
+        self.prompt_id = prompt_id
+
+
+def _is_current(said: UserTurn, event: Event) -> bool:
+    if said.prompt_id and event.prompt_id:
+        return said.prompt_id == event.prompt_id
+    return said.text == prompts.typed(event.prompt)
+
+
+def _count_saved(record: Record, event: Event, clean: Clean) -> int:
+    """Count the turns in the transcript, the current one left out; what was read before is not read again."""
+    mark = record.flag("turns")
+    offset, counted = _load(mark)
+    end = offset
+    last: UserTurn | None = None
+    for said, after in _read(event.transcript, offset):
+        end = after
+        if said is not None and (_is_open(said.text) or clean(said.text)):
+            last = said
+            counted += 1
+    if end != offset:
+        _store(mark, end, counted)
+    return counted - 1 if last is not None and _is_current(last, event) else counted
+
+
+def _is_open(prompt: str) -> bool:
+    """Return whether a prompt has nothing in it that could make it private."""
+    return "private" not in prompt.lower()
+
+
+def _load(path: str) -> tuple[int, int]:
+    try:
+        offset, counted = files.read(path, 64).split()
+        return int(offset), int(counted)
+    except (OSError, ValueError):
+        return 0, 0
+
+
+def _store(path: str, offset: int, counted: int) -> None:
+    try:
+        files.replace(path, f"{offset} {counted}".encode())
+    except OSError:
+        return
+
+
+def _read(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
+    """Yield what is typed in the whole lines of a transcript from `offset` on, with the offset after each line.
+
+    A last line that is still being written is left for later. A transcript that cannot be read is empty.
+    """
+    path = os.path.expanduser(path)
+    if path.endswith(".json"):
+        yield from _read_array(path, offset)
+        return
+    if not path.endswith(".jsonl"):
+        return
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(fd, "rb") as file:
+            size = os.fstat(fd).st_size
+            offset = 0 if offset > size else offset
+            file.seek(max(offset, size - MAX_TRANSCRIPT_BYTES))
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                offset = file.tell() if offset < size - MAX_TRANSCRIPT_BYTES else offset + len(line)
+                yield _said(line), offset
+    except (OSError, ValueError):
+        return
+
+
+def _read_array(path: str, offset: int) -> Iterator[tuple[UserTurn | None, int]]:
+    """Yield what is typed in a transcript that is one JSON array, or an object with one under `messages`.
+
+    Offsets are places in the array. One that is being rewritten, or is too long to be read again each time, is empty.
+    """
+    try:
+        value = payload.scan(files.read(path, MAX_LINE_BYTES).decode("utf-8", "replace"))
+    except (OSError, StopIteration, ValueError, RecursionError):
+        return
+    messages = value.get("messages") if isinstance(value, dict) else value
+    if not isinstance(messages, list):
+        return
+    offset = 0 if offset > len(messages) else offset
+    for place, message in enumerate(messages[offset:], offset + 1):
+        yield _said_in(message), place
+
+
+def _said(line: bytes) -> UserTurn | None:
+    """Read one line: what a person typed there, or None."""
+    if len(line) > MAX_LINE_BYTES or not any(sign in line for sign in _SIGNS) or b'"tool_result"' in line:
+        return None
+    try:
+        value = payload.scan(line.decode("utf-8", "replace"))
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    return _said_in(value)
+
+
+def _said_in(value: Any) -> UserTurn | None:
+    """Read one message of a transcript: what a person typed there, or None."""
+    if not isinstance(value, dict):
+        return None
+    if value.get("role") == "user" and "message" not in value:  # as the models' own protocols have it
+        value = {**value, "type": "user", "message": {"content": value.get("content")}}
+    said = prompts.typed(_SHAPES.get(text(value.get("type")), _nothing)(value))
+    return UserTurn(said, text(value.get("promptId"))) if said else None
+
+
+_SIGNS = (b'"user"', b'"user_message"', b'"queued_command"')
+"""A line without any of these holds nothing that was typed."""
+
+_HOSTS_OWN = ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly", "teamName", "toolUseResult")
+
+
+def _nothing(_: dict[str, Any]) -> str:
+    return ""
+
+
+def _claude_prompt(line: dict[str, Any]) -> str:
+    message = line.get("message")
+    if any(line.get(key) for key in _HOSTS_OWN) or not isinstance(message, dict):
+        return ""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content.strip()
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    found = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    return "\n".join([part for part in found if prompts.is_typed(part)]).strip()
+
+
+def _claude_queued(line: dict[str, Any]) -> str:
+    """Read what was typed while the agent was at work."""
+    attachment = line.get("attachment")
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
+        return ""
+    return text(attachment.get("prompt")).strip() if attachment.get("commandMode") == "prompt" else ""
+
+
+def _codex_message(line: dict[str, Any]) -> str:
+    inner = line.get("payload")
+    if not isinstance(inner, dict) or inner.get("type") != "user_message":
+        return ""
+    return text(inner.get("message")).strip()
+
+
+_SHAPES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "user": _claude_prompt,
+    "attachment": _claude_queued,
+    "event_msg": _codex_message,
+}
+"""The type of a transcript's line -> what reads the typed text out of it."""

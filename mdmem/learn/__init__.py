@@ -1,0 +1,1 @@
+"""What came of the work: decisions in force, open work, fixes, entities. Rules find it, without a model."""

@@ -1,0 +1,161 @@
+"""About: what the vault knows of a file, a symbol, a number such as #123, a commit, a package or an address."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.learn import asking, decisions, fixes, work
+from mdmem.search import engine
+from mdmem.search.index.document import mentioned_files, path_tails
+from mdmem.vault import disk, journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.config import Config
+    from mdmem.learn.decisions import Decision
+    from mdmem.learn.fixes import Fix
+    from mdmem.learn.work import OpenItem
+    from mdmem.search.index.view import View
+
+MAX_NOTES = 500
+MAX_SESSIONS = 10
+MAX_TOGETHER = 10
+_FIXES = 200
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+
+
+class KnownSession(NamedTuple):
+    """A session that names an entity. latest: when it did so last. note: the id of the note in which it did."""
+
+    session: str
+    title: str
+    project: str
+    latest: str
+    note: str
+
+
+class Knowledge(NamedTuple):
+    """What is known of an entity. kind: file, number, commit, address or name. changed: ids of edits of a file, the
+    last one first. together: files that were worked on in the same turns, with how often.
+    """
+
+    entity: str
+    kind: str
+    decisions: list[Decision]
+    open_work: list[OpenItem]
+    fixes: list[Fix]
+    sessions: list[KnownSession]
+    changed: list[str]
+    together: list[tuple[str, int]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not (self.decisions or self.open_work or self.fixes or self.sessions)
+
+
+def kind_of(entity: str) -> str:
+    """Return what an entity is, by its spelling."""
+    if re.fullmatch(r"#\d+", entity):
+        return "number"
+    if "://" in entity:
+        return "address"
+    if _COMMIT.fullmatch(entity) and re.search(r"\d", entity):
+        return "commit"
+    return "file" if "/" in entity or list(mentioned_files(entity)) == [entity.lstrip("./")] else "name"
+
+
+def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
+    """Return what is known of an entity. project: only in this one. now: seconds since the epoch."""
+    entity = entity.strip()
+    kind = kind_of(entity)
+    engine.bring_up_to_date(config)
+    paths = _paths(config, entity, kind, project)
+    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)
+    open_ = work.open_work(config, project, now=now, update=False)
+    solved = fixes.fixes(config, project=project, limit=_FIXES, update=False)
+    found = Knowledge(
+        entity,
+        kind,
+        [one for one in decided if one.path in paths],
+        [one for one in open_ if one.path in paths or _names(entity, (one.text, one.detail))],
+        [one for one in solved if _solves(one, entity, kind)],
+        [],
+        [],
+        [],
+    )
+    return asking.ask(config, lambda view: _with_sessions(view, found, paths), update=False)
+
+
+def _names(entity: str, texts: Iterable[str]) -> bool:
+    whole = re.compile(rf"(?<![\w]){re.escape(entity)}(?!\w)")
+    return any(whole.search(text) for text in texts)
+
+
+def _solves(fix: Fix, entity: str, kind: str) -> bool:
+    """Whether a fix changed the file, or names the entity."""
+    tails = path_tails(entity) if kind == "file" else []
+    in_file = any(tails[0] in path_tails(file) for file in fix.files) if tails else False
+    return in_file or _names(entity, (fix.error, fix.command, fix.diff))
+
+
+def _paths(config: Config, entity: str, kind: str, project: str) -> frozenset[str]:
+    """Return the notes that name an entity: by the files that the index knows, else by the text as it stands."""
+    if kind == "file":
+        tails = path_tails(entity)
+
+        def named(view: View) -> frozenset[str]:
+            found = view.notes("facet", f"file:{tails[0]}") - view.notes("facet", "is:internal") if tails else set()
+            kept = asking.of_project(view, found, project)
+            return frozenset(view.path(number) for number in kept)
+
+        return asking.ask(config, named, update=False)
+    phrase = entity.replace('"', " ")
+    found = engine.search(
+        config, f'"{phrase}"', limit=MAX_NOTES, sort="newest", collapse=False, update=False, project=project or None
+    )
+    return frozenset(hit.path for hit in found.hits if kind != "number" or _names(entity, (hit.title, hit.snippet)))
+
+
+def _with_sessions(view: View, found: Knowledge, paths: frozenset[str]) -> Knowledge:
+    created = view.numbers("created")
+    known = [number for path in paths if (number := view.find(path)) is not None]
+    numbers = sorted(known, key=lambda number: (created[number], view.name(number)), reverse=True)
+    pages = view.notes("facet", "kind:session")
+    latest: dict[str, KnownSession] = {}
+    for number in numbers:
+        facts = view.facts(number)
+        session = str(facts.get("session", ""))
+        if session and session not in latest and number not in pages and len(latest) < MAX_SESSIONS:
+            page = next(iter(view.notes("facet", f"session:{session}".lower()) & pages), number)
+            latest[session] = KnownSession(
+                session,
+                str(view.facts(page)["title"]),
+                str(facts.get("project", "")),
+                disk.iso_time(created[number]),
+                str(facts["id"]),
+            )
+    edits = fixes.changing(view)
+    changed = [str(view.facts(number)["id"]) for number in numbers if number in edits and found.kind == "file"]
+    together = _together(view, found, numbers)
+    return found._replace(sessions=list(latest.values()), changed=changed[:10], together=together)
+
+
+def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
+    """Count the files that were changed in the same turns."""
+    edits = fixes.changing(view)
+    turns = {(view.folder_of[number], turn) for number in numbers if (turn := _turn(view, number)) is not None}
+    counted: Counter[str] = Counter()
+    for folder, turn in turns:
+        members = [one for one in edits.intersection(view.members[folder]) if _turn(view, one) == turn]
+        counted.update({str(file) for one in members for file in view.facts(one).get("files", ())})
+    own = path_tails(found.entity)[:1]
+    others = [(file, count) for file, count in counted.items() if not own or own[0] not in path_tails(file)]
+    return sorted(others, key=lambda item: (-item[1], item[0]))[:MAX_TOGETHER]
+
+
+def _turn(view: View, number: int) -> int | None:
+    return next(iter(journal.numbers(view.name(number))), None)

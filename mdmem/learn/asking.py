@@ -1,0 +1,43 @@
+"""Asking the index and the notes that it names: one answer from one state of the index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from mdmem.errors import BusyError
+from mdmem.search import engine
+from mdmem.vault import disk, note, people
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+_Answer = TypeVar("_Answer")
+
+
+def ask(config: Config, answer: Callable[[View], _Answer], *, update: bool = True) -> _Answer:
+    """Return what `answer` makes of the index; update: bring it up to date first.
+
+    Raises:
+        BusyError: when there is no index yet, and another process makes it.
+    """
+    if update:
+        engine.bring_up_to_date(config)
+    found = engine.answered(config, lambda view: (answer(view),))
+    if found is None:
+        raise BusyError("Another process is building the index. Try again in a moment.")
+    return found[0]
+
+
+def read(config: Config, path: str) -> note.Parsed:
+    """Read a note without what is private in it; one that is gone is empty."""
+    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
+
+
+def of_project(view: View, numbers: set[int], project: str) -> set[int]:
+    """Return those of the notes that belong to a project, or to none; project: "" returns all."""
+    if not project:
+        return numbers
+    return numbers & (view.notes("facet", f"project:{project}".lower()) | view.notes("facet", "project:"))

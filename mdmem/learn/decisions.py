@@ -1,0 +1,181 @@
+"""Decisions, lessons, preferences and tasks: what was written on purpose, and which of it is in force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.errors import UsageError
+from mdmem.learn import asking
+from mdmem.search import engine, index
+from mdmem.search.index.document import path_tails
+from mdmem.vault import disk, note, people, user_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.vault.user_notes import Written
+
+KINDS = ("decision", "lesson", "preference")
+MAX_STATEMENT_CHARS = 300
+
+
+class Decision(NamedTuple):
+    """Something that was decided or learned.
+
+    statement: its first line that says something, "" when the title is all. superseded_by: the id of the note that
+    holds now, "" while this one is in force. before: titles of those that it supersedes, the last one first.
+    """
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    statement: str
+    superseded_by: str
+    before: list[str]
+
+
+def add(config: Config, title: str, body: str, *, kind: str, supersedes: str = "", now: float, **more: Any) -> Written:
+    """Write a note of one of the kinds in `note.WRITTEN`. supersedes: the id or path of a note that no longer holds.
+
+    more: project, tags and pinned, as `user_notes.add` takes them.
+
+    Raises:
+        UsageError: when the kind is unknown, or there is nothing to store.
+        NotFoundError: when there is no such note to supersede.
+        VaultError, BusyError, OSError: when the vault cannot be written.
+    """
+    if kind not in note.WRITTEN:
+        raise UsageError(f"There is no kind {kind!r:.40} of notes to write. Use one of {', '.join(note.WRITTEN)}.")
+    old_path = index.resolve(config, supersedes) if supersedes else ""
+    old = str(asking.read(config, old_path).meta.get("id", "")) or old_path
+    links = {"supersedes": old} if old else None
+    made = user_notes.add(config, title, body, kind=kind, extra_meta=links, now=now, **more)
+    if old_path and made.path != old_path:
+        user_notes.set_keys(config, old_path, {"superseded_by": made.id})
+    return made
+
+
+def listed(
+    config: Config, about: str = "", *, project: str = "", kinds: Iterable[str] = ("decision",), every: bool = False
+) -> list[Decision]:
+    """Return the decisions in force, newest first, or best match first.
+
+    about: words, or a file that they name. kinds: some of KINDS; a note tagged with a kind counts as one.
+    every: also those that are superseded.
+    """
+    engine.bring_up_to_date(config)
+    paths = asking.ask(config, lambda view: _paths(view, kinds, project), update=False)
+    if about:
+        paths = _about(config, paths, about)
+    found = {path: _read(config, path) for path in paths}
+    newer = _newer(found)
+    made = [_decision(path, parsed, newer, found) for path, parsed in found.items() if _is_shown(parsed)]
+    return [one for one in made if every or not one.superseded_by]
+
+
+def _read(config: Config, path: str) -> note.Parsed:
+    """Read a note with the id, title and time that the index gives to one that somebody wrote by hand."""
+    parsed = asking.read(config, path)
+
+    def named(view: View) -> dict[str, Any]:
+        number = view.find(path)
+        return (
+            {} if number is None else {**view.facts(number), "created": disk.iso_time(view.number("created", number))}
+        )
+
+    if parsed.meta and not all(parsed.meta.get(key) for key in _NAMED):
+        facts = asking.ask(config, named, update=False)
+        parsed.meta.update({key: parsed.meta.get(key) or facts.get(key, "") for key in _NAMED})
+    return parsed
+
+
+_NAMED = ("id", "title", "created")
+
+
+def _is_shown(parsed: note.Parsed) -> bool:
+    return bool(parsed.meta) and not people.keeps_private(parsed.meta)
+
+
+def _paths(view: View, kinds: Iterable[str], project: str) -> list[str]:
+    written = set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+    tagged = set[int]().union(*(view.notes("facet", f"tag:{kind}") for kind in kinds))
+    kept = asking.of_project(view, (written & tagged) - view.notes("facet", "is:internal"), project)
+    created = view.numbers("created")
+    return [view.path(number) for number in sorted(kept, key=lambda n: (created[n], view.path(n)), reverse=True)]
+
+
+def _about(config: Config, paths: list[str], about: str) -> list[str]:
+    """Return the paths that words or a file's name lead to, best first."""
+    wanted = frozenset(paths)
+    tails = path_tails(about)
+
+    def named(view: View) -> set[str]:
+        return {view.path(number) for number in view.notes("facet", f"file:{tails[0]}")} if tails else set()
+
+    in_file = wanted & asking.ask(config, named, update=False)
+    found = engine.search(config, about, limit=1000, collapse=False, update=False, kind=[*note.WRITTEN])
+    best = [hit.path for hit in found.hits if hit.path in wanted]
+    return list(dict.fromkeys([*(path for path in paths if path in in_file), *best]))
+
+
+def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
+    """Return for the id of each superseded note the id of the one that holds now; either of them may say it."""
+    newer = {}
+    for parsed in found.values():
+        meta = parsed.meta
+        name = str(meta.get("id", ""))
+        if meta.get("superseded_by"):
+            newer[name] = str(meta["superseded_by"])
+        newer |= dict.fromkeys(ids(meta.get("supersedes")), name)
+    return newer
+
+
+def ids(value: object) -> list[str]:
+    """Read the ids in a link of front matter, which is one or a list, as `mem:ID` or plain."""
+    several = value if isinstance(value, list) else [value] if value else []
+    return [str(one).strip("[] ").removeprefix("mem:") for one in several]
+
+
+def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], found: Mapping[str, note.Parsed]) -> Decision:
+    meta = parsed.meta
+    name = str(meta.get("id", ""))
+    by_id = {str(one.meta.get("id", "")): str(one.meta.get("title", "")) for one in found.values()}
+    return Decision(
+        id=name,
+        path=path,
+        kind=str(meta.get("kind", "note")),
+        title=str(meta.get("title", "")),
+        created=str(meta.get("created", "")),
+        project=str(meta.get("project", "")),
+        statement=_statement(parsed),
+        superseded_by=newer.get(name, ""),
+        before=_chain(name, newer, by_id),
+    )
+
+
+def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> list[str]:
+    """Return the titles of what a note supersedes, and what that superseded; a circle ends."""
+    before: list[str] = []
+    seen, wanted = {name}, name
+    while True:
+        older = [old for old, new in newer.items() if new == wanted and old not in seen]
+        if not older:
+            return before
+        before += [titles.get(old, old) for old in older]
+        seen.update(older)
+        wanted = older[0]
+
+
+def _statement(parsed: note.Parsed) -> str:
+    """Return the first line of a note that says more than its title."""
+    title = str(parsed.meta.get("title", ""))
+    for line in parsed.body[:4000].splitlines():
+        words = line.strip().lstrip("#>*- \t")
+        if any(c.isalnum() for c in words) and words != title:
+            return note.one_line(words, MAX_STATEMENT_CHARS)
+    return ""

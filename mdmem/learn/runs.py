@@ -1,0 +1,143 @@
+"""Runs of commands: which of them are checks, and which run is another one again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import NamedTuple
+
+_OUTCOME = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)$")
+_STEPS = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_WRAPPERS = frozenset(["sudo", "time", "nice", "env", "exec", "command", "xvfb-run", "npx", "bunx", "pipx", "uvx"])
+_RUNNERS = frozenset(["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pnpm", "yarn", "npm", "bun", "mise", "bundle"])
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*$|py$")
+_TEST_NAMES = """
+pytest py.test tox nox unittest jest vitest mocha ava karma playwright cypress rspec minitest phpunit pest ctest
+busted bats prove
+"""
+_TESTS = frozenset(_TEST_NAMES.split())
+_BUILD_NAMES = """
+make gmake just task ninja cmake cargo go mvn mvnw gradle gradlew ant sbt bazel dotnet swift xcodebuild zig mix
+stack cabal rake composer npm pnpm yarn bun deno tsc webpack vite rollup esbuild next nuxt ruff mypy pyright flake8
+pylint black isort eslint prettier stylelint golangci-lint clippy shellcheck hadolint pre-commit lint-imports gcc
+g++ clang clang++ javac rustc docker docker-compose podman terraform tofu kubectl helm ansible-playbook pulumi
+alembic flyway prisma sqlx dbt twine pip pip3 uv poetry git
+"""
+_BUILDS = frozenset(_BUILD_NAMES.split())
+_NAMES_WITH_SUBCOMMANDS = """
+cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
+just task uv poetry pip pip3 prisma alembic composer bazel next
+"""
+_SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
+_GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
+_SCRIPTS = re.compile(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
+_SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
+
+
+class CommandRun(NamedTuple):
+    """What a command runs: the program with its subcommand, and what it is asked to work on, without options."""
+
+    family: str
+    arguments: frozenset[str]
+
+
+def line(title: str) -> str:
+    """Return the command in the title of an observation, without how it ended."""
+    return _OUTCOME.sub("", title)
+
+
+def check(command: str) -> CommandRun | None:
+    """Return what a command checks, builds or publishes; None for one that only looks, moves files or tries out."""
+    for step in _STEPS.split(command.replace("\\\n", " ")[:2000]):
+        found = _step(_words(step))
+        if found is not None:
+            return found
+    return None
+
+
+def closes(later: CommandRun, failed: CommandRun) -> bool:
+    """Return whether the success of `later` shows that what `failed` in another run works: the same, or more of it."""
+    if later.family != failed.family:
+        return False
+    if later.family.startswith("git ") or (failed.arguments and failed.arguments <= later.arguments):
+        return True
+    return all(any(_covers(one, other) for other in failed.arguments) for one in later.arguments)
+
+
+def _covers(wider: str, narrower: str) -> bool:
+    """Whether a path or a test's name is the other, or what it lies in."""
+    return narrower == wider or narrower.startswith((f"{wider.rstrip('/')}/", f"{wider}::", f"{wider}["))
+
+
+def _words(step: str) -> list[str]:
+    try:
+        return shlex.split(step, comments=True)
+    except ValueError:
+        return step.split()
+
+
+def _step(words: list[str]) -> CommandRun | None:
+    words = _unwrapped([word for word in words if not _is_redirection(word)])
+    if not words or "<<" in " ".join(words):
+        return None
+    program, rest = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
+    if program in _SHELLS or _PYTHON.match(program):
+        return _interpreted(rest)
+    if program not in _TESTS | _BUILDS:
+        is_script = _SCRIPTS.match(words[0]) or words[0].startswith("./")
+        return CommandRun(words[0].removeprefix("./"), _arguments(rest)) if is_script else None
+    if program == "git" and not _GIT_WORK.intersection(rest[:1]):
+        return None
+    plain = [word for word in rest if not word.startswith("-")]
+    if program in _SUBCOMMANDS and plain:
+        plain = plain[1:] if plain[0] == "run" and plain[1:] else plain
+        return CommandRun(f"{program} {plain[0]}", _arguments(plain[1:]))
+    return CommandRun(program, _arguments(rest))
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    """Take off what only says how a program is run: variables, `sudo`, `timeout 60`, `uv run`."""
+    while words:
+        program = words[0].rpartition("/")[2]
+        if _ASSIGNED.match(words[0]) or program in _WRAPPERS:
+            words = words[1:]
+        elif program == "timeout":
+            words = [word for word in words[1:] if not word.startswith("-")][1:]
+        elif program in _RUNNERS and words[1:2] in (["run"], ["exec"]) and _is_program(words[2:]):
+            words = words[2:]
+        else:
+            return words
+        while words and words[0].startswith("-"):
+            words = words[1:]
+    return words
+
+
+def _is_program(words: list[str]) -> bool:
+    name = words[0] if words else ""
+    return name in _TESTS | _BUILDS | _SHELLS or bool(_PYTHON.match(name))
+
+
+def _interpreted(words: list[str]) -> CommandRun | None:
+    """Read what an interpreter runs: a module, which is a program, or a script; code on the line is only tried out."""
+    for place, word in enumerate(words):
+        if word == "-m":
+            return _step(words[place + 1 :]) or CommandRun(
+                " ".join(words[place + 1 : place + 2]), _arguments(words[2:])
+            )
+        if word in ("-c", "-e", "-", "--eval", "-p"):
+            return None
+        if word.rpartition("/")[2] in _TESTS | _BUILDS:
+            return _step(words[place:])
+        if not word.startswith("-"):
+            return CommandRun(word.removeprefix("./"), _arguments(words[place + 1 :])) if _SCRIPTS.match(word) else None
+    return None
+
+
+def _arguments(words: list[str]) -> frozenset[str]:
+    kept = (word for word in words if not word.startswith("-") and not word.isdecimal())
+    return frozenset(word.removeprefix("./").rstrip("/") for word in kept) - {"", "."}
+
+
+def _is_redirection(word: str) -> bool:
+    return bool(re.match(r"\d?>|<|&>", word))

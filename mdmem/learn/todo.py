@@ -1,0 +1,71 @@
+"""Task lists: what agents and people mean to do, read from the notes that their lists left."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.capture.tools import aliases
+from mdmem.learn import asking
+from mdmem.vault import note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.config import Config
+
+_ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
+_TASK = re.compile(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>.+))?)?$")
+OVER = ("completed", "deleted", "cancelled", "done")
+TOOLS = ("todowrite", "write_todos", "update_todo", "update_plan", "taskcreate", "taskupdate")
+
+
+class Listed(NamedTuple):
+    """An item of a list. path, id: the note that says its last state. at: when that was."""
+
+    text: str
+    is_done: bool
+    path: str
+    id: str
+    at: str
+
+
+def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
+    """Return the last state of a session's list. paths: the notes of its TOOLS, oldest first."""
+    lists: list[tuple[str, str, note.Parsed]] = []
+    tasks: dict[str, Listed] = {}
+    for path in paths:
+        parsed = asking.read(config, path)
+        at = str(parsed.meta.get("updated") or parsed.meta.get("created", ""))
+        tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
+        if parsed.meta.get("success") is False:
+            continue
+        if tool == "TodoWrite":
+            lists.append((at, path, parsed))
+        else:
+            _take(tasks, parsed, path, at)
+    last = max(lists, key=lambda one: one[:2], default=None)
+    items = list(_items(last[2], last[1], last[0])) if last else []
+    return [*items, *tasks.values()]
+
+
+def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
+    for mark, text in _ITEM.findall(parsed.body):
+        yield Listed(note.one_line(text), mark != " ", path, str(parsed.meta.get("id", "")), at)
+
+
+def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
+    """Bring the tasks of a session up to what one TaskCreate or TaskUpdate says."""
+    title = str(parsed.meta.get("title", ""))
+    found = _TASK.match(title)
+    if found is None:
+        if title.startswith("Task: "):  # its number is not known, so no update can be told to be its
+            tasks[title] = Listed(title[6:], False, path, str(parsed.meta.get("id", "")), at)
+        return
+    known = tasks.get(found["number"])
+    subject = found["subject"] or found["again"] or (known.text if known else "")
+    status = str(parsed.meta.get("status", ""))
+    is_done = status in OVER or (not status and known is not None and known.is_done)
+    if subject:
+        where = (known.path, known.id) if known else (path, str(parsed.meta.get("id", "")))
+        tasks[found["number"]] = Listed(subject, is_done, *where, at)

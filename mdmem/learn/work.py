@@ -1,0 +1,261 @@
+"""Open work: tasks that are not done, checks that still fail, prompts without an answer, turns that broke off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.errors import NotFoundError
+from mdmem.hashing import short
+from mdmem.learn import asking, runs, todo
+from mdmem.learn.decisions import ids
+from mdmem.search import engine
+from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.vault import disk, journal, note, user_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MAX_DAYS = 180
+"""What began longer ago is not looked at."""
+STALE_DAYS = 30
+"""Older work is offered for dropping."""
+AT_WORK_SECONDS = 900.0
+"""A session that was heard of so recently may still be going on: its prompt is being answered."""
+_DAY = 86_400
+_FAILED, _PROMPT, _RESPONSE = "failure", KINDS.index("prompt"), KINDS.index("response")
+SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",
+           "powershell")  # fmt: skip
+_DISMISSED = frozenset(
+    ["", "ok", "okay", "thanks", "thank you", "thx", "stop", "cancel", "never mind", "nevermind", "exit", "quit", "bye"]
+)
+_GO_ON = frozenset(["go on", "continue", "yes", "y", "do it", "go ahead", "proceed", "please continue", "keep going"])
+
+
+class OpenItem(NamedTuple):
+    """One piece of open work.
+
+    key: names it for `mdmem todo --done`. kind: task, failure, prompt or interrupted. detail: a failure's error line.
+    id, path: the note that it comes from. blocked_by: ids of notes that it waits for. is_stale: it is STALE_DAYS old.
+    """
+
+    key: str
+    kind: str
+    text: str
+    detail: str
+    project: str
+    session: str
+    created: str
+    id: str
+    path: str
+    blocked_by: list[str]
+    is_stale: bool
+
+
+def open_work(
+    config: Config, project: str = "", *, session: str = "", now: float, update: bool = True
+) -> list[OpenItem]:
+    """Return the open work of a project ("": of all), newest first.
+
+    session: only of this one; what later sessions of the project closed is left out all the same.
+    now: seconds since the epoch. update: bring the index up to date first.
+    """
+    if update:
+        engine.bring_up_to_date(config)
+    found = asking.ask(config, lambda view: in_view(config, view, project, now), update=False)
+    return [item for item in found if not session or item.session == session]
+
+
+def in_view(config: Config, view: View, project: str, now: float) -> list[OpenItem]:
+    """Return the open work of a project ("": of all) by one state of the index, newest first."""
+    found = _Project(config, view, project, now).items()
+    paths = {item.session: item.path for item in found}
+    gone = {name for name, path in paths.items() if _is_superseded(config, name, path)}
+    return sorted(
+        (item for item in found if item.session not in gone), key=lambda item: (item.created, item.key), reverse=True
+    )
+
+
+def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
+    """Close a piece of open work: `done` in the front matter of its note.
+
+    Raises:
+        NotFoundError: when no open work has this key.
+        UsageError, VaultError, BusyError, OSError: when the note cannot be changed.
+    """
+    found = [item for item in open_work(config, now=now) if item.key == key.strip("[]#")]
+    if not found:
+        raise NotFoundError(f"No open work has the id {key!r:.40}. `mdmem todo` lists what is open.")
+    item = found[0]
+    meta = asking.read(config, item.path).meta
+    in_list = str(meta.get("kind")) == "observation" and item.kind == "task"
+    value = [*_marked(meta), item.key] if in_list else True
+    user_notes.set_keys(config, item.path, {"done": value})
+    return item
+
+
+def _marked(meta: dict[str, object]) -> list[str]:
+    done = meta.get("done")
+    return [str(one) for one in done] if isinstance(done, list) else []
+
+
+def _is_superseded(config: Config, session: str, path: str) -> bool:
+    if not session or not path.startswith("journal/"):
+        return False
+    return bool(note.parse(journal.read_page(config.vault, path.rpartition("/")[0])).meta.get("superseded_by"))
+
+
+class _Project:
+    """The notes of one project, or of all, in which open work is looked for."""
+
+    def __init__(self, config: Config, view: View, project: str, now: float) -> None:
+        self._config, self._view, self._now = config, view, now
+        self._created = view.numbers("created")
+        recent = {number for number in view.all if self._created[number] > now - MAX_DAYS * _DAY}
+        self._notes = recent - view.notes("facet", "is:internal")
+        if project:
+            self._notes &= view.notes("facet", f"project:{project}".lower())
+
+    def items(self) -> list[OpenItem]:
+        """Return everything that is open."""
+        return [*self._tasks(), *self._written(), *self._failures(), *self._turns()]
+
+    def _of_tools(self, names: Iterable[str]) -> list[int]:
+        found = set[int]().union(*(self._view.notes("facet", f"tool:{name}") for name in names)) & self._notes
+        return sorted(found, key=lambda number: (self._created[number], self._view.name(number)))
+
+    def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,
+              created: str = "") -> OpenItem:  # fmt: skip
+        facts = self._view.facts(number)
+        name = str(facts["id"])
+        created = created or disk.iso_time(self._created[number])
+        return OpenItem(
+            key=short(f"{name}\0{text}", 8),
+            kind=kind,
+            text=text,
+            detail=detail,
+            project=str(facts.get("project", "")),
+            session=str(facts.get("session", "")),
+            created=created,
+            id=name,
+            path=self._view.path(number),
+            blocked_by=blocked_by or [],
+            is_stale=disk.epoch(created) < self._now - STALE_DAYS * _DAY,
+        )
+
+    # -- tasks
+
+    def _tasks(self) -> Iterator[OpenItem]:
+        sessions: dict[str, list[int]] = {}
+        for number in self._of_tools(todo.TOOLS):
+            sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
+        latest: dict[tuple[str, str], tuple[str, int, todo.Listed]] = {}
+        for numbers in sessions.values():
+            project = str(self._view.facts(numbers[0]).get("project", ""))
+            by_path = {self._view.path(number): number for number in numbers}
+            for one in todo.of_session(self._config, by_path):
+                same = (project, _plain(one.text))
+                if same not in latest or latest[same][0] <= one.at:
+                    latest[same] = (one.at, by_path[one.path], one)
+        for at, number, one in latest.values():
+            item = self._item(number, "task", one.text, created=at)
+            if not one.is_done and not self._is_done(item):
+                yield item
+
+    def _written(self) -> Iterator[OpenItem]:
+        """Yield the tasks that people wrote as notes of their own."""
+        for number in self._view.notes("facet", "kind:task") & self._notes:
+            parsed = asking.read(self._config, self._view.path(number))
+            meta = parsed.meta
+            over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
+            if meta and not over:
+                yield self._item(number, "task", str(self._view.facts(number)["title"]),
+                                 blocked_by=ids(meta.get("blocked_by")))  # fmt: skip
+
+    # -- failures
+
+    def _failures(self) -> Iterator[OpenItem]:
+        view = self._view
+        failed_notes = view.notes("facet", "is:failed")
+        open_: dict[tuple[str, runs.CommandRun], int] = {}
+        if not failed_notes & self._notes:
+            return
+        for number in self._of_tools(SHELLS):
+            facts = view.facts(number)
+            command = runs.check(runs.line(str(facts["title"])))
+            if command is None:
+                continue
+            project = str(facts.get("project", ""))
+            if number in failed_notes:
+                open_.pop((project, command), None)
+                open_[project, command] = number
+            else:
+                for other in [key for key in open_ if key[0] == project and runs.closes(command, key[1])]:
+                    del open_[other]
+        for number in open_.values():
+            meta = asking.read(self._config, view.path(number)).meta
+            if not meta.get("done") and str(meta.get("status")) != "interrupted":
+                yield self._item(number, _FAILED, runs.line(str(view.facts(number)["title"])),
+                                 detail=str(meta.get("error", "")))  # fmt: skip
+
+    # -- turns
+
+    def _turns(self) -> Iterator[OpenItem]:
+        """Yield the last prompt of each session that has no answer, or whose turn broke off."""
+        folders: dict[int, list[int]] = {}
+        for number in self._notes:
+            if journal.numbers(self._view.name(number)):
+                folders.setdefault(self._view.folder_of[number], []).append(number)
+        asked: dict[tuple[str, str], int] = {}
+        found = [item for numbers in folders.values() if (item := self._last_turn(numbers)) is not None]
+        for number in self._notes & self._view.notes("facet", "kind:prompt") if found else ():
+            facts = self._view.facts(number)
+            said = (str(facts.get("project", "")), _plain(str(facts["title"])))
+            asked[said] = max(asked.get(said, 0), self._created[number])
+        for item in found:
+            again = asked.get((item.project, _plain(item.text)), 0) > disk.epoch(item.created)
+            if not again and not self._is_done(item):
+                yield item
+
+    def _last_turn(self, numbers: list[int]) -> OpenItem | None:
+        view = self._view
+        flags = view.numbers("flags")
+        at = {number: journal.numbers(view.name(number)) for number in numbers}
+        prompts = sorted((n for n in numbers if flags[n] // KIND_STEP == _PROMPT), key=lambda n: at[n])
+        heard = max(self._created[number] for number in numbers)
+        if not prompts or heard > self._now - AT_WORK_SECONDS:
+            return None
+        turn = [number for number in numbers if at[number][0] == at[prompts[-1]][0]]
+        answers = [n for n in turn if flags[n] // KIND_STEP == _RESPONSE and "-subagent-" not in view.name(n)]
+        if any(view.facts(number).get("success") is not False for number in answers):
+            return None
+        meant = self._meant(prompts)
+        if meant is None:
+            return None
+        kind = "interrupted" if answers or len(turn) > 1 else "prompt"
+        return self._item(meant, kind, str(view.facts(meant)["title"]))
+
+    def _meant(self, prompts: list[int]) -> int | None:
+        """Return the prompt that says what was wanted last; None when nothing was."""
+        for number in reversed(prompts):
+            said = _plain(str(self._view.facts(number)["title"]))
+            if said in _DISMISSED or said.startswith("/"):
+                return None
+            if said not in _GO_ON:
+                return number
+        return None
+
+    def _is_done(self, item: OpenItem) -> bool:
+        meta = asking.read(self._config, item.path).meta
+        return meta.get("done") is True or item.key in _marked(meta)
+
+
+def says_little(text: str) -> bool:
+    """Whether a prompt only agrees, thanks or stops: nobody looks for it later."""
+    return _plain(text) in _DISMISSED | _GO_ON
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).strip(" .!?…")

@@ -1,0 +1,68 @@
+"""The user's home folder and name, removed from paths where the settings ask for it (`privacy.anonymize`)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_ABOVE_USERS = ("home", "users", "user", "u")
+_SYSTEM = frozenset(
+    [
+        "admin", "build", "code", "data", "home", "private", "project", "projects", "public", "repos", "root", "share",
+        "shared", "source", "system", "temp", "test", "tests", "user", "users", "work", "workspace",
+    ]
+)  # fmt: skip
+"""Names of folders that a user's name may share: they are the user's only right below the folder of all homes."""
+
+
+def apply(value: Any, home: str) -> Any:
+    """Return a JSON value with `~` for the home folder `home`, and for the user's name as a folder in other paths."""
+    if isinstance(value, str):
+        return _text(value, home)
+    if isinstance(value, dict):
+        return {apply(key, home): apply(item, home) for key, item in value.items()}
+    return [apply(item, home) for item in value] if isinstance(value, list) else value
+
+
+def _text(text: str, home: str) -> str:
+    if not any(sign in text for sign in "/\\-"):
+        return text
+    home = home.rstrip("/\\")
+    for form in dict.fromkeys([home, home.replace("\\", "\\\\"), home.replace("\\", "/")]):
+        if len(form) > 1 and form in text:
+            text = _replaced(text, form, "~", lambda text, _, end: not _goes_on(text, end))
+    dashed = home.replace("/", "-")
+    if len(dashed) > 1 and dashed in text:  # as agents write a folder's path into the name of another
+        text = _replaced(text, dashed, "-~", lambda text, _, end: not text[end : end + 1].isalnum())
+    user = home.replace("\\", "/").rpartition("/")[2]
+    return _replaced(text, user, "~", _is_users_folder) if len(user) > 1 and user in text else text
+
+
+def _replaced(text: str, wanted: str, instead: str, applies: Callable[[str, int, int], bool]) -> str:
+    parts: list[str] = []
+    at = 0
+    found = text.find(wanted)
+    while found >= 0:
+        end = found + len(wanted)
+        if applies(text, found, end):
+            parts += (text[at:found], instead)
+            at = end
+        found = text.find(wanted, end)
+    return "".join([*parts, text[at:]])
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether a folder's name goes on here: a full stop at the end of a sentence is none of it."""
+    sign, after = text[end : end + 1], text[end + 1 : end + 2]
+    return sign.isalnum() or sign == "_" or (sign in ("-", ".") and after.isalnum())
+
+
+def _is_users_folder(text: str, start: int, end: int) -> bool:
+    """Whether a name is a folder's in a path, and hardly another folder than the user's."""
+    before = text[max(0, start - 200) : start]
+    if before[-1:] not in ("/", "\\") or _goes_on(text, end) or "://" in before.split()[-1]:
+        return False
+    above = text[max(0, start - 40) : start].replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    return above in _ABOVE_USERS or (end - start >= 4 and text[start:end].lower() not in _SYSTEM)

@@ -1,0 +1,189 @@
+"""Edits inside a private section whose tags are only in the rest of the file.
+
+An agent that tells the file as it was before an edit (`originalFile`) tells with it which lines of the edit are
+private: each line and replacement is looked up in the file before and after the edit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+
+from mdmem.privacy import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.privacy.text import Job
+
+_ORIGINALS = ("originalFile", "originalFileContents", "original_file")
+_PAIRS = (("old_string", "new_string"), ("oldString", "newString"))
+_MAX_WORK_CHARS = 8 * 1024 * 1024
+"""Length of a file times number of its edits: beyond, all replacements in a file with private tags are hidden."""
+
+Columns = dict[int, tuple[int, int]]
+"""Line number, from 0 -> the columns of it that are private."""
+
+
+def hide(value: Any, job: Job) -> Any:
+    """Return a tool run (`input`, `response`) without what an edit changes inside private sections of its file."""
+    response = value.get("response") if isinstance(value, dict) else None
+    if not isinstance(response, dict):
+        return value
+    original = next((response[key] for key in _ORIGINALS if isinstance(response.get(key), str)), "")
+    if not text.may_hold_private(original, job.rules):
+        return value
+    patch = response.get("structuredPatch")
+    if isinstance(patch, list):
+        response = {**response, "structuredPatch": _patch(patch, original, job)}
+    return {**value, "input": _edits(value.get("input"), original, job), "response": _edits(response, original, job)}
+
+
+# -- replacements
+
+
+def _edits(given: Any, original: str, job: Job) -> Any:
+    """Hide in each replacement what is private in the file; several are made one after the other."""
+    if not isinstance(given, dict):
+        return given
+    given, current = _replacement(given, original, job)
+    several = given.get("edits")
+    if not isinstance(several, list):
+        return given
+    if len(original) * len(several) > _MAX_WORK_CHARS:
+        return {**given, "edits": [_without(one, job) for one in several]}
+    hidden = []
+    for one in several:
+        if isinstance(one, dict):
+            one, current = _replacement(one, current, job)
+        hidden.append(one)
+    return {**given, "edits": hidden}
+
+
+def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str, Any], str]:
+    """Return a replacement without what is private in it, and the file after it."""
+    for old_key, new_key in _PAIRS:
+        old, new = one.get(old_key), one.get(new_key)
+        if isinstance(old, str) and isinstance(new, str) and old and old in current:
+            limit = -1 if True in (one.get("replace_all"), one.get("replaceAll")) else 1
+            pieces = current.split(old, limit)
+            after = new.join(pieces)
+            hidden_old = _at_places(old, current, pieces, job)
+            return {**one, old_key: hidden_old, new_key: _at_places(new, after, pieces, job)}, after
+    return one, current
+
+
+def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
+    """Hide what is private of `part`, which stands in `whole` between `pieces`."""
+    sections = _sections(whole, job)
+    starts = [start for start, _ in sections]
+    covered: list[tuple[int, int]] = []
+    at = -len(part)
+    for piece in pieces[:-1]:
+        at += len(part) + len(piece)
+        number = max(bisect(starts, at) - 1, 0)
+        while number < len(sections) and sections[number][0] < at + len(part):
+            start, end = sections[number]
+            if end > at:
+                covered.append((max(start - at, 0), min(end - at, len(part))))
+            number += 1
+    if not covered:
+        return part
+    return _cut(part, min(start for start, _ in covered), max(end for _, end in covered), job)
+
+
+def _without(one: Any, job: Job) -> Any:
+    keys = {key for pair in _PAIRS for key in pair}
+    return (
+        {key: job.rules.marker if key in keys else item for key, item in one.items()} if isinstance(one, dict) else one
+    )
+
+
+# -- patches
+
+
+def _patch(patch: list[Any], original: str, job: Job) -> list[Any]:
+    """Hide the lines of hunks that are private in the file before or after."""
+    places, after = _applied(patch, original.split("\n"))
+    before_columns, after_columns = _columns(original, job), _columns(after, job)
+    return [
+        _hunk(hunk, *place, before_columns, after_columns, job) if place else hunk
+        for hunk, place in zip(patch, places, strict=True)
+    ]
+
+
+def _applied(patch: list[Any], lines: list[str]) -> tuple[list[tuple[int, int] | None], str]:
+    """Return each hunk's first line in the file before and after, and the file after."""
+    places: list[tuple[int, int] | None] = []
+    after: list[str] = []
+    at = 0
+    for hunk in patch:
+        start = hunk.get("oldStart") if isinstance(hunk, dict) else None
+        if type(start) is not int or not isinstance(hunk.get("lines"), list):
+            places.append(None)
+            continue
+        start = max(at, start - 1)
+        after += lines[at:start]
+        places.append((start, len(after)))
+        marked = [line for line in hunk["lines"] if isinstance(line, str)]
+        after += [line[1:] for line in marked if line[:1] in "+ "]
+        at = start + sum(line[:1] in "- " for line in marked)
+    return places, "\n".join([*after, *lines[at:]])
+
+
+def _hunk(hunk: dict[str, Any], old: int, new: int, before: Columns, after: Columns, job: Job) -> dict[str, Any]:
+    lines: list[Any] = []
+    is_inside = False
+    for line in hunk["lines"]:
+        if not isinstance(line, str) or line[:1] not in ("+", "-", " ", ""):
+            lines.append(line)
+            continue
+        columns = []
+        if line[:1] != "+":
+            columns.append(before.get(old))
+            old += 1
+        if line[:1] != "-":
+            columns.append(after.get(new))
+            new += 1
+        found = [place for place in columns if place]
+        hidden = _line(line, found, is_inside, job) if found else line
+        is_inside = bool(found) and len(hidden) <= 1 + len(job.rules.marker)
+        lines.append(hidden)
+    return {**hunk, "lines": lines}
+
+
+def _line(line: str, columns: list[tuple[int, int]], is_inside: bool, job: Job) -> str:
+    start, end = min(first for first, _ in columns), max(last for _, last in columns)
+    if is_inside and start == 0 and end >= len(line) - 1:
+        return ""  # one mark stands for all the lines
+    return line[:1] + _cut(line[1:], start, end, job)
+
+
+def _columns(whole: str, job: Job) -> Columns:
+    """Return what is private of each line."""
+    columns: Columns = {}
+    starts = [0]
+    for line in whole.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    for start, end in _sections(whole, job):
+        for number in range(bisect(starts, start) - 1, bisect(starts, end - 1)):
+            first, last = max(start - starts[number], 0), min(end, starts[number + 1] - 1) - starts[number]
+            before = columns.get(number, (first, last))
+            columns[number] = min(first, before[0]), max(last, before[1])
+    return columns
+
+
+# -- both
+
+
+def _sections(whole: str, job: Job) -> list[tuple[int, int]]:
+    """Return where the private sections of a file are, and remember what they say for the second pass."""
+    found = text.private_sections(whole, text.lower(whole), job)
+    job.spans += [whole[first:last] for _, _, first, last, _ in found if whole[first:last].strip()]
+    return [(start, end) for start, end, _, _, _ in found]
+
+
+def _cut(part: str, start: int, end: int, job: Job) -> str:
+    job.cleaned.private += 1
+    job.cleaned.hidden.add(part[start:end])
+    return part[:start] + job.rules.marker + part[end:]

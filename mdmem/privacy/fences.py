@@ -1,0 +1,147 @@
+"""Fences around injected memories, found in whatever encoding an agent or a tool has put them into.
+
+A host escapes what it passes on: `<` becomes `&lt;`, `\\u003c` or `%3C`, sometimes more than once. A fence carries an
+id, so that the tags a quoted memory mentions are told from those that enclose it.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.tags import BLANK, CLOSES, EMPTY, OPENS, Tag
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMES = ("mdmem-context", "claude-mem-context", "truememory-context", "basic-memory-context")
+"""Elements that memory programs put their text into."""
+
+Fence = tuple[int, int, int, int, str]
+"""Start and end with its tags, start and end of what they enclose, and the name."""
+
+_REACH = 64
+"""An opening bracket, however it is written, stands at most this many characters before the name."""
+_TAIL = 160
+"""What closes a tag stands at most this many characters behind the name."""
+
+_LESS = ("<", "＜", "﹤")
+_SLASHES = ("/", "／", "%2f", "&#47;", "&#x2f;", "\\u002f", "\\x2f")
+_GREATER = (">", "＞", "﹥", "gt;", "#62;", "#x3e;", "u003e", "x3e", "%3e", "253e")
+
+
+def find(low: str) -> tuple[list[Fence], list[Tag]]:
+    """Return the fences of a lower-case text, and the tags that have no partner; both in order."""
+    fences: list[Fence] = []
+    lone: list[Tag] = []
+    for name in NAMES:
+        if name in low:
+            pairs, rest = _pair(low, _tags(low, name))
+            fences += pairs
+            lone += rest
+    return fences, sorted(lone)
+
+
+def _tags(low: str, name: str) -> Iterator[Tag]:
+    at = low.find(name)
+    while at >= 0:
+        end = at + len(name)
+        start, closing = _before(low, at)
+        if start >= 0 and not low[end : end + 1].isalnum():
+            last, inside = _after(low, end)
+            does = CLOSES if closing else EMPTY if inside.rstrip(BLANK).endswith("/") else OPENS
+            yield start, last, name, does
+        at = low.find(name, end)
+
+
+def _before(low: str, at: int) -> tuple[int, bool]:
+    """Return where the bracket before a name begins (-1: there is none), and whether a slash follows it."""
+    base = max(0, at - _REACH)
+    head = low[base:at].rstrip(BLANK)
+    slash = next((sign for sign in _SLASHES if head.endswith(sign)), "")
+    bare = head.removesuffix(slash).rstrip(BLANK + "\\" if slash else BLANK)
+    opened = _without_bracket(bare)
+    return (-1, False) if opened is None else (base + len(opened), bool(slash))
+
+
+def _without_bracket(head: str) -> str | None:
+    """Return a text without the `<` that it ends with, in any encoding; None when it ends with none."""
+    if head.endswith(_LESS):
+        return head[:-1].rstrip("\\")
+    for sign, zeros, mark in (("lt;", "", "&"), ("60;", "0", "&#"), ("3c;", "0", "&#x")):
+        if head.endswith(sign):
+            rest = head.removesuffix(sign).rstrip(zeros) if zeros else head.removesuffix(sign)
+            rest = rest.removesuffix(mark[1:])
+            while rest.endswith("amp;"):
+                rest = rest[:-4]
+            return rest[:-1] if rest.endswith("&") else None
+    for sign in ("u003c", "x3c", "u{3c}"):
+        if head.endswith(f"\\{sign}"):
+            return head.removesuffix(sign).rstrip("\\")
+    if head.endswith("3c"):
+        rest = head[:-2]
+        while rest.endswith("25"):
+            rest = rest[:-2]
+        return rest[:-1] if rest.endswith("%") else None
+    return None
+
+
+def _after(low: str, end: int) -> tuple[int, str]:
+    """Return where a tag ends, and what stands in it behind its name; at the name where nothing closes it."""
+    tail = low[end : end + _TAIL]
+    places = [(at, sign) for sign in _GREATER if (at := tail.find(sign)) >= 0]
+    at, sign = min(places, default=(len(tail), ""))
+    opens = tail.find("<")
+    if not sign or 0 <= opens < at:
+        return end, ""
+    return end + at + len(sign), tail[:at]
+
+
+def _id(low: str, tag: Tag) -> str:
+    """Return the id in a tag: the last eight characters of its longest run of hexadecimal digits."""
+    inside = _after(low, low.find(tag[2], tag[0]) + len(tag[2]))[1]
+    runs = "".join([sign if sign in _HEX else " " for sign in inside]).split()
+    return max(reversed(runs), key=len, default="")[-8:]
+
+
+_HEX = "0123456789abcdef"
+
+
+def _pair(low: str, tags: Iterator[Tag]) -> tuple[list[Fence], list[Tag]]:
+    """Match tags by their ids first, whatever stands between them; then each closing tag with the nearest open one."""
+    named = [(_id(low, tag), tag) for tag in tags]
+    closings: dict[str, list[int]] = {}
+    for number in range(len(named) - 1, -1, -1):
+        mark, tag = named[number]
+        if mark and tag[3] == CLOSES:
+            closings.setdefault(mark, []).append(number)
+    fences: list[Fence] = []
+    rest: list[Tag] = []
+    number = 0
+    while number < len(named):
+        mark, tag = named[number]
+        later = closings.get(mark, [])
+        while later and later[-1] < number:
+            later.pop()
+        if later and tag[3] == OPENS:
+            number = later.pop()
+            fences.append(_fence(tag, named[number][1]))
+        else:
+            rest.append(tag)
+        number += 1
+    return _nearest(rest, fences)
+
+
+def _nearest(tags: list[Tag], fences: list[Fence]) -> tuple[list[Fence], list[Tag]]:
+    open_tags: list[Tag] = []
+    lone: list[Tag] = []
+    for tag in tags:
+        if tag[3] == OPENS:
+            open_tags.append(tag)
+        elif tag[3] == CLOSES and open_tags:
+            fences.append(_fence(open_tags.pop(), tag))
+        else:
+            lone.append(tag)
+    return fences, lone + open_tags
+
+
+def _fence(first: Tag, last: Tag) -> Fence:
+    return first[0], last[1], first[1], last[0], first[2]

@@ -1,0 +1,139 @@
+"""Intent: whether a private tag without a partner begins a section, or is only spoken of.
+
+Every rule here looks at the tag's own line alone, so that a mention stays one wherever its text is put. In doubt a
+tag is a section.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, SHOUT, Tag
+
+_KINDS = frozenset(["attribute", "attributes", "element", "elements", "section", "sections", "tag", "tags"])
+"""What a tag is called by somebody who speaks of it: `the <private> tag`."""
+
+_KINDS_IN_PROSE = _KINDS | frozenset(
+    [
+        "annotation", "block", "blocks", "bracket", "brackets", "directive", "generic", "header", "heading", "keyword",
+        "label", "labels", "marker", "markers", "notation", "placeholder", "syntax",
+    ]
+)  # fmt: skip
+"""The same where the tag does not begin its line, and the word cannot be a command."""
+
+_BEFORE_A_NAME = frozenset(
+    [
+        "a", "about", "an", "and", "as", "between", "by", "called", "in", "labeled", "like", "marked", "named", "of",
+        "or", "tag", "tagged", "tags", "than", "the", "to", "use", "using", "via", "vs", "with", "without",
+    ]
+)  # fmt: skip
+"""Words before a tag that is named in a sentence: `marked with <private>, and …`."""
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
+_DATA = frozenset(",:]}")
+_REACH = 200
+"""As far as a line is looked at beside a tag, in characters."""
+
+
+def is_heading(tag: Tag, last_closed: int) -> bool:
+    """Whether a lone tag is a bracket that in a tool's output heads a section of an INI file.
+
+    last_closed: where the last closing bracket that has a partner stands. Before it, brackets are tags.
+    """
+    return tag[3] != CLOSES and tag[2].endswith((BRACKET, SHOUT)) and tag[0] > last_closed
+
+
+def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
+    """Whether a lone tag is only spoken of; `plain` is the text's shadow, `last_closed` as for `is_heading`."""
+    start, end, family, does = tag
+    if any(applies(tag, plain) for applies in (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several)):
+        return True
+    if does == CLOSES:
+        return False
+    if not family.endswith((BRACKET, SHOUT)):
+        return _is_generic(text, start, end) or _is_named(tag, plain)
+    if family.endswith(SHOUT):
+        return True
+    is_other = _is_link(plain, start, end) or _is_index(plain, start) or _is_named(tag, plain)
+    return is_other and start > last_closed
+
+
+def is_setting(text: str, outer: tuple[int, int], inner: tuple[int, int]) -> bool:
+    """Whether a pair of tags is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
+    is_plain = text.startswith("<Private>", outer[0]) and text.endswith("</Private>", 0, outer[1])
+    return is_plain and inner[1] - inner[0] < 12 and text[slice(*inner)].strip().lower() in ("true", "false")
+
+
+def _in_code(tag: Tag, plain: str) -> bool:
+    """Whether it ends a span of inline code, with nothing but signs behind it: `List<Private>` between backticks."""
+    start, end = tag[0], tag[1]
+    if plain[start - 1 : start] == "`" == plain[end : end + 1]:
+        return True
+    line = plain[plain.rfind("\n", max(0, start - _REACH), start) + 1 : start][-_REACH:]
+    rest, closed, _ = plain[end : end + _REACH].partition("\n")[0].partition("`")
+    return bool(closed) and line.count("`") % 2 == 1 and not any(map(str.isalnum, rest))
+
+
+def _in_quotes(tag: Tag, plain: str) -> bool:
+    """Whether quotation marks enclose the tag alone, in a sentence: in a list of strings it may be a line of a file."""
+    start, end = tag[0], tag[1]
+    before, after = plain[start - 1 : start] if start else "", plain[end : end + 1]
+    return bool(after) and _QUOTES.get(before) == after and plain[end + 1 : end + 2] not in _DATA
+
+
+def _is_called_a_tag(tag: Tag, plain: str) -> bool:
+    rest = plain[tag[1] : tag[1] + 40].partition("\n")[0].lstrip("`\"'”’»* -")
+    word = rest[: len(rest) - len(rest.lstrip("abcdefghijklmnopqrstuvwxyz"))]
+    if tag[2].endswith(COMMENT) and word in ("comment", "comments"):
+        return True
+    return word in (_KINDS if _begins_line(plain, tag[0]) else _KINDS_IN_PROSE)
+
+
+def _is_one_of_several(tag: Tag, plain: str) -> bool:
+    """Whether another tag is named right behind it: `<private> and <public>`, `[private], [public]`."""
+    rest = plain[tag[1] : tag[1] + 60].partition("\n")[0].lstrip("`")
+    between, opened, name = rest.partition(plain[tag[0]])
+    word, closed, _ = name.partition({"[": "]", "<": ">"}.get(opened, "\0"))
+    joined = between.strip() != "" and between.strip(" ,`") in _JOINING
+    return joined and bool(closed) and word.strip("/").isalnum() and len(word) > 3  # <b> is text in bold
+
+
+_JOINING = frozenset(["", "and", "or", "vs", "versus", "to", "not", "into", "with", "instead of", "rather than"])
+
+
+def _is_generic(text: str, start: int, end: int) -> bool:
+    """Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`."""
+    before = text[start - 1 : start] if start else ""
+    return text[start:end] == "<Private>" and (before.isalnum() or before == "_" or text[start - 2 : start] == "::")
+
+
+def _is_index(plain: str, start: int) -> bool:
+    """Whether it is an index: `values[private]`."""
+    before = plain[start - 1 : start] if start else ""
+    return before.isalnum() or (before != "" and before in "_)]")
+
+
+def _is_named(tag: Tag, plain: str) -> bool:
+    """Whether a sentence goes on behind it as behind a name: `Does it know <private>?`, `with <private>, …`."""
+    start, end = tag[0], tag[1]
+    if _begins_line(plain, start) or plain[end + 1 : end + 2].strip():
+        return False
+    sign = plain[end : end + 1]
+    if sign and sign in "?)":
+        return True
+    words = plain[max(0, start - _REACH) : start].split()
+    return bool(sign) and sign in ",.;" and bool(words) and words[-1] in _BEFORE_A_NAME
+
+
+def _is_link(plain: str, start: int, end: int) -> bool:
+    """Whether it is a link's text, in markdown or in a wiki's double brackets, or the name of a link's address."""
+    after = plain[end : end + 1]
+    is_reference = after == ":" and plain[end + 1 : end + 20].lstrip().startswith(
+        ("http:", "https:", "<http", "./", "#")
+    )
+    before = plain[start - 1 : start] if start else ""
+    return is_reference or before == "]" or (after != "" and after in "([") or (before == "[" and after == "]")
+
+
+def _begins_line(plain: str, start: int) -> bool:
+    """Whether nothing but signs of markdown, of a diff or of a comment stands before it on its line."""
+    line = plain[max(0, start - _REACH) : start].rpartition("\n")[2]
+    return not line.strip(" \t>#*+-/|!<")

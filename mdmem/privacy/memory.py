@@ -1,0 +1,204 @@
+"""The private memory: what private sections of a session held, kept as long as the session can be resumed.
+
+One file for each session in the user's state folder, with a line for each telling part: a keyed digest and what
+finds it (`echo.Record`), never text. One key for all of them lies beside, so that a fork takes its parent's lines
+over as they are. Lines are only appended, each write in one piece: any number of processes may do so at once.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.config import Config
+    from mdmem.privacy.echo import Echo, Record
+
+KEPT_DAYS = 90
+"""What is private in a session is forgotten when the session was not heard of for so long."""
+
+_KEY = "key"
+_KEY_BYTES = 32
+_FORGOTTEN = 15
+"""Stands in a line in place of where a part counts: the line takes an earlier one back."""
+
+_LINE_CHARS = 6 + 3 + 3 + 1 + 16
+_LONGEST_FILE = 4 * 1024 * 1024
+
+
+def folder(config: Config) -> str:
+    """Return the folder of all memories; it need not exist."""
+    return os.path.join(config.state_dir, "private")
+
+
+def load(config: Config, *sessions: str) -> Echo | None:
+    """Return what the private sections of sessions, given by their keys, held; None when that is nothing.
+
+    Raises:
+        OSError: a memory is there and cannot be read.
+    """
+    lines = b"".join(_read(os.path.join(folder(config), session)) for session in sessions)
+    return _echo(config, lines) if lines else None
+
+
+def load_all(config: Config) -> Echo | None:
+    """Return what the private sections of all sessions held: who writes a note need not say in which session."""
+    return load(config, *sessions(config))
+
+
+def sessions(config: Config) -> list[str]:
+    """List the keys of the sessions that have a memory."""
+    try:
+        return sorted(name for name in os.listdir(folder(config)) if name.isalnum() and name != _KEY)
+    except OSError:
+        return []
+
+
+def learn(config: Config, session: str, spans: Iterable[str]) -> None:
+    """Remember the texts of private sections for a session, and have them on disk before it returns.
+
+    Raises:
+        OSError: the memory cannot be written.
+    """
+    from mdmem.privacy import echo
+
+    key = _make_key(config)
+    path = os.path.join(folder(config), session)
+    made = echo.records(key, spans, _parse(_read(path)))
+    if made:
+        _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
+
+
+def forget(config: Config, session: str, spans: Iterable[str]) -> None:
+    """Let a session forget texts whose owner wants them stored after all.
+
+    Raises:
+        OSError: the memory cannot be written.
+    """
+    from mdmem.privacy import echo
+
+    path = os.path.join(folder(config), session)
+    digests = {record[4] for record in echo.records(_make_key(config), spans)}
+    gone = [(*record[:3], _FORGOTTEN, record[4]) for record in _parse(_read(path)) if record[4] in digests]
+    if gone:
+        _append(path, b"\n".join(map(_line, gone)), durable=config.settings.capture.durability == "power")
+
+
+def inherit(config: Config, session: str, parents: Iterable[str]) -> None:
+    """Copy into a session what other sessions remember.
+
+    Raises:
+        OSError: the memory cannot be written.
+    """
+    known = _read(os.path.join(folder(config), session)).split(b"\n")
+    lines = {line for parent in parents for line in _read(os.path.join(folder(config), parent)).split(b"\n")}
+    new = sorted(line for line in lines.difference(known) if len(line) == _LINE_CHARS)
+    if new:
+        _append(os.path.join(folder(config), session), b"\n".join(new), durable=False)
+
+
+def prune(config: Config, now: float) -> int:
+    """Forget the sessions that were not heard of for too long; return how many."""
+    gone = 0
+    for session in sessions(config):
+        path = os.path.join(folder(config), session)
+        try:
+            if now - os.lstat(path).st_mtime > KEPT_DAYS * 86_400:
+                os.unlink(path)
+                gone += 1
+        except OSError:
+            continue
+    return gone
+
+
+# -- files
+
+
+def _echo(config: Config, lines: bytes) -> Echo | None:
+    from mdmem.privacy import echo
+
+    found, key = _parse(lines), _read(os.path.join(folder(config), _KEY))
+    return echo.Echo(key, found) if found and len(key) == _KEY_BYTES else None
+
+
+def _make_key(config: Config) -> bytes:
+    """Return the key of this vault's memories, made when there is none.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = os.path.join(folder(config), _KEY)
+    key = _read(path)
+    if len(key) == _KEY_BYTES:
+        return key
+    own = f"{path}.{os.getpid()}.tmp"
+    files.replace(own, os.urandom(_KEY_BYTES))
+    try:
+        if key:
+            os.replace(own, path)  # a damaged one recognizes nothing
+        else:
+            os.link(own, path)
+    except FileExistsError:
+        pass  # another process was first
+    finally:
+        files.remove(own)
+    return files.read(path, _KEY_BYTES)
+
+
+def _read(path: str) -> bytes:
+    """Read a file; nothing where there is none.
+
+    Raises:
+        OSError: it is there and cannot be read: what is private could not be recognized.
+    """
+    try:
+        return files.read(path, _LONGEST_FILE) if os.path.exists(path) else b""
+    except (FileNotFoundError, files.NotRegularError):
+        return b""
+
+
+def _append(path: str, data: bytes, *, durable: bool) -> None:
+    """Write lines at the end of a file, in such a way that one that was cut short spoils no other."""
+    file = files.open_to_append(path)
+    try:
+        data = b"\n" + data + b"\n"
+        while data:
+            data = data[os.write(file, data) :]
+        if durable:
+            os.fsync(file)
+    finally:
+        os.close(file)
+
+
+# -- lines, in hexadecimal with consonants for digits: no number and no word can be read into them
+
+_DIGITS, _LETTERS = b"0123456789abcdef", b"GHJKLMNPQRSTVWXZ"
+_WRITTEN = bytes.maketrans(_DIGITS, _LETTERS)
+_READ = bytes.maketrans(_LETTERS, _DIGITS)
+
+
+def _line(record: Record) -> bytes:
+    anchor, at, length, where, digest = record
+    return f"{anchor:06x}{at:03x}{length:03x}{where:01x}{digest.hex()}".encode().translate(_WRITTEN)
+
+
+def _parse(data: bytes) -> list[Record]:
+    """Read the lines of a memory; what is no whole line, or was forgotten later, is left out."""
+    found: dict[tuple[bytes, int], Record] = {}
+    for line in data.translate(_READ).split(b"\n"):
+        if len(line) == _LINE_CHARS:
+            try:
+                numbers = int(line[:6], 16), int(line[6:9], 16), int(line[9:12], 16), int(line[12:13], 16)
+                digest = bytes.fromhex(line[13:].decode("ascii"))
+            except ValueError:
+                continue
+            if numbers[3] != _FORGOTTEN:
+                found[digest, numbers[3]] = (*numbers, digest)
+                continue
+            for where in range(_FORGOTTEN):
+                found.pop((digest, where), None)
+    return list(found.values())

@@ -1,0 +1,207 @@
+"""Which parts of a private text are recognized when they are met again.
+
+All of the text, its lines and sentences, and of its words those that tell something: names, numbers, codes,
+passwords, addresses. Everyday words are left out unless one stood alone in the private section: hiding "middleware"
+for the rest of a session protects nobody.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy import everyday
+from mdmem.privacy.everyday import is_common
+from mdmem.privacy.text import lower
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ANYWHERE = 0
+"""A part that is recognized wherever it stands, also glued to other characters."""
+
+WORD = 1
+"""A part that is recognized only as a word of its own, or several."""
+
+NUMBER = 2
+"""A part that is recognized where no further digit stands beside it."""
+
+LONGEST = 400
+"""A longer part is not recognized as a whole, only by its parts, in characters."""
+
+MOST = 20_000
+"""No more parts than this are remembered of one payload."""
+
+_FEW_WORDS = 8
+_SHORTEST_GLUED = 6
+_LONG_NUMBER = 6
+_LONG_PHRASE = 16
+_MOST_WORDS = 60  # of a text whose groups of four words count
+_QUOTES = str.maketrans(dict.fromkeys("\"'`\\“”‘’«»「」『』", " "))
+_SIGNS = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/“”‘’«»「」『』、。，；：（）", " "))
+_USER_AT = str.maketrans(dict.fromkeys("\"'`\\,;:=<>()[]{}|&?#/@", " "))
+_EDGES = "\"'`.,;:!?()[]{}<>*_-=#/\\“”‘’«»「」『』、。，；：！？（）…"
+_SENTENCE_ENDS = (". ", "! ", "? ", "; ")
+
+
+def parts(spans: Iterable[str]) -> dict[str, int]:
+    """Return what is recognized of private texts, in lower case, each with where it counts."""
+    found: dict[str, int] = {}
+    for span in spans:
+        for part, where in _of_span(span):
+            if len(found) >= MOST:
+                return found
+            low = fold(part)
+            found[low] = min(where, found.get(low, where))
+    return found
+
+
+def fold(text: str) -> str:
+    """Put a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
+    low = lower(text)
+    if low.isascii() or len(low.encode("utf-16-le", "replace")) == 2 * len(low):
+        return low
+    return "".join([char if char <= "\uffff" else "\ufffd" for char in low])
+
+
+def _of_span(span: str) -> Iterator[tuple[str, int]]:
+    words = span.split()
+    whole = " ".join(words).strip(_EDGES + " ")
+    if len(words) < 2 and (part := _alone(whole)):
+        yield part
+    yield from _phrases(span, words)
+    yield from _numbers(words)
+    few = len(words) <= _FEW_WORDS
+    seen: set[str] = set()
+    for level in _levels(span):
+        for word in level.split():
+            for token in {word.strip(_EDGES), word.partition("=")[2].strip(_EDGES)}:
+                if token not in seen and len(token) <= LONGEST:
+                    seen.add(token)
+                    yield from _of_token(token, few)
+
+
+def _alone(text: str) -> tuple[str, int] | None:
+    """Judge the only word of a section: the person named exactly this."""
+    if len(text) > LONGEST or len(text) < (2 if _is_cjk(text[:1]) or _is_hangul(text[:1]) else 4):
+        return None
+    glued = _is_cjk(text[:1]) or _is_hangul(text[:1]) or (len(text) >= _SHORTEST_GLUED and not is_common(text))
+    if text.isdecimal():
+        return text, NUMBER if len(text) >= _LONG_NUMBER else WORD
+    return text, ANYWHERE if glued else WORD
+
+
+def _phrases(span: str, words: list[str]) -> Iterator[tuple[str, int]]:
+    """List the whole text, its lines and its sentences, as far as they are more than a turn of phrase."""
+    lines = span
+    for sign in _SENTENCE_ENDS:
+        lines = lines.replace(sign, sign + "\n")
+    for line in {span, *span.split("\n"), *lines.split("\n")}:
+        of_line = line.split()
+        text = " ".join(of_line).strip(_EDGES + " ")
+        if len(of_line) > 1 and 10 <= len(text) <= LONGEST and _tells(of_line, text):
+            yield text, ANYWHERE if len(text) >= _LONG_PHRASE else WORD
+    for number in range(len(words) - 3 if len(words) <= _MOST_WORDS else 0):
+        four = words[number : number + 4]
+        if sum(len(word) > 4 for word in four) > 2:
+            yield " ".join(four).strip(_EDGES), WORD
+
+
+def _numbers(words: list[str]) -> Iterator[tuple[str, int]]:
+    """List numbers that are written in groups, like those of telephones and cards."""
+    group: list[str] = []
+    for word in [*words, ""]:
+        bare = word.strip(".,;:")
+        if bare and bare.strip("+-/()").isdecimal():
+            group.append(bare)
+            continue
+        digits = "".join(char for word in group for char in word if char.isdecimal())
+        if len(group) > 1 and len(digits) >= _LONG_NUMBER:
+            yield " ".join(group), NUMBER
+            yield digits, NUMBER
+        group = []
+
+
+def _tells(words: list[str], text: str) -> bool:
+    """Whether a phrase is worth hiding as a whole: four words, or one that is no everyday word."""
+    return (len(words) > 3 and len(text) >= 16) or not all(is_common(word.strip(_EDGES)) for word in words)
+
+
+def _levels(text: str) -> Iterator[str]:
+    """Read a text with ever more signs turned into blanks."""
+    yield text
+    yield text.translate(_QUOTES)
+    yield text.translate(_SIGNS)
+    if "@" in text:
+        yield text.translate(_USER_AT)
+    yield "".join([char if char.isalnum() or char in "-_" else " " for char in text])
+    yield "".join([char if char.isalnum() else " " for char in text])
+
+
+def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
+    """Judge one word of several; few: it stood among few words, so that a short number counts as well."""
+    if not token.isascii() and any(map(_is_cjk, token)):
+        yield from _of_runs(token)
+    elif token.isdecimal():
+        if everyday.number_tells(token, few):
+            yield token, WORD if len(token) < _LONG_NUMBER else NUMBER
+    elif not token.isascii() and any(map(_is_hangul, token)):
+        yield from _of_korean(token)
+    elif token.isalpha():
+        named = token[:1].isupper()
+        if len(token) >= (5 if named else 6) and not everyday.is_plain(token):
+            yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
+    elif len(token) >= 6 and not everyday.is_plain(token) and not everyday.is_everyday(token):
+        yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
+
+
+# -- scripts without blanks between words
+
+
+def _is_cjk(char: str) -> bool:
+    """Whether a character is Chinese or Japanese."""
+    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
+
+
+def _is_han(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff" or char == "々"
+
+
+def _is_hangul(char: str) -> bool:
+    return "\uac00" <= char <= "\ud7a3"
+
+
+def is_boundless(char: str) -> bool:
+    """Whether words in the script of a character stand beside each other, or before a particle, without a blank."""
+    return _is_cjk(char) or _is_hangul(char)
+
+
+def _of_runs(token: str) -> Iterator[tuple[str, int]]:
+    """List the runs of Chinese and Japanese of four characters and more, and each four characters of them that tell."""
+    kept = "".join([char if _is_cjk(char) else " " for char in token])
+    for run in kept.split():
+        if len(run) < 4:
+            continue
+        if not _is_filler(run):
+            yield run[:LONGEST], ANYWHERE
+        for at in range(len(run) - 3):
+            window = run[at : at + 4]
+            if sum(map(_is_han, window)) >= 3 and not _is_filler(window):
+                yield window, ANYWHERE
+    rest = "".join([" " if _is_cjk(char) else char for char in token])
+    for word in rest.split():
+        yield from _of_token(word.strip(_EDGES), few=True)
+
+
+def _is_filler(text: str) -> bool:
+    """Whether little is left of a text without the everyday words of Chinese and Japanese."""
+    for word in everyday.CJK:
+        text = text.replace(word, "")
+    return sum(map(_is_cjk, text)) < 2
+
+
+def _of_korean(token: str) -> Iterator[tuple[str, int]]:
+    """Judge a Korean word, without the particle at its end."""
+    word = next(
+        (token[: -len(end)] for end in everyday.PARTICLES if token.endswith(end) and len(token) > len(end) + 2), token
+    )
+    if len(word) >= 4 and word not in everyday.KOREAN:
+        yield word, ANYWHERE

@@ -1,0 +1,228 @@
+"""Secrets in command lines: `mysql -p…`, `curl -u user:…`, `echo … | sudo -S`.
+
+A command line is split into words as a shell does (`scan.words`), over `\\` at a line's end too; each row of
+`COMMANDS` says which word holds the secret.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.judge import Span
+
+WORD, PAIR, LAST, URL = "word", "pair", "last", "url"
+"""What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`."""
+
+GLUED, APART, BOTH = "glued", "apart", "both"
+"""Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
+
+COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("-p", WORD, GLUED, ("mysql", "mariadb", "7z ", "7za ")),
+    ("-p", WORD, BOTH, ("sshpass", "mongo", "docker login", "podman login", "registry login", "az login")),
+    ("-p", WORD, BOTH, ("oc login", "cf login", "rdesktop", "twine upload", "psexec", "useradd", "usermod")),
+    ("-P", WORD, BOTH, ("sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "ssh-keygen", "tsql ", "isql ")),
+    ("-N", WORD, BOTH, ("ssh-keygen",)),
+    ("-a", WORD, BOTH, ("redis-cli",)),
+    ("-t", WORD, BOTH, ("codecov", "doctl auth")),
+    ("-w", WORD, BOTH, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "ldappasswd", "ldapdelete", "iwconfig")),
+    ("-A", WORD, BOTH, ("snmpget", "snmpwalk")),
+    ("-X", WORD, BOTH, ("snmpget", "snmpwalk")),
+    ("-k", WORD, APART, ("openssl",)),
+    ("-W", WORD, APART, ("pg_restore", "svn ")),
+    ("-pass", WORD, APART, ("7z ", "keytool", "smtp-cli")),
+    ("-u", PAIR, BOTH, ("curl", "lftp")),
+    ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "winexe")),
+    ("-a", PAIR, BOTH, ("http ", "https ")),
+    ("--user", PAIR, BOTH, ("curl",)),
+    ("--proxy-user", PAIR, BOTH, ("curl",)),
+    ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
+    ("-b", LAST, APART, ("htpasswd",)),
+    ("add_user", LAST, APART, ("rabbitmqctl",)),
+    ("change_password", LAST, APART, ("rabbitmqctl",)),
+    ("password", LAST, APART, ("mysqladmin",)),
+    ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
+    ("auth", WORD, APART, ("snyk",)),
+    ("token", WORD, APART, ("heroku auth", "fly auth")),
+    ("by", WORD, APART, ("identified ",)),
+    ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
+    ("-string", WORD, APART, ("convertto-securestring",)),
+    ("pass:", WORD, GLUED, ("openssl",)),
+    ("/p:", WORD, GLUED, ("xfreerdp",)),
+    ("/pass:", WORD, GLUED, ("cmdkey",)),
+    ("/rp", WORD, APART, ("schtasks",)),
+    ("/user:", WORD, "around", ("net use",)),
+    ("/add", WORD, "before", ("net user",)),
+    ("sqlplus", URL, APART, ("sqlplus",)),
+    ("-s", URL, APART, ("sqlplus",)),
+    ("-S", URL, APART, ("sqlplus",)),
+    ("-L", URL, APART, ("sqlplus",)),
+    ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
+)
+"""flag, what its word holds, where the secret stands, and the commands that take it so."""
+
+PIPED = (
+    ("sudo -s", WORD),
+    ("passwd --stdin", WORD),
+    ("--password-stdin", WORD),
+    ("--with-token", WORD),
+    ("chpasswd", PAIR),
+)
+"""What reads a secret that `echo` writes, and what that holds."""
+
+Row = tuple[str, str, str]
+"""flag, what its word holds, where the secret stands."""
+
+BY_COMMAND: dict[str, list[Row]] = {}
+"""The rows of each command."""
+
+for _flag, _holds, _place, _commands in COMMANDS:
+    for _command in _commands:
+        BY_COMMAND.setdefault(_command, []).append((_flag, _holds, _place))
+
+_SURE = ("by", "sqlplus", "convertto-securestring")
+"""Plain words behind which even a plain word is a secret."""
+
+_ENDS = "|;&>`"
+_LONGEST_WORD = 256
+_LONGEST_COMMAND = 2048
+
+
+def find(text: str, low: str) -> Iterator[Span]:
+    """Find the secrets of command lines; those of each command in rising order."""
+    for command, rows in BY_COMMAND.items():
+        if command in low:
+            yield from _of_command(text, low, command, rows)
+    if "echo " in low and "|" in text:
+        yield from _piped(text, low)
+
+
+def _of_command(text: str, low: str, command: str, rows: list[Row]) -> Iterator[Span]:
+    from mdmem.privacy.secrets import scan  # most text with a flag in it has none of these commands
+
+    at = low.find(command)
+    while at >= 0:
+        end = _command_end(text, at)
+        if low[at - 1 : at].isalnum():
+            end = at + len(command)
+        else:
+            wanted = [row for row in rows if row[0].lstrip("-").lower() in low[at:end]]
+            words = list(scan.words(text, at, end)) if wanted else []
+            for row in wanted:
+                yield from _of_row(text, low, words, row)
+        at = low.find(command, end)
+
+
+def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iterator[Span]:
+    first = row[0][0].lower()
+    for number, (begin, _) in enumerate(words):
+        if low[begin : begin + 1] == first:
+            for start, end in _secret_words(text, words, number, row):
+                yield start, end, "command-password"
+                if row[1] == LAST:
+                    return
+
+
+def _command_end(text: str, at: int) -> int:
+    """Where a command ends: at the end of its line, unless that ends in a backslash."""
+    from mdmem.privacy.secrets.literals import line_end
+
+    end = line_end(text, at)
+    while text[end - 1 : end] == "\\" and end - at < _LONGEST_COMMAND and text[end : end + 1]:
+        end = line_end(text, end + 1)
+    return min(end, at + _LONGEST_COMMAND)
+
+
+def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row) -> Iterator[tuple[int, int]]:
+    """Yield where the secret is if the word of this number is the flag of the row."""
+    flag, holds, place = row
+    start, end = words[number]
+    word = text[start:end]
+    is_flag = word == flag or ((flag.isalpha() or len(flag) > 2) and word.lower() == flag)
+    cluster = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2] != "-" and word[1:].isalpha()
+    if place in ("around", "before"):
+        if word.lower().startswith(flag):
+            yield from _nearby(text, words, number, place)
+    elif holds == LAST:
+        if is_flag or (cluster and flag[1] in word):
+            yield from _judged(text, *_last(text, words, number), WORD, flag)
+    elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
+        following = words[number + 1][0]
+        if text[following : following + 1] != "-" and (flag != "by" or text[following - 1] in ("'", '"')):
+            yield from _judged(text, *words[number + 1], holds, flag)
+    elif place != APART and word.startswith(flag) and len(word) > len(flag):
+        skip = len(flag) + (word[len(flag)] == "=")
+        inner = start + skip
+        if text[inner : inner + 1] in ("'", '"'):
+            close = text.find(text[inner], inner + 1, inner + _LONGEST_WORD)
+            yield from _judged(text, inner + 1, close if close >= 0 else end, holds, flag)
+        else:
+            yield from _judged(text, inner, end, holds, flag)
+
+
+def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
+    """`net use z: \\\\host\\share … /user:bob …`, `net user bob … /add`."""
+    numbers = (number - 1,) if place == "before" else (number - 1, number + 1)
+    for near in numbers:
+        if 2 < near < len(words):
+            start, end = words[near]
+            if text[start : start + 1] not in "\\/*" and not text[start:end].endswith(":"):
+                yield from _judged(text, start, end, WORD, "/")
+
+
+def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, int]:
+    """Where the last word of the command is, before a pipe or the like."""
+    found = words[number]
+    for start, end in words[number + 1 :]:
+        if text[start : start + 1] in _ENDS:
+            break
+        found = (start, end)
+    return found if found != words[number] else (0, 0)
+
+
+def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[tuple[int, int]]:
+    word = text[start:end]
+    core = word.rstrip("\"'`)\\;,")
+    end = start + len(core)
+    if holds == PAIR:
+        sign = next((sign for sign in ":%," if sign in core), "")
+        if not sign:
+            return
+        start += core.index(sign) + 1
+    elif holds == URL:
+        user, slash, rest = core.partition("/")
+        at = rest.rfind("@")
+        if not slash or not user or at < 0:
+            return
+        start += len(user) + 1
+        end = start + at
+    secret = text[start:end]
+    plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
+    if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain and flag not in _SURE):
+        yield start, end
+
+
+def _is_given(word: str, *, plain: bool) -> bool:
+    """Whether a word is the secret itself; behind a plain word ("login"), it must not read like a word of prose."""
+    from mdmem.privacy.secrets import values
+
+    return values.is_unlike_words(word) if plain else not values.is_placeholder(word)
+
+
+def _piped(text: str, low: str) -> Iterator[Span]:
+    """`echo … | sudo -S …`."""
+    from mdmem.privacy.secrets import scan
+
+    for command, holds in PIPED:
+        at = low.find(command)
+        while at >= 0:
+            line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
+            head, echo, _ = line.rpartition("echo ")
+            if echo:
+                begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
+                begin += 3 * text.startswith(("-n ", "-e "), begin)
+                for start, end in list(scan.words(text, begin, at))[:1]:
+                    for span in _judged(text, start, end, holds, "-"):
+                        yield *span, "command-password"
+            at = low.find(command, at + len(command))

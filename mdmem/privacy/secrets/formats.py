@@ -1,0 +1,269 @@
+"""Credentials that their makers' own format gives away, one row a format.
+
+The facts are the vendors' documentation: what a token begins with, which characters follow, how many at
+least. Public identifiers (publishable keys, ids of objects) have rows of their own: they are never masked.
+"""
+
+from __future__ import annotations
+
+DIGITS = "0123456789"
+HEX = DIGITS + "abcdefABCDEF"
+LOWER_HEX = DIGITS + "abcdef"
+UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
+ALNUM = UPPER + "abcdefghijklmnopqrstuvwxyz"
+WORD = ALNUM + "_-"
+DOTTED = WORD + "."
+BASE64 = ALNUM + "+/=_-"
+SHELL = WORD + ".+/=~%:"
+
+ANY, MIXED, DOTS = "any", "mixed", "dots"
+"""What else the part behind the prefix must be, where other words can begin the same way: a mix of letters and
+digits, or of three parts between dots."""
+
+FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
+    # -- code hosting and continuous integration
+    ("github-token", "ghp_ gho_ ghu_ ghr_", WORD, 30, ANY),
+    ("github-token", "ghs_", DOTTED, 30, ANY),
+    ("github-token", "github_pat_", WORD, 36, ANY),
+    ("gitlab-token", "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt-", DOTTED, 16, ANY),
+    ("gitlab-token", "glagent- gloas- glsoat- glffct- glwt- GR1348941", DOTTED, 16, ANY),
+    ("bitbucket-token", "ATBB", ALNUM, 20, MIXED),
+    ("atlassian-token", "ATATT3 ATCTT3 ATSTT3 ATOTT3", WORD + "=", 40, ANY),
+    ("trello-token", "ATTA", HEX, 60, ANY),
+    ("circleci-token", "CCIPAT_ CCIPRJ_", WORD, 30, ANY),
+    ("buildkite-token", "bkua_ bkat_ bkpt_ bkct_ bkaj_", ALNUM, 24, ANY),
+    ("sourcegraph-token", "sgp_ sgd_ sgs_", WORD, 32, ANY),
+    ("sonar-token", "sqp_ squ_ sqa_", HEX, 32, ANY),
+    ("docker-token", "dckr_pat_ dckr_oat_", WORD, 20, ANY),
+    ("npm-token", "npm_", ALNUM, 30, ANY),
+    ("pypi-token", "pypi-AgE", WORD, 32, ANY),
+    ("rubygems-key", "rubygems_", HEX, 32, ANY),
+    ("crates-token", "cio", ALNUM, 32, MIXED),
+    ("nuget-key", "oy2", LOWER, 40, MIXED),
+    ("clojars-token", "CLOJARS_", LOWER, 40, ANY),
+    ("packagist-token", "packagist_", WORD, 50, MIXED),
+    ("jfrog-key", "AKCp cmVmdGtu", ALNUM, 50, ANY),
+    ("octopus-key", "API-", UPPER, 24, MIXED),
+    ("codecov-token", "codecov_", WORD, 24, MIXED),
+    ("jetbrains-token", "perm: perm-", BASE64 + ".", 32, MIXED),
+    ("scalingo-token", "tk-us-", WORD, 40, MIXED),
+    ("clickhouse-key", "4b1d", ALNUM, 38, MIXED),
+    ("adobe-secret", "p8e- p8-", WORD, 30, MIXED),
+    ("authress-key", "sc_ ext_ scauth_ authress_", DOTTED + "/+=", 60, MIXED),
+    ("beamer-key", "b_", WORD + "=", 44, MIXED),
+    ("intra42-key", "s-s4t2ud- s-s4t2af-", LOWER_HEX, 60, ANY),
+    ("lob-key", "live_pub_ test_pub_", LOWER_HEX, 30, ANY),
+    ("ngrok-key", "ak_ cr_", ALNUM, 24, MIXED),
+    ("sumologic-key", "su", ALNUM, 30, MIXED),
+    # -- clouds
+    ("aws-key", "AKIA ASIA ABIA ACCA", UPPER, 16, ANY),
+    ("aws-key", "ABSK bedrock-api-key-", BASE64, 40, ANY),
+    ("aws-session", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", BASE64, 60, ANY),
+    ("google-key", "AIza", WORD, 30, ANY),
+    ("google-token", "ya29.", DOTTED, 20, ANY),
+    ("google-secret", "GOCSPX-", WORD, 20, ANY),
+    ("google-token", "1//0", WORD, 30, ANY),
+    ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", HEX, 40, ANY),
+    ("digitalocean-key", "DO00", UPPER, 16, ANY),
+    ("alibaba-key", "LTAI", ALNUM, 12, MIXED),
+    ("tencent-key", "AKID", ALNUM, 28, MIXED),
+    ("volcengine-key", "AKLT", BASE64, 32, MIXED),
+    ("baidu-key", "bce-v3/ALTAK-", WORD + "/", 32, ANY),
+    ("yandex-token", "t1. y0_ y1_ y2_ y3_ AQVN", DOTTED, 30, MIXED),
+    ("scaleway-key", "SCW", UPPER, 17, MIXED),
+    ("exoscale-key", "EXO", HEX, 24, ANY),
+    ("heroku-key", "HRKU-", WORD, 32, ANY),
+    ("fly-token", "fo1_ fm1r_ fm1a_ fm2_", BASE64 + ",", 32, ANY),
+    ("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", ALNUM, 32, ANY),
+    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_", WORD, 24, ANY),
+    ("render-key", "rnd_", ALNUM, 24, ANY),
+    ("cloudflare-token", "cfut_ cfat_ cfk_", ALNUM, 36, ANY),
+    ("cloudflare-key", "v1.0-", HEX + "-", 100, ANY),
+    ("openshift-token", "sha256~", WORD, 32, ANY),
+    ("pulumi-token", "pul-", HEX, 32, ANY),
+    ("terraform-token", "tfp_ TFC-", WORD, 20, MIXED),
+    ("vault-token", "hvs. hvb. hvr.", WORD, 20, ANY),
+    ("vault-token", "s. b. r.", ALNUM, 24, MIXED),
+    ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit.", DOTTED, 30, ANY),
+    ("infracost-key", "ico-", ALNUM, 28, MIXED),
+    ("tailscale-key", "tskey-", WORD, 16, MIXED),
+    ("harness-token", "pat. sat.", DOTTED, 48, MIXED),
+    ("scalr-token", "at-", ALNUM, 60, MIXED),
+    ("localstack-key", "ls-", WORD, 30, MIXED),
+    ("infisical-token", "st.", DOTTED, 60, MIXED),
+    # -- databases and data
+    ("planetscale-secret", "pscale_tkn_ pscale_pw_ pscale_oauth_", DOTTED, 30, ANY),
+    ("supabase-key", "sbp_ sb_secret_", WORD, 28, ANY),
+    ("neon-key", "napi_ npg_", ALNUM, 12, MIXED),
+    ("xata-key", "xau_", ALNUM, 30, ANY),
+    ("aiven-password", "AVNS_", WORD, 15, ANY),
+    ("aiven-token", "aivenv1", BASE64, 60, ANY),
+    ("databricks-token", "dapi dose dkea", HEX, 32, ANY),
+    ("pinecone-key", "pcsk_", WORD, 40, ANY),
+    ("airtable-token", "pat", ALNUM + ".", 70, MIXED),
+    ("airtable-key", "key", ALNUM, 14, MIXED),
+    ("snowflake-token", "ver:1-hint:", BASE64, 32, ANY),
+    ("dbt-token", "dbtc_ dbtu_ dbts_", BASE64, 30, ANY),
+    ("prefect-key", "pnu_ pnb_", ALNUM, 30, ANY),
+    # -- models
+    ("anthropic-key", "sk-ant-", WORD, 24, ANY),
+    ("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None- sess-", WORD, 30, MIXED),
+    ("openrouter-key", "sk-or-", WORD, 32, ANY),
+    ("helicone-key", "sk-helicone-", WORD, 24, ANY),
+    ("model-key", "sk-", WORD, 18, MIXED),
+    ("huggingface-token", "hf_ api_org_", ALNUM, 30, ANY),
+    ("groq-key", "gsk_", ALNUM, 40, ANY),
+    ("xai-key", "xai-", ALNUM, 60, ANY),
+    ("perplexity-key", "pplx-", ALNUM, 40, ANY),
+    ("replicate-token", "r8_", ALNUM, 30, ANY),
+    ("nvidia-key", "nvapi-", WORD, 50, ANY),
+    ("cerebras-key", "csk-", ALNUM, 40, MIXED),
+    ("fireworks-key", "fw_", ALNUM, 20, MIXED),
+    ("together-key", "tgp_v1_", WORD, 32, ANY),
+    ("langsmith-key", "lsv2_pt_ lsv2_sk_", WORD, 32, ANY),
+    ("langsmith-key", "ls__", HEX, 32, ANY),
+    ("cursor-key", "key_", HEX, 60, ANY),
+    ("voyage-key", "pa-", WORD, 40, MIXED),
+    ("jina-key", "jina_", WORD, 50, ANY),
+    ("tavily-key", "tvly-", WORD, 24, MIXED),
+    ("firecrawl-key", "fc-", HEX, 32, ANY),
+    ("elevenlabs-key", "sk_", HEX, 48, ANY),
+    ("wandb-key", "wandb_v1_", WORD, 40, ANY),
+    ("e2b-key", "e2b_", HEX, 32, ANY),
+    # -- talk, mail, telephones
+    ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp- xwfp-", WORD + ".%", 12, ANY),
+    ("discord-token", "MT Mj Mz ND NT Nj Nz OD OT", DOTTED, 56, DOTS),
+    ("sendgrid-key", "SG.", DOTTED, 50, ANY),
+    ("mailgun-key", "key-", LOWER, 32, MIXED),
+    ("mailchimp-key", "md-", WORD, 22, MIXED),
+    ("brevo-key", "xkeysib- xsmtpsib-", WORD, 60, ANY),
+    ("resend-key", "re_", WORD, 24, MIXED),
+    ("twilio-key", "SK AC", LOWER_HEX, 32, MIXED),
+    ("intercom-token", "dG9r", BASE64, 56, ANY),
+    ("vk-token", "vk1.a.", WORD, 60, ANY),
+    ("facebook-token", "EAA IGQV IGAA", ALNUM, 80, MIXED),
+    ("twitter-token", "AAAAAAAAAAAAAAAAAAAA", ALNUM + "%", 60, MIXED),
+    ("linkedin-secret", "WPL_AP1.", DOTTED + "=", 18, ANY),
+    ("line-token", "Bot-", BASE64, 100, MIXED),
+    # -- money
+    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ sk_org_", BASE64, 16, ANY),
+    ("webhook-secret", "whsec_ whsk_", BASE64, 24, ANY),
+    ("square-token", "sq0atp- sq0csp- sq0idp-", WORD, 20, ANY),
+    ("square-token", "EAAA", WORD, 56, ANY),
+    ("braintree-token", "access_token$production$ access_token$sandbox$", ALNUM + "$", 40, ANY),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", HEX, 32, ANY),
+    ("plaid-token", "access-sandbox- access-production- access-development-", WORD, 32, ANY),
+    ("flutterwave-key", "FLWSECK-  FLWSECK_TEST- FLWSECK_PROD-", WORD, 12, ANY),
+    ("paddle-key", "pdl_live_ pdl_sdbx_ pdl_ntfset_", WORD, 32, ANY),
+    ("polar-token", "polar_pat_ polar_oat_ polar_whs_", WORD, 24, ANY),
+    ("payment-key", "live_ test_", ALNUM, 30, MIXED),
+    ("shippo-token", "shippo_live_ shippo_test_", HEX, 32, ANY),
+    ("easypost-key", "EZAK EZTK", ALNUM, 50, ANY),
+    ("duffel-token", "duffel_live_ duffel_test_", WORD, 32, ANY),
+    ("razorpay-key", "rzp_live_ rzp_test_", ALNUM, 14, ANY),
+    ("coinbase-key", "cbp_", ALNUM, 24, MIXED),
+    # -- work
+    ("notion-token", "ntn_", ALNUM, 40, ANY),
+    ("notion-token", "secret_", ALNUM, 40, MIXED),
+    ("linear-key", "lin_api_ lin_oauth_ lin_wh_", ALNUM, 30, ANY),
+    ("figma-token", "figd_ figu_ figo_ figoh_ figor_", WORD, 30, ANY),
+    ("postman-key", "PMAK- PMAT-", WORD, 24, ANY),
+    ("dropbox-token", "sl.", DOTTED, 100, ANY),
+    ("hubspot-token", "pat-na1- pat-na2- pat-eu1- pat-ap1-", WORD, 32, ANY),
+    ("typeform-token", "tfp_", WORD, 36, ANY),
+    ("frameio-token", "fio-u-", WORD, 40, ANY),
+    ("readme-key", "rdme_", LOWER, 40, ANY),
+    ("contentful-token", "CFPAT-", WORD, 32, ANY),
+    ("asana-token", "1/ 0/ 2/", HEX + ":/", 40, MIXED),
+    ("zapier-key", "sk-ak-", WORD, 24, ANY),
+    ("retool-token", "retool_", WORD, 24, MIXED),
+    ("mapbox-token", "sk.eyJ tk.eyJ", DOTTED, 40, ANY),
+    ("calcom-key", "cal_live_ cal_test_", WORD, 24, MIXED),
+    ("thunderstore-token", "tss_", ALNUM, 24, MIXED),
+    ("segment-token", "sgp_", ALNUM, 60, ANY),
+    ("adafruit-key", "aio_", ALNUM, 24, ANY),
+    # -- watching and guarding
+    ("grafana-token", "glc_", BASE64, 32, ANY),
+    ("grafana-token", "glsa_", WORD, 32, ANY),
+    ("newrelic-key", "NRAK- NRII- NRJS- NRRA- NRIQ- NRSP-", WORD, 16, ANY),
+    ("dynatrace-token", "dt0c01. dt0s01. dt0s02. dt0s16.", DOTTED, 60, ANY),
+    ("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", BASE64, 40, ANY),
+    ("honeycomb-key", "hcaik_ hcbik_ hcxik_ hcalk_ hcamk_", ALNUM, 40, ANY),
+    ("posthog-key", "phx_ phs_", ALNUM, 32, ANY),
+    ("launchdarkly-key", "sdk- api- mob- rel-", HEX + "-", 36, MIXED),
+    ("axiom-token", "xaat- xapt-", WORD, 32, ANY),
+    ("rootly-token", "rootly_", HEX, 40, ANY),
+    ("onepassword-key", "A3-", UPPER + "-", 33, ANY),
+    ("onepassword-token", "ops_eyJ", BASE64, 80, ANY),
+    ("maxmind-key", "mm_", WORD, 32, MIXED),
+    ("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", UPPER + "-", 40, ANY),
+    ("persona-key", "persona_production_ persona_sandbox_", WORD, 24, ANY),
+    ("stytch-secret", "secret-live- secret-test-", BASE64, 32, ANY),
+    ("workos-key", "sk_example_", BASE64, 24, MIXED),
+    ("unkey-key", "unkey_", WORD, 20, MIXED),
+    ("endor-key", "endr+", ALNUM, 14, ANY),
+    ("socket-key", "sktsec_", WORD, 24, ANY),
+    ("nightfall-key", "NF-", WORD, 30, MIXED),
+    ("defined-key", "dnkey-", WORD, 50, ANY),
+    ("zuplo-key", "zpka_", WORD, 36, ANY),
+    ("inngest-key", "signkey-", WORD, 32, MIXED),
+    ("trigger-key", "tr_dev_ tr_prod_ tr_stg_ tr_pat_", ALNUM, 16, ANY),
+    ("ionic-token", "ion_", ALNUM, 40, ANY),
+    ("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", ALNUM, 14, ANY),
+    ("hop-token", "ptk_ bearer_", WORD, 28, MIXED),
+    ("tinybird-token", "p.eyJ", DOTTED, 60, ANY),
+    ("oculus-token", "OC|", WORD + "|", 30, ANY),
+    ("twitch-token", "oauth:", LOWER, 30, MIXED),
+    # -- tokens of open standards
+    ("jwt", "eyJ", DOTTED + "=", 30, ANY),
+    ("jwt", "ZXlK", BASE64, 40, ANY),
+    (
+        "private-key",
+        "LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS",
+        BASE64,
+        40,
+        ANY,
+    ),
+    ("password-hash", "$apr1$", BASE64 + ".$", 24, ANY),
+    ("password-hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2i $argon2d $pbkdf2 $scrypt$", BASE64 + ".$,", 40, ANY),
+)  # fmt: skip
+"""kind; what a token begins with (any of them); the characters that follow; how many at least; what else it is."""
+
+AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
+    ("telegram-token", ":AA", DIGITS, 6, WORD, 32),
+    ("telegram-token", ":A", DIGITS, 8, WORD, 34),
+    ("facebook-token", "|", DIGITS, 15, WORD, 27),
+    ("maxmind-key", "_mmk", WORD, 36, "", 0),
+    ("azure-secret", "Q~", WORD + ".~", 4, WORD + ".~", 31),
+    ("azure-key", "JQQJ99", ALNUM, 40, ALNUM, 12),
+    ("newrelic-key", "NRAL", LOWER, 36, "", 0),
+    ("mailchimp-key", "-us", LOWER_HEX, 32, DIGITS, 1),
+)
+"""kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
+
+PUBLIC = (
+    # ids and publishable keys
+    "pk_live_", "pk_test_", "sb_publishable_", "phc_", "pk.eyJ", "toolu_", "srvtoolu_", "msg_", "msgbatch_", "call_",
+    "req_", "resp_", "chatcmpl-", "asst_", "thread_", "file-", "wrkspc_", "cus_", "price_", "evt_", "acct_",
+    # checksums, public keys, certificates
+    "sha1-", "sha256-", "sha384-", "sha512-", "/nix/store/", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAG",
+    "LS0tLS1CRUdJTiBDRVJU",
+    # files in base64: images, fonts, archives, documents
+    "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "AAABAA", "T2dnUw", "d09GM", "UEsDB", "H4sI", "JVBERi0",
+)  # fmt: skip
+"""How strings begin that look like tokens and are no secrets."""
+
+Row = tuple[str, str, str, int, str]
+"""kind, one prefix, alphabet, how many characters at least, what else it is."""
+
+BY_FIRST_TWO: dict[str, list[Row]] = {}
+"""The rows by the first two characters of each prefix, so that a word meets only the rows it may fit."""
+
+ODD: list[Row] = []
+"""The rows whose prefix holds a sign that ends a word; they are looked for in the whole text."""
+
+for _kind, _prefixes, _alphabet, _least, _nature in FORMATS:
+    for _prefix in _prefixes.split():
+        _rows = ODD if _prefix.strip(DOTTED) else BY_FIRST_TWO.setdefault(_prefix[:2], [])
+        _rows.append((_kind, _prefix, _alphabet, _least, _nature))

@@ -1,0 +1,90 @@
+"""Secrets in the headers of HTTP: `Authorization: Bearer …`, `Cookie: …`."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import literals, values
+from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.tokens import shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.secrets.judge import Span
+    from mdmem.privacy.secrets.scan import Name
+
+SCHEMES = frozenset((
+    "bearer", "basic", "token", "apikey", "api-key", "ssws", "bot", "oauth", "key", "jwt", "negotiate", "ntlm",
+    "digest", "aws4-hmac-sha256", "hawk", "signature", "geniekey", "zoho-oauthtoken", "splunk", "apitoken",
+))  # fmt: skip
+"""What may stand before the secret in an Authorization header."""
+
+_LONGEST_SCHEME = 32
+_WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
+_COOKIE_SAMPLE = 128
+_TRAILING = ",;.)]}"
+
+
+def authorization(name: Name, at: int) -> list[Span]:
+    """`Authorization: Bearer …`: what follows the scheme; and `Bearer …` alone."""
+    text, low = name.text, name.low
+    opening = text[at : at + 8]
+    at += len(opening) - len(opening.lstrip("\\\"'`"))
+    is_named = name.word() != "bearer"
+    scheme = _scheme(low[at : at + _LONGEST_SCHEME])
+    if not scheme and is_named:
+        scheme = _own_scheme(text, at)
+    at = skip_blank(text, at + len(scheme))
+    if scheme in _WHOLE_LINE:
+        end = at + len(text[at : literals.line_end(text, at)].rstrip("\"' ,"))
+        return [(at, end, "authorization")] if "=" in text[at:end] else []
+    word = literals.bare_word(text, at, whole_word=False)
+    core = word.rstrip(_TRAILING)
+    if len(core) < 4 or values.is_placeholder(core) or (not scheme and values.is_code(word)):
+        return []
+    if not (values.looks_random(core) or _is_literal(name, text, at + len(word), core, scheme)):
+        return []
+    end = literals.bare_end(text, at + len(word), whole_word=False)
+    return [(at, at + len(text[at:end].rstrip(_TRAILING)), "authorization")]
+
+
+def _is_literal(name: Name, text: str, end: int, core: str, scheme: str) -> bool:
+    """Whether a value behind a scheme is one, although it does not look random: `Authorization: Bearer mytoken`."""
+    if not scheme:
+        return False
+    if values.is_dense(core):
+        return True
+    ends = text[end : end + 1] in ("", "\n", "\r", '"', "'", "\\")
+    return name.word().endswith("authorization") and ends and values.is_own_word(core)
+
+
+def _scheme(head: str) -> str:
+    """Read the scheme at the beginning of a header's value, with the blank behind it; "" if there is none."""
+    for blank in (" ", "%20"):
+        word, found, _ = head.partition(blank)
+        if found and word in SCHEMES:
+            return word + blank
+    return ""
+
+
+def _own_scheme(text: str, at: int) -> str:
+    """Read a scheme that only one service has, before a value that looks random."""
+    word, blank, _ = text[at : at + _LONGEST_SCHEME].partition(" ")
+    scheme = f"{word} " if blank and word.replace("-", "").isalpha() else ""
+    is_random = values.looks_random(literals.bare_word(text, at + len(scheme), whole_word=False))
+    return scheme if is_random else ""
+
+
+def cookie(text: str, at: int) -> list[Span]:
+    """`Cookie: a=…; b=…`: all of it."""
+    sample = text[at : at + _COOKIE_SAMPLE]
+    if "0" not in shape(sample):
+        return []
+    value = _to_quote(sample).partition("=")[2].strip()
+    if "0" not in shape(value) or values.is_placeholder(value):
+        return []
+    return [(at, at + len(_to_quote(text[at : literals.line_end(text, at)]).rstrip()), "cookie")]
+
+
+def _to_quote(line: str) -> str:
+    for stop in ("\n", *literals.QUOTES):
+        line = line.partition(stop)[0]
+    return line

@@ -1,0 +1,284 @@
+"""Whether what stands at the place of a value is a secret, and where it begins and ends.
+
+One function for each way to join a name and a value; each takes the name and the place of its value.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import headers, literals, scan, values
+from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
+from mdmem.privacy.secrets.names import STRONG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mdmem.privacy.secrets.scan import Name
+
+Span = tuple[int, int, str]
+"""Where a secret begins and ends, and its kind."""
+
+_LITERALS = ("'", '"', "\\")
+_TRAILING = ",;.)]}"
+_TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
+_COMPARERS = ("password.equals", "secret.equals", "token.equals")
+_LONGEST_PHRASE = 240
+_MOST_LISTED = 200
+
+
+def assigned(name: Name, at: int) -> list[Span]:
+    """`NAME=…`, `"name": "…"`, `name: str = "…"`."""
+    text = name.text
+    if name.kind == "authorization":
+        return call(name, at + 1) if text[at : at + 1] == "(" else headers.authorization(name, at)
+    if name.kind == "cookie" and ":" in text[name.end : at]:
+        return headers.cookie(text, at)
+    if name.kind == "mnemonic":
+        return _phrase(name, at)
+    if text[at : at + 1] == "[" and name.low[name.end - 1] == "s":
+        return _listed(name, at)
+    in_line = name.heads_line()
+    literal = literals.read(text, at, whole_word=in_line)
+    if not literal or literal.template or (text.startswith("`", at) and " " in literal.text):
+        return []
+    if not _is_assigned(name, literal, in_line):
+        typed = _after_type(text, literal)
+        if not typed or not _is_assigned(name, typed, in_line):
+            return []
+        literal = typed
+    return [_span(name, literal, whole_word=in_line)]
+
+
+def spoken(name: Name, at: int) -> list[Span]:
+    """`my password is …`."""
+    if name.kind == "mnemonic":
+        return _phrase(name, at)
+    return _read(name, at, lambda literal: _is_spoken(name, literal))
+
+
+def line(name: Name, at: int) -> list[Span]:
+    """`requirepass …`: a line of the name and the value alone."""
+    return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
+
+
+def said(name: Name, at: int) -> list[Span]:
+    """`Password for bob: …`."""
+    return _read(
+        name,
+        at,
+        lambda literal: (
+            name.kind == "password"
+            and scan.line_ends(name.text, literal.end + literal.quoted)
+            and (values.is_unlike_words(literal.text) or values.has_signs(literal.text))
+        ),
+    )
+
+
+def flag(name: Name, at: int) -> list[Span]:
+    """`--password …`, `ENV PASSWORD …`."""
+    return _read(name, at, lambda literal: _is_assigned(name, literal, in_line=False, is_flag=True))
+
+
+def beside(name: Name, at: int) -> list[Span]:
+    """`| password | … |`, `password == "…"`, `password -> …`."""
+    return _read(name, at, lambda literal: _is_beside(name, literal))
+
+
+def argument(name: Name, at: int) -> list[Span]:
+    """`set("name", "…")`."""
+    if not literals.closes_call(name.text, at):
+        return []
+    before = name.low[max(0, name.start - 16) : name.start - 1].rstrip(" \\")
+    if name.kind == "authorization":
+        return headers.authorization(name, at)
+    if before.endswith("define("):
+        return assigned(name, at)
+    return beside(name, at)
+
+
+def constant(name: Name, at: int) -> list[Span]:
+    """`CURLOPT_USERPWD, "user:…"`."""
+    literal = literals.read(name.text, at, whole_word=False)
+    if not literal or not literal.quoted or literal.template:
+        return []
+    user, colon, secret = literal.text.partition(":")
+    start = literal.start + (len(user) + 1 if colon else 0)
+    hidden = values.is_secret(secret if colon else user, STRONG, quoted=True)
+    return [(start, literal.end, name.kind)] if hidden else []
+
+
+def call(name: Name, at: int) -> list[Span]:
+    """`setPassword("…")`; `auth=("bob", "…")`, `BasicAuth("bob", "…")`."""
+    text = name.text
+    takes_two = name.kind in ("authorization", "credentials")
+    if takes_two:
+        ahead = text[at : at + 128]
+        user, comma, rest = ahead.partition(",")
+        if user[:1] not in _LITERALS or user[-1:] not in QUOTES or not comma:
+            return []
+        at += len(ahead) - len(rest.lstrip())
+    elif not _takes_secret(name):
+        return []
+    if not literals.closes_call(text, at):
+        return []
+    if takes_two:
+        return _read(name, at, lambda literal: values.is_secret(literal.text, STRONG, quoted=True))
+    return beside(name, at)
+
+
+def markup(name: Name, at: int) -> list[Span]:
+    """`<password>…</password>`."""
+    end = name.text.find("</", at, at + 4096)
+    value = name.text[at:end] if end > at else ""
+    if not value.strip() or "\n" in value.strip() or "<" in value:
+        return []
+    return [(at, end, name.kind)] if values.is_secret(value, name.weight, quoted=True) else []
+
+
+def header(name: Name, at: int) -> list[Span]:
+    """`Bearer …`."""
+    return headers.authorization(name, at)
+
+
+def below(name: Name, at: int) -> list[Span]:
+    """A value, or a list of them, on the lines below the line of the name."""
+    text = name.text
+    if text.startswith("- ", at):
+        return _items(name, at) if name.low[name.end - 1] == "s" else []
+    literal = literals.read(text, at, whole_word=False)
+    if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
+        return []
+    sure = name.heads_line() and ":" in text[name.end : at]
+    hidden = values.is_unlike_words(literal.text) and (sure or values.is_varied(literal.text))
+    return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
+
+
+# -- helpers
+
+
+def _read(name: Name, at: int, is_secret: Callable[[Literal], bool]) -> list[Span]:
+    literal = literals.read(name.text, at, whole_word=False)
+    if not literal or literal.template or not is_secret(literal):
+        return []
+    return [_span(name, literal)]
+
+
+def _span(name: Name, literal: Literal, *, whole_word: bool = False) -> Span:
+    end = literal.end
+    if not literal.quoted:
+        end = literals.bare_end(name.text, end, whole_word=whole_word)
+        end -= len(name.text[literal.start : end]) - len(name.text[literal.start : end].rstrip(_TRAILING))
+    return literal.start, end, name.kind
+
+
+def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool = False) -> bool:
+    value, text = literal.text, name.text
+    if name.kind == "pin":
+        return value.strip(_TRAILING).isdigit() and 4 <= len(value.strip(_TRAILING)) <= 8
+    if name.kind == "password" and _is_count_or_path(name, value):
+        return False
+    is_variable = in_line and text[name.start : name.end].isupper() and text[name.end : literal.start] == "="
+    return values.is_secret(
+        value,
+        name.weight,
+        quoted=literal.quoted or is_variable,  # PASSWORD=…: no code there
+        alone=_is_alone(name, literal, in_line, is_flag=is_flag),
+    )
+
+
+def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> bool:
+    """Whether name and value are by themselves, so that even a plain word is a value and no variable."""
+    text = name.text
+    around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
+    if around in ('""', "''", "``") and text[name.end] == "=":
+        return True  # - "PASSWORD=word"
+    if is_flag:
+        return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
+    is_statement = text[name.end : literal.start] == " = " or literal.text[-1:] in (",", ";", ")")
+    return in_line and not is_statement and scan.line_ends(text, literal.end)
+
+
+def _is_alone_on_line(name: Name, literal: Literal) -> bool:
+    return scan.line_ends(name.text, literal.end + literal.quoted)
+
+
+def _is_spoken(name: Name, literal: Literal) -> bool:
+    if name.kind == "pin" and literal.text.strip(_TRAILING + "!?").isdigit():
+        return 4 <= len(literal.text.strip(_TRAILING + "!?")) <= 12
+    return values.is_spoken_secret(literal.text, quoted=literal.quoted)
+
+
+def _is_beside(name: Name, literal: Literal) -> bool:
+    return values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text))
+
+
+def _is_count_or_path(name: Name, value: str) -> bool:
+    """`pass: 120` counts tests, `PWD=/home/me` is a folder."""
+    short = name.word()
+    if short.endswith("pwd"):
+        return value[:1] in ("/", "~", ".")
+    return short == "pass" and value.strip(",;.").isdigit()
+
+
+def _after_type(text: str, literal: Literal) -> Literal | None:
+    """Read on behind a type: `password: str = "…"`, `token: &str = "…"`, `String = "…"`."""
+    if literal.quoted:
+        return None
+    at = skip_blank(text, literal.end)
+    if text[at : at + 1] != "=" or text[at + 1 : at + 2] in ("=", ">"):
+        return None
+    return literals.read(text, skip_blank(text, at + 1), whole_word=False)
+
+
+def _takes_secret(name: Name) -> bool:
+    word = name.word()
+    return word.startswith(("set", "with")) or word.strip("_") in _TAKERS
+
+
+def _phrase(name: Name, at: int) -> list[Span]:
+    """`mnemonic: …`: twelve words and more."""
+    text = name.text
+    start = at + (text[at : at + 1] in QUOTES)
+    phrase = text[start : start + _LONGEST_PHRASE].partition("\n")[0].partition('"')[0].partition("'")[0].rstrip(" ,;.")
+    parts = phrase.split()
+    is_phrase = len(parts) >= 12 and all(part.isalpha() and part.islower() and 3 <= len(part) <= 8 for part in parts)
+    return [(start, start + len(phrase), name.kind)] if is_phrase else []
+
+
+def _listed(name: Name, at: int) -> list[Span]:
+    """`passwords = ["…", "…"]`."""
+    spans: list[Span] = []
+    end = name.text.find("]", at, at + literals.LONGEST_QUOTED)
+    at += 1
+    while at < end and len(spans) < _MOST_LISTED:
+        ahead = name.text[at : at + 96]
+        at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
+        if name.text[at : at + 1] not in QUOTES:
+            break
+        literal = literals.read(name.text, at, whole_word=False)
+        if not literal or not literal.quoted:
+            break
+        if values.is_secret(literal.text, name.weight, quoted=True):
+            spans.append((literal.start, literal.end, name.kind))
+        at = literal.end + 1
+    return spans
+
+
+def _items(name: Name, at: int) -> list[Span]:
+    """`passwords:⏎ - …⏎ - …`."""
+    text, spans = name.text, list[Span]()
+    while text.startswith("- ", at) and len(spans) < _MOST_LISTED:
+        literal = literals.read(text, skip_blank(text, at + 2), whole_word=True)
+        if not literal:
+            break
+        end = literal.end + literal.quoted
+        if not literal.template and scan.line_ends(text, end) and _is_item(name, literal):
+            spans.append((literal.start, literal.end, name.kind))
+        at = scan.next_line(text, end)
+    return spans
+
+
+def _is_item(name: Name, literal: Literal) -> bool:
+    if name.kind == "password":
+        return values.is_secret(literal.text, STRONG, quoted=literal.quoted, alone=True)
+    return values.looks_random(literal.text)

@@ -1,0 +1,126 @@
+"""What a name says about the value beside it: `DB_PASSWORD` holds a secret, `password_file` does not.
+
+English compounds end in what they are, so the end of a name decides. A name is freed of separators, digits
+and words like `old` or `prod` before its end is looked up.
+"""
+
+from __future__ import annotations
+
+NONE, WEAK, LITERAL, STRONG = 0, 1, 2, 3
+"""Nothing to hide; a secret if the value looks random; a secret if it is a literal that reads like no word; a secret
+unless the value is plainly none."""
+
+KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    (
+        "password",
+        STRONG,
+        (
+            "password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort",
+            "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
+            "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
+            "비밀번호", "비번", "암호", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "senha",
+            "motdepasse", "wachtwoord", "hasło", "şifre", "parola", "lösenord", "salasana", "jelszó",
+        ),
+    ),
+    ("secret", STRONG, ("secret", "secrets")),
+    (
+        "key",
+        STRONG,
+        (
+            "apikey", "accesskey", "secretkey", "privatekey", "encryptionkey", "encryptkey", "signingkey", "signkey",
+            "authkey", "masterkey", "accountkey", "sharedkey", "sessionkey", "storagekey", "deploykey", "clientkey",
+            "appkey", "applicationkey", "servicekey", "consumerkey", "licensekey", "licencekey", "webhookkey",
+            "subscriptionkey", "functionkey", "functionskey", "cosmoskey", "adminkey", "serverkey", "unsealkey",
+            "recoverykey", "cipherkey", "cryptokey", "aeskey", "hmackey", "jwtkey", "writekey", "ingestionkey",
+            "instrumentationkey", "integrationkey", "rootkey", "mapskey", "securitykey", "transactionkey",
+            "presharedkey", "gatewaykey", "clientkeydata", "authsalt", "noncekey", "loggedinkey",
+        ),
+    ),
+    ("credentials", STRONG, ("credential", "credentials", "contribsyscom")),
+    ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
+    ("authorization", LITERAL, ("authorization", "bearer")),
+    ("mnemonic", LITERAL, ("mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase")),
+    ("salt", WEAK, ("salt", "nonce")),
+    ("cookie", WEAK, ("cookie", "cookies")),
+)  # fmt: skip
+"""What a name may end in: kind, how surely it is a secret, endings without separators."""
+
+SHORT: dict[str, tuple[str, int]] = {
+    "pass": ("password", STRONG),
+    "pwd": ("password", STRONG),
+    "pw": ("password", STRONG),
+    "passe": ("password", STRONG),
+    "psk": ("password", STRONG),
+    "cred": ("credentials", STRONG),
+    "creds": ("credentials", STRONG),
+    "auth": ("authorization", WEAK),
+    "pin": ("pin", WEAK),
+    "otp": ("pin", WEAK),
+    "cvv": ("pin", WEAK),
+    "sig": ("signature", WEAK),
+    "signature": ("signature", WEAK),
+    "sid": ("cookie", WEAK),
+}
+"""Endings that count as whole words only: `db_pass` and `dbPass`, but not `compass`."""
+
+TAILS = (
+    "old", "new", "prod", "production", "dev", "development", "test", "testing", "stage", "staging", "live", "base",
+    "value", "val", "string", "plain", "plaintext", "text", "clear", "confirm", "confirmation", "again", "repeat",
+    "raw", "main", "primary", "secondary", "default", "b64", "base64", "hex",
+)  # fmt: skip
+"""Words after the noun that leave it what it was: `SECRET_KEY_BASE`, `password_new`."""
+
+COUNTS = (
+    "maxtoken",
+    "mintoken",
+    "numtoken",
+    "totaltoken",
+    "prompttoken",
+    "inputtoken",
+    "outputtoken",
+    "ntoken",
+    "nexttoken",
+)
+"""How names begin that count tokens, or look at the next one."""
+
+EVEN_NUMBERS = ("password", "pin", "secret", "key", "credentials")
+"""Kinds of which even a number is hidden, when it stands under such a name in an object."""
+
+LONGEST_NAME = 256
+"""Of a longer name, only the end is read."""
+
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_SEPARATORS = "_-. "
+_ENDINGS = tuple(ending for _, _, endings in KINDS for ending in endings)
+
+
+def weigh(name: str) -> tuple[int, str]:
+    """Return how surely what `name` names is a secret (NONE, WEAK or STRONG), and of what kind it is."""
+    name = name[-LONGEST_NAME:]
+    flat = _flat(name)
+    if flat.startswith(COUNTS):
+        return NONE, ""
+    if flat.endswith(TAILS):
+        flat = next(flat.removesuffix(tail) for tail in TAILS if flat.endswith(tail))
+    if flat.endswith(_ENDINGS):
+        return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
+    kind, weight = SHORT.get(_last_word(name), ("", NONE))
+    return weight, kind
+
+
+def _flat(name: str) -> str:
+    """`AWS_SECRET-Access.Key 2` -> `awssecretaccesskey`."""
+    for separator in _SEPARATORS:
+        name = name.replace(separator, "")
+    return name.lower().rstrip("0123456789?!*")
+
+
+def _last_word(name: str) -> str:
+    """`db_pass`, `dbPass`, `DB_PASS` -> `pass`; `compass` -> `compass`."""
+    name = name.rstrip("0123456789")
+    for separator in _SEPARATORS:
+        name = name.rpartition(separator)[2]
+    head = name.rstrip(_LOWER)
+    if head and head != name and head[-1].isupper():
+        name = name[len(head) - 1 :]
+    return name.lower()

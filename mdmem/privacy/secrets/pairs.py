@@ -1,0 +1,357 @@
+"""Secrets that the name beside them gives away: `PASSWORD=…`, `"apiKey": "…"`, `--token …`, "the pin is …".
+
+`scan` reads a name that holds a keyword and the signs behind it. `RULES` has one row for each way to join a name
+and a value: the signs it begins with, a condition on the name, where the value begins, and how the value is judged
+(`judge`). The first row that finds a secret decides.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import KEYWORDS, KEYWORDS_BEYOND_ASCII, judge, names, scan
+from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
+from mdmem.privacy.secrets.names import LITERAL, WEAK
+from mdmem.privacy.secrets.scan import Name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mdmem.privacy.secrets.judge import Span
+
+    Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
+
+_MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是/*.")
+_VERBS = (" is ", " is: ", " was ", " should be ", " ist ", " est ", " es ", "は", "는 ", "은 ", "是")
+_VERB_SIGNS = "iIwWsSeEfFoOtTは는은是"
+_OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
+_ARROWS = ("-> ", "→ ", "- ", "– ")
+_FALLBACKS = ("or ", "|| ", "?? ")
+_NO_VALUE = "|:=＝：,\n\r()"
+"""Signs that no value begins with."""
+_MARKUP_VALUES = ("<value>", "<string>")
+_CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
+_SETTERS = ("env ", "configure set ", "config set ")
+_GETTERS = ("env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(")
+_IN_QUERY = ("key", "code", "sig", "x-amz-signature")
+
+
+def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """Find secrets with a name; those of each keyword in rising order.
+
+    low: the text in lower case, position by position. marks: how a value begins that was hidden before.
+    """
+    for keyword in KEYWORDS if text.isascii() else KEYWORDS + KEYWORDS_BEYOND_ASCII:
+        length = len(keyword.rstrip("=:").removesuffix(" is"))
+        at = low.find(keyword)
+        while at >= 0:
+            end = scan.name_end(low, at + length)
+            if low[end : end + 1] in _MAY_FOLLOW:
+                for span in _secrets_of(text, low, scan.name_start(low, at), end):
+                    if not text.startswith(marks, span[0]):
+                        yield span
+                        end = max(end, span[1])
+            at = low.find(keyword, end)
+
+
+def _secrets_of(text: str, low: str, start: int, end: int) -> list[Span]:
+    weight, kind = _weigh(text, low, start, end)
+    if not weight:
+        return []
+    name = Name(text, low, start, end)
+    name.weight, name.kind = weight, kind
+    for condition, value_at, judged in _BY_SIGN.get(text[name.sign : name.sign + 1], _OTHERS):
+        if condition(name):
+            value = value_at(name)
+            if value:
+                found = judged(name, value) if not name.repeats_at(value) else []
+                if found or judged is judge.assigned:
+                    return found
+    return []
+
+
+# -- what a name weighs
+
+
+def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
+    name = text[start:end]
+    weight, kind = _remembered(name)
+    if weight or len(name) > scan.LONGEST_NAME // 2:
+        return weight, kind
+    if name in ("key", "phrase", "code"):  # "the API key is …", "seed phrase: …"
+        weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].split()[-2:]))
+        return min(weight, WEAK) if kind == "key" else weight, kind
+    if low[start:end] == "bearer":
+        return LITERAL, "authorization"
+    if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
+        return WEAK, "key"
+    return names.NONE, ""
+
+
+def _remembered(name: str) -> tuple[int, str]:
+    """Weigh a name, or remember what it weighed: a text has few names, many times."""
+    found = _weighed.get(name)
+    if found is None:
+        if len(_weighed) >= _MOST_WEIGHED:
+            _weighed.clear()
+        found = _weighed[name] = names.weigh(name)
+    return found
+
+
+_weighed: dict[str, tuple[int, str]] = {}
+_MOST_WEIGHED = 512
+
+
+# -- conditions on a name
+
+
+def _always(_: Name) -> bool:
+    return True
+
+
+def _is_tag(name: Name) -> bool:
+    return name.text[name.outer() - 1 : name.outer()] == "<" and name.closed == name.end
+
+
+def _is_bare(name: Name) -> bool:
+    """Whether neither quotes nor brackets close the name, and a blank follows."""
+    return name.end == name.closed != name.sign
+
+
+def _is_flag(name: Name) -> bool:
+    if not _is_bare(name):
+        return False
+    if name.low[name.outer()] == "-" or name.low.endswith(_SETTERS, max(0, name.start - 16), name.start):
+        return True
+    before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""
+    return "login " in before and ("machine " in before or "default " in before)  # a line of .netrc
+
+
+def _is_bearer(name: Name) -> bool:
+    return name.word() == "bearer" and _is_bare(name)
+
+
+def _heads_bare_line(name: Name) -> bool:
+    return _is_bare(name) and name.heads_line()
+
+
+def _is_label(name: Name) -> bool:
+    before = name.line_before()
+    return name.weight > WEAK and len(before) <= 40 and not any(sign in before for sign in ",;|\t")
+
+
+def _is_argument(name: Name) -> bool:
+    """Whether the name is a string, and the first argument of a call: ("NAME", …."""
+    if not name.is_quoted() or name.sign != name.closed:
+        return False
+    return name.text[max(0, name.outer() - 16) : name.outer() - 1].rstrip(" \\")[-1:] == "("
+
+
+def _is_constant(name: Name) -> bool:
+    return name.word().startswith("curlopt_") and name.end == name.closed
+
+
+def _is_looked_up(name: Name) -> bool:
+    """Whether the environment is asked for the name: os.environ.get("NAME"), process.env.NAME."""
+    start = name.outer() - 1 if name.is_quoted() else name.start
+    return name.low[max(0, start - 32) : start].rstrip("\"'").endswith(_GETTERS)
+
+
+def _is_called(name: Name) -> bool:
+    return name.closed == name.end == name.sign
+
+
+# -- where the value begins
+
+
+def _after_assignment(name: Name) -> int:
+    """`name = …`, `"name": …`, `name := …`; also with the value on the next line, in JSON."""
+    text = name.text
+    value = scan.assignment(text, name.sign)
+    if not value:
+        return 0
+    if name.sign > name.closed and text[name.sign] == ":" and not text[value : value + 1].isspace():
+        return 0  # "Pass :meth:`…`" is no pair
+    if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
+        return 0  # … ? "pass" : "fail"
+    if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
+        return value + 1  # ${NAME:-…}
+    value = skip_blank(text, value)
+    if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
+        return 0
+    if text[value : value + 1] in ("\n", "\r"):
+        ahead = text[value : value + 64]
+        rest = ahead.lstrip()
+        return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
+    return _after_tag(text, value)
+
+
+def _after_tag(text: str, value: int) -> int:
+    """Where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    first = text[value : value + 2]
+    if first == "**":
+        return skip_blank(text, value + 2)
+    if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
+        tag, blank, rest = text[value : value + 32].partition(" ")
+        return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
+    return value
+
+
+def _closes_string(name: Name, value: int) -> bool:
+    """Whether the quotes at `value` close the string that the name stands in: getpass("Password: ")."""
+    quote = name.text[value]
+    line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
+    if quote != "'":
+        return line.count(quote) % 2 == 1
+    inside = False
+    for part in line.split(quote)[:-1]:
+        if inside or not part[-1:].isalnum():  # else it is an apostrophe
+            inside = not inside
+    return inside
+
+
+def _after_comparison(name: Name) -> int:
+    at = scan.comparison(name.low, name.sign)
+    return skip_blank(name.text, at) if at else 0
+
+
+def _after_type(name: Name) -> int:
+    """`var name string = "…"`."""
+    kind, found, _ = name.text[name.sign : name.sign + 48].partition("=")
+    if not found:
+        return 0
+    at = skip_blank(name.text, name.sign + len(kind) + 1)
+    is_type = " " not in kind.strip() and kind.strip().replace("[]", "").strip("*&?").isidentifier()
+    return at if is_type and name.text[at : at + 1] in QUOTES else 0
+
+
+def _after_for(name: Name) -> int:
+    """`SET PASSWORD FOR 'bob'@'host' = '…'`."""
+    if not name.low.startswith(" for ", name.closed):
+        return 0
+    head, found, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
+    return name.closed + len(head) + 3 if found else 0
+
+
+def _at_string(name: Name) -> int:
+    """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
+    return 0 if name.word() == "pass" or _closes_string(name, name.sign) else name.sign
+
+
+def _behind_sign(name: Name) -> int:
+    return name.sign + 1
+
+
+def _at_sign(name: Name) -> int:
+    return name.sign
+
+
+def _behind_comma(name: Name) -> int:
+    return skip_blank(name.text, name.sign + 1)
+
+
+def _after_verb(name: Name) -> int:
+    """`my password is …`, `the password for the shop is …`."""
+    low, at = name.low, name.closed
+    if low.startswith(_OF_WHAT, at):
+        words = low[at : at + 48].partition("\n")[0].partition(" is ")
+        at += len(words[0]) if words[1] else 0
+    if not low.startswith(_VERBS, at):
+        return 0
+    at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
+    return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
+
+
+def _after_remark(name: Name) -> int:
+    """`Password for bob: …`, `A temporary password is generated for root@localhost: …`."""
+    line = name.text[name.closed : name.closed + 96].partition("\n")[0]
+    head, found, _ = line.partition(": ")
+    return name.closed + len(head) + 2 if found and " " in head and not head.strip(_REMARK) else 0
+
+
+_REMARK = _CELL + "@'\"/()"
+
+
+def _in_next_cell(name: Name) -> int:
+    """`| name | … |`."""
+    row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
+    value = skip_blank(name.text, name.sign + 1)
+    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL) and name.text[value : value + 1] != "|"
+    return value if in_table else 0
+
+
+def _after_arrow(name: Name) -> int:
+    arrow = next((arrow for arrow in _ARROWS if name.text.startswith(arrow, name.sign)), "")
+    return skip_blank(name.text, name.sign + len(arrow)) if arrow and name.sign != name.closed else 0
+
+
+def _after_value_word(name: Name) -> int:
+    """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
+    ahead = name.low[name.closed : name.closed + 64]
+    rest = ahead.lstrip(" \t\r\n,\"'-")
+    if len(rest) == len(ahead) or not rest.startswith("value"):
+        return 0
+    at = scan.closers(name.low, name.closed + len(ahead) - len(rest) + len("value"))
+    value = scan.assignment(name.low, skip_blank(name.low, at))
+    return skip_blank(name.low, value) if value else 0
+
+
+def _after_markup(name: Name) -> int:
+    """`<name>NAME</name> <value>…`, `<key>NAME</key> <string>…`, `<property name="NAME"><value>…`."""
+    ahead = name.low[name.closed : name.closed + 96]
+    rest = ahead.partition(">")[2].lstrip()
+    if not rest.startswith(_MARKUP_VALUES) or ahead[:2] not in ("</", "><", ">\n"):
+        return 0
+    return name.closed + len(ahead) - len(rest) + rest.index(">") + 1
+
+
+def _after_fallback(name: Name) -> int:
+    """`os.environ.get("NAME") or "…"`, `process.env.NAME || '…'`, `getenv("NAME", "…")`."""
+    text, at = name.text, skip_blank(name.text, name.closed)
+    if text[at : at + 1] == ",":
+        at = skip_blank(text, at + 1)
+        return at if closes_call(text, at) else 0
+    at = skip_blank(text, at + 1) if text[at : at + 1] in (")", "]") else at
+    sign = next((sign for sign in _FALLBACKS if text.startswith(sign, at)), "")
+    at = skip_blank(text, at + len(sign))
+    return at if sign and text[at : at + 1] in QUOTES else 0
+
+
+def _on_next_line(name: Name) -> int:
+    """A label on a line of its own, and the value on the next."""
+    at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
+    at = scan.closers(name.text, at)
+    return scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
+
+
+RULES: tuple[Rule, ...] = (
+    # signs, condition on the name, where the value begins, how it is judged
+    ("\"'`)]|?o,", _is_looked_up, _after_fallback, judge.assigned),
+    (":=＝：?!|<", _always, _after_assignment, judge.assigned),
+    ("=!.e-", _always, _after_comparison, judge.beside),
+    ("", _is_bare, _after_type, judge.assigned),
+    ("fF", _always, _after_for, judge.assigned),
+    (":：\n\r", _is_label, _on_next_line, judge.below),
+    (">", _is_tag, _behind_sign, judge.markup),
+    ("|", _always, _in_next_cell, judge.beside),
+    ("(", _is_called, _behind_sign, judge.call),
+    (",", _is_argument, _behind_comma, judge.argument),
+    (",", _is_constant, _behind_comma, judge.constant),
+    ("'\"`", _is_bare, _at_string, judge.beside),
+    (_VERB_SIGNS, _always, _after_verb, judge.spoken),
+    ("-→–", _always, _after_arrow, judge.beside),
+    ("", _is_bearer, _at_sign, judge.header),
+    ("", _is_flag, _at_sign, judge.flag),
+    (",\n\rvV-", _always, _after_value_word, judge.assigned),
+    ("<>", _always, _after_markup, judge.markup),
+    ("", _is_bare, _after_remark, judge.said),
+    ("", _heads_bare_line, _at_sign, judge.line),
+)
+"""The first row that finds a secret decides; an assignment decides in any case. No signs: any."""
+
+_OTHERS = [rule[1:] for rule in RULES if not rule[0]]
+_BY_SIGN = {
+    sign: [rule[1:] for rule in RULES if sign in rule[0] or (not rule[0] and sign not in _NO_VALUE)]
+    for row in RULES
+    for sign in row[0]
+} | {"": []}
+"""The rows by the first sign behind a name, so that a name meets only the rows it may fit."""

@@ -1,0 +1,222 @@
+"""Secrets that their place gives away: key blocks, URLs with a password, web hooks, lines of password files."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets.formats import BASE64, WORD
+from mdmem.privacy.secrets.literals import line_end
+from mdmem.privacy.secrets.names import STRONG
+from mdmem.privacy.secrets.tokens import shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Span = tuple[int, int, str]
+"""Where a secret begins and ends, and its kind."""
+
+HOOKS = (
+    ("hooks.slack.com/services/", WORD + "/"),
+    ("hooks.slack.com/workflows/", WORD + "/"),
+    ("discord.com/api/webhooks/", WORD + "/"),
+    ("discordapp.com/api/webhooks/", WORD + "/"),
+    (".webhook.office.com/webhookb2/", WORD + "/@"),
+    ("hooks.zapier.com/hooks/catch/", WORD + "/"),
+    ("api.telegram.org/bot", WORD + ":"),
+    ("hook.us1.make.com/", WORD),
+    ("hook.eu1.make.com/", WORD),
+    ("maker.ifttt.com/trigger/", WORD + "/"),
+    ("chat.googleapis.com/v1/spaces/", WORD + "/?=&%"),
+    ("outlook.office.com/webhook/", WORD + "/@"),
+)
+"""Addresses whose path is the secret: the address up to it, and the characters of the rest."""
+
+CALLS = (
+    ("getconnection(", 2),
+    ("mysqli_connect(", 2),
+    ("mysql_connect(", 2),
+    ("new mysqli(", 2),
+    ("new pdo(", 2),
+    ("ftp_login(", 2),
+    ("networkcredential(", 1),
+    ("passwordauthentication(", 1),
+    ("usernamepasswordcredentials(", 1),
+    ("setbasicauth(", 1),
+    ("basicauth(", 1),
+)
+"""Calls that take a password without its name, and the number of that argument."""
+
+PGPASS_PORTS = (":5432:", ":*:")
+
+_BEGIN, _END, _PUTTY = "-----BEGIN ", "-----END", "Private-Lines:"
+_LONGEST_BLOCK = 64 * 1024
+_LONGEST_WORD = 256
+_BREAKS = "\"'<>`\\^{|}"
+
+
+def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """Find secrets by their place; those of each sort in rising order. `marks`: how a hidden one begins."""
+    if "private key" in low or "private-lines" in low:
+        yield from _key_blocks(text)
+    if "://" in text:
+        yield from _url_passwords(text, marks)
+        for address, alphabet in HOOKS:
+            if address in low:
+                yield from _hooks(text, low, address, alphabet)
+    yield from _pgpass_lines(text)
+    for call, number in CALLS:
+        if call in low:
+            yield from _arguments(text, low, call, number)
+    if "jdbc:oracle:thin:" in low:
+        yield from _oracle_urls(text, low)
+
+
+# -- key blocks
+
+
+def _key_blocks(text: str) -> Iterator[Span]:
+    """Private keys between BEGIN and END, or as far as the block goes when its end was cut off."""
+    closing = -1
+    at = text.find(_BEGIN)
+    while at >= 0:
+        end = at + len(_BEGIN)
+        title, dashes, _ = text[end : end + 72].partition("-----")
+        after = end + len(title) + len(dashes)
+        if dashes and "PRIVATE KEY" in title and text[after : after + 1] in ("", "\n", "\r", " ", "\t", "\\"):
+            end = after
+            if closing < end:  # looked for once between two ENDs, so that the cost is linear
+                closing = text.find(_END, end)
+                closing = closing if closing >= 0 else len(text) + _LONGEST_BLOCK
+            whole = closing - end < _LONGEST_BLOCK
+            end = _after_dashes(text, closing) if whole else _body_end(text, end)
+            yield at, end, "private-key"
+        at = text.find(_BEGIN, end)
+    yield from _putty_keys(text)
+
+
+def _putty_keys(text: str) -> Iterator[Span]:
+    at = text.find(_PUTTY)
+    while at >= 0:
+        end = _body_end(text, line_end(text, at))
+        yield at, end, "private-key"
+        at = text.find(_PUTTY, end)
+
+
+def _after_dashes(text: str, closing: int) -> int:
+    """Where the END line is over whose dashes begin at `closing`."""
+    begin = closing + len(_END)
+    dashes = text.find("-----", begin, begin + 72)
+    return dashes + 5 if dashes >= 0 else begin
+
+
+def _body_end(text: str, at: int) -> int:
+    """Where the lines of a key end that begin at `at`: base64, or a header; line breaks may be escapes."""
+    end = at
+    while at < len(text):
+        stop = line_end(text, at)
+        escape = text.find("\\n", at, stop)
+        line = text[at : escape if escape >= 0 else stop]
+        body = line.strip()
+        if body and not _is_key_line(body):
+            head = body.partition(" ")[0]
+            run = len(head) - len(head.lstrip(BASE64))
+            return at + line.index(head) + run if run >= 16 else end
+        if body:
+            end = at + len(line)
+        at += len(line) + (2 if escape >= 0 else 1)
+    return end
+
+
+def _is_key_line(body: str) -> bool:
+    return not body.strip(BASE64) or (": " in body and body.startswith(("Proc-Type", "DEK-Info", "Comment", "Version")))
+
+
+# -- addresses
+
+
+def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """`scheme://user:password@host`, also with `@` or `/` in the password; and `scheme://token@host`."""
+    at = text.find("://")
+    while at >= 0:
+        begin = at + 3
+        found = _userinfo(text, begin) if text.find("@", begin, begin + _LONGEST_WORD) >= 0 else None
+        if found and not text.startswith(marks, found[0]):
+            value = text[found[0] : found[1]]
+            if not values.is_placeholder(value) and not values.names_a_secret(value):
+                yield found[0], found[1], "url-password"
+        at = text.find("://", begin)
+
+
+def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
+    """Find the password between the `://` that ends at `begin` and the `@` before the host."""
+    authority = text[begin : begin + _LONGEST_WORD].split(None, 1)
+    address = authority[0] if authority and not text[begin].isspace() else ""
+    for sign in _BREAKS:
+        address = address.partition(sign)[0]
+    host, _, _ = address.partition("/")
+    user, colon, password = host.partition(":")
+    if "@" in host:
+        if "@" in user:  # no password: a token may stand for the user
+            user = host.rpartition("@")[0]
+            return (begin, begin + len(user)) if len(user) >= 16 and values.looks_random(user) else None
+        size = password.rfind("@")
+    elif colon and user[:1] != "[" and "@" in address and not password.isdigit():  # u:p/w@h
+        size = address.rfind("@") - len(user) - 1
+    else:
+        return None
+    start = begin + len(user) + 1
+    return (start, start + size) if size > 0 else None
+
+
+def _oracle_urls(text: str, low: str) -> Iterator[Span]:
+    """`jdbc:oracle:thin:user/password@host`."""
+    at = low.find("oracle:thin:")
+    while at >= 0:
+        begin = at + len("oracle:thin:")
+        address = text[begin : begin + _LONGEST_WORD].split("\n")[0].split(" ")[0]
+        user, slash, rest = address.partition("/")
+        size = rest.rfind("@")
+        if slash and user.isidentifier() and size > 2 and not values.is_placeholder(rest[:size]):
+            yield begin + len(user) + 1, begin + len(user) + 1 + size, "url-password"
+        at = low.find("oracle:thin:", begin)
+
+
+def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
+    """`getConnection(url, "bob", "…")`: the argument of this number, counted from 0."""
+    at = low.find(call)
+    while at >= 0:
+        begin = at + len(call)
+        arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
+        if len(arguments) > number:
+            value = arguments[number].strip().removeprefix("@")
+            core = value.strip("\"'")
+            if len(core) + 2 == len(value) and values.is_secret(core, STRONG, quoted=True):
+                start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
+                yield start, start + len(core), "password"
+        at = low.find(call, begin)
+
+
+def _hooks(text: str, low: str, address: str, alphabet: str) -> Iterator[Span]:
+    at = low.find(address)
+    while at >= 0:
+        begin = at + len(address)
+        rest = text[begin : begin + _LONGEST_WORD]
+        end = begin + len(rest) - len(rest.lstrip(alphabet))
+        if end - begin >= 16 and "0" in shape(text[begin:end]):
+            yield begin, end, "web-hook"
+        at = low.find(address, max(end, begin))
+
+
+def _pgpass_lines(text: str) -> Iterator[Span]:
+    """`host:5432:database:user:…`, a line of PostgreSQL's password file."""
+    for port in PGPASS_PORTS:
+        at = text.find(port)
+        while at >= 0:
+            begin = at + len(port)
+            fields = text[begin : begin + _LONGEST_WORD].partition("\n")[0].rstrip().split(":", 3)
+            host = text[max(0, at - 64) : at].rpartition("\n")[2]
+            if len(fields) == 3 and len(fields[2]) >= 3 and not any(field.split()[1:] for field in (host, *fields)):
+                begin = at + len(port) + len(fields[0]) + len(fields[1]) + 2
+                if not values.is_placeholder(fields[2]):
+                    yield begin, begin + len(fields[2]), "password"
+            at = text.find(port, at + len(port))

@@ -1,0 +1,172 @@
+"""The tokenizer of the named secrets: the name that holds a keyword, and the signs that stand around it.
+
+Every function reads one token at a position and says where it ends. What is read at a position is bounded, so
+that a text is read in linear time whatever it holds.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import names
+from mdmem.privacy.secrets.literals import QUOTES, skip_blank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+NAME_SIGNS = frozenset(NAME)
+CLOSERS = "\\\"'`]*)"
+LONGEST_NAME = 64
+LONGEST_LINE = 160
+"""Of the line before a name, only so much is read."""
+
+_SIGNS = frozenset(":=＝：?!|<~")
+_SIGN_ENDS = frozenset("=:>~|?")
+_ASSIGNMENTS = (
+    ":::=", "::=", "||:", "||=", "??=", ":=", "=>", "?=", "?:", "!=", "+=", "<-", "=", ":", "＝", "：",
+)  # fmt: skip
+"""What puts a value under a name, longest first."""
+_NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
+_COMPARISONS = ("===", "!==", "==", "!=", ".equals(", ".equalsignorecase(", "eq ", "-eq ")
+_LINE_HEADS = frozenset((
+    "", "export", "set", "env", "arg", "-", "+", "declare", "setenv", "*", ">", "- -", "$", "#", "//", ";",
+))  # fmt: skip
+_AFTER_LINE_NUMBER = " \t→|$"
+_BEFORE_HEAD = frozenset(("", "\n", " ", "\t", "+", "→", "$", "*", "`", '"', "'", "#"))
+
+
+class Name:
+    """A name that says "secret": its place, its weight, and what follows it.
+
+    start, end: the name. closed: behind the quotes and brackets that close it. sign: behind blanks after those.
+    low: the text in lower case.
+    """
+
+    __slots__ = ("closed", "end", "kind", "low", "sign", "start", "text", "weight")
+
+    def __init__(self, text: str, low: str, start: int, end: int) -> None:
+        self.text = text
+        self.low = low
+        self.start = start
+        self.end = end
+        self.closed = closers(text, end)
+        self.sign = skip_blank(text, self.closed) if text[self.closed : self.closed + 1] in (" ", "\t") else self.closed
+        self.weight = names.NONE
+        self.kind = ""
+
+    def word(self) -> str:
+        """Return the name in lower case."""
+        return self.low[self.start : self.end]
+
+    def outer(self) -> int:
+        """Where the dotted name begins that it is a part of: `mysql.password`."""
+        if self.text[self.start - 1 : self.start] not in (".", "/"):
+            return self.start
+        before = self.low[max(0, self.start - LONGEST_NAME) : self.start]
+        return self.start - len(before) + len(before.rstrip(NAME + "./"))
+
+    def line_before(self) -> str:
+        """Return what stands before the name on its line, in lower case; of a long line, its end."""
+        return self.low[max(0, self.start - LONGEST_LINE) : self.start].rpartition("\n")[2]
+
+    def is_quoted(self) -> bool:
+        """Whether the name is a whole string literal: "NAME"."""
+        first = self.text[self.outer() - 1 : self.outer()]
+        return self.closed != self.end and first in QUOTES and first in self.text[self.end : self.closed]
+
+    def heads_line(self) -> bool:
+        """Whether nothing stands before it on its line but what a settings file or a shell has there."""
+        before = self.low[self.start - 1 : self.start]
+        if before not in _BEFORE_HEAD:
+            return False
+        line = self.low[max(0, self.start - LONGEST_LINE) : self.start]
+        head = line.rpartition("\n")[2].strip(" \t`\"'")
+        if len(head) >= LONGEST_LINE - 1:
+            return False
+        return head.strip("*#") in _LINE_HEADS or head.lstrip("0123456789").strip(_AFTER_LINE_NUMBER) in _LINE_HEADS
+
+    def repeats_at(self, value: int) -> bool:
+        """Whether the value only says the name again: `password=password`, `token: token`."""
+        at = value
+        if self.low[at : at + 1] in CLOSERS:
+            at = closers(self.low, at)
+        end = at + self.end - self.start
+        return self.low.startswith(self.word(), at) and not self.low[end : end + 1].isalnum()
+
+
+def closers(text: str, at: int) -> int:
+    """Read the quotes, brackets and stars that close a name; at most eight."""
+    if text[at : at + 1] not in CLOSERS:
+        return at
+    ahead = text[at : at + 8]
+    return at + len(ahead) - len(ahead.lstrip(CLOSERS))
+
+
+def name_end(low: str, at: int) -> int:
+    """Where the name ends that goes on at `at`."""
+    if low[at : at + 1] not in NAME_SIGNS:
+        return at
+    ahead = low[at : at + LONGEST_NAME]
+    return at + len(ahead) - len(ahead.lstrip(NAME))
+
+
+def name_start(low: str, at: int) -> int:
+    """Where the name begins that goes on before `at`."""
+    if low[at - 1 : at] not in NAME_SIGNS:
+        return at
+    before = low[max(0, at - LONGEST_NAME) : at]
+    return at - len(before) + len(before.rstrip(NAME))
+
+
+def assignment(text: str, at: int) -> int:
+    """Where the sign at `at` ends that puts a value under a name; 0 if it is no such sign."""
+    ahead = text[at : at + 4]
+    if ahead[:1] not in _SIGNS or not ahead:
+        return 0
+    if ahead[0] in "=:" and ahead[1:2] not in _SIGN_ENDS:
+        return at + 1
+    if ahead.startswith(_ASSIGNMENTS) and not ahead.startswith(_NO_ASSIGNMENTS):
+        sign = next(sign for sign in _ASSIGNMENTS if ahead.startswith(sign))
+        if sign == "!=" or (sign == ":" and ahead.startswith("::") and ahead[2:3] != " "):
+            return 0
+        sign = "::" if ahead.startswith(":: ") else sign
+        return at + len(sign)
+    return 0
+
+
+def comparison(low: str, at: int) -> int:
+    """Where a comparison at `at` ends; 0 if there is none."""
+    return next((at + len(sign) for sign in _COMPARISONS if low.startswith(sign, at)), 0)
+
+
+def line_ends(text: str, end: int) -> bool:
+    """Whether nothing more stands on the line, or only a comment."""
+    at = skip_blank(text, end)
+    return text[at : at + 1] in ("", "\n", "\r", "#")
+
+
+def next_line(text: str, at: int) -> int:
+    """Where the text of the next line begins, one empty line between at most; 0 if there is none near."""
+    ahead = text[at : at + 96]
+    rest = ahead.lstrip(" \t\r\n")
+    skipped = ahead[: len(ahead) - len(rest)]
+    return at + len(skipped) if rest and 1 <= skipped.count("\n") <= 2 else 0
+
+
+def words(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split a command line as a shell does: where the words between `at` and `end` are, quotes not included."""
+    while True:
+        ahead = text[at:end]
+        at += len(ahead) - len(ahead.lstrip(" \t\r\n\\"))
+        if at >= end:
+            return
+        quote = text[at]
+        if quote in ("'", '"'):
+            close = text.find(quote, at + 1, end)
+            close = close if close >= 0 else end
+            yield at + 1, close
+            at = close + 1
+            continue
+        size = len(text[at:end].split(None, 1)[0])
+        yield at, at + size
+        at += size

@@ -1,0 +1,205 @@
+"""Secrets whose name stands at the head of a column, or of a block: tables, `INSERT`, `passwords:`, `kind: Secret`."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import literals, names, values
+from mdmem.privacy.secrets.literals import QUOTES, skip_blank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.judge import Span
+
+HEADS = ("password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin")
+"""What the name of a column that is looked for holds, in lower case."""
+
+_DELIMITERS = ("|", "\t", ";", ",")
+_MOST_ROWS = 1000
+_LONGEST_LINE = 2000
+_BLOCKS = ("data:", "stringdata:", "binarydata:")
+
+
+def find(text: str, low: str) -> Iterator[Span]:
+    """Find the secrets of tables, of `INSERT … VALUES` and of blocks."""
+    yield from _columns(text, low)
+    if "insert into" in low:
+        yield from _inserted(text, low)
+    if "passwords:" in low or "secrets:" in low:
+        for head in ("passwords:", "secrets:"):
+            yield from _blocks(text, low, head)
+    if "kind: secret" in low:
+        yield from _kubernetes(text, low)
+
+
+# -- tables
+
+
+def _columns(text: str, low: str) -> Iterator[Span]:
+    """Columns of Markdown's tables, of psql and mysql, and of CSV."""
+    for head in HEADS:
+        done, at = 0, low.find(head)
+        while at >= 0:
+            start = low.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
+            end = low.find("\n", at, at + _LONGEST_LINE)
+            if end < 0:
+                break
+            if start >= done:
+                spans, done = _table(text, start, end)
+                yield from spans
+            at = low.find(head, end)
+
+
+def _table(text: str, start: int, end: int) -> tuple[list[Span], int]:
+    """Read the table whose head stands between `start` and `end`, if it is one: its secrets, and where it ends."""
+    line = text[start:end]
+    delimiter = next((sign for sign in _DELIMITERS if sign in line), "")
+    if not delimiter or not _has_rows(text, end + 1, line, delimiter):
+        return [], end
+    cells = _cells(line, delimiter)
+    columns = {number: _head(cell) for number, (_, cell) in enumerate(cells) if _head(cell)[0]}
+    if not columns or not _is_head(cells, delimiter):
+        return [], end
+    spans: list[Span] = []
+    at, ruled = end + 1, delimiter != "|"
+    for _ in range(_MOST_ROWS):
+        row = text[at : literals.line_end(text, at)]
+        found = _cells(row, delimiter)
+        if row.strip() and not row.strip("|+-: \t\r"):
+            ruled = True
+        elif len(found) != len(cells) or not ruled:
+            break
+        else:
+            for number, (weight, kind) in columns.items():
+                spans += _cell(at + found[number][0], found[number][1], weight, kind)
+        at += len(row) + 1
+    return spans, at
+
+
+def _has_rows(text: str, at: int, head: str, delimiter: str) -> bool:
+    """Whether the line at `at` can follow the head of a table: a rule, or a row with as many cells."""
+    row = text[at : literals.line_end(text, at)]
+    if delimiter == "|":
+        return "-" in row and not row.strip("|+-: \t\r")
+    return row.count(delimiter) == head.count(delimiter)
+
+
+def _cells(line: str, delimiter: str) -> list[tuple[int, str]]:
+    """Cut a line into cells: where each begins, and its text."""
+    cells, at = [], 0
+    for cell in line.rstrip("\r").split(delimiter):
+        cells.append((at, cell))
+        at += len(cell) + 1
+    return cells
+
+
+def _head(cell: str) -> tuple[int, str]:
+    name = cell.strip().strip("\"'`*")
+    return names.weigh(name) if 2 < len(name) <= 32 else (names.NONE, "")
+
+
+def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
+    """Whether every cell is a short name, as in the head of a table."""
+    texts = [cell.strip().strip("\"'`*") for _, cell in cells]
+    if delimiter == "|":
+        return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
+    plain = all(name.replace("_", "").replace("-", "").replace(" ", "").isalnum() for name in texts)
+    return plain and all(len(name) <= 24 and (delimiter != "," or " " not in name) for name in texts)
+
+
+def _cell(at: int, cell: str, weight: int, kind: str) -> Iterator[Span]:
+    core = cell.strip().strip("\"'`*")
+    if core and values.is_secret(core, max(weight, names.LITERAL), quoted=True) and " " not in core:
+        start = at + cell.index(core)
+        yield start, start + len(core), kind
+
+
+# -- SQL
+
+
+def _inserted(text: str, low: str) -> Iterator[Span]:
+    """`INSERT INTO users (name, password) VALUES ('bob', '…'), …`."""
+    at = low.find("insert into")
+    while at >= 0:
+        after = at + len("insert into")
+        opened = text.find("(", after, after + 128)
+        closed = text.find(")", opened, opened + _LONGEST_LINE) if opened >= 0 else -1
+        rows = low.find("values", closed, closed + 32) if closed >= 0 else -1
+        if rows >= 0:
+            heads = [_head(name) for name in text[opened + 1 : closed].split(",")]
+            columns = {number: head for number, head in enumerate(heads) if head[0]}
+            if columns:
+                yield from _tuples(text, rows + len("values"), columns)
+        at = low.find("insert into", max(after, rows))
+
+
+def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator[Span]:
+    for _ in range(_MOST_ROWS):
+        ahead = text[at : at + 64]
+        at += len(ahead) - len(ahead.lstrip(" \t\r\n,"))
+        if text[at : at + 1] != "(":
+            return
+        number, at = 0, at + 1
+        while text[at : at + 1] not in ("", ")", ";"):
+            at = skip_blank(text, at)
+            literal = literals.read(text, at, whole_word=False) if text[at : at + 1] in QUOTES else None
+            if literal and number in columns and values.is_secret(literal.text, columns[number][0], quoted=True):
+                yield literal.start, literal.end, columns[number][1]
+            at = literal.end + 1 if literal else _next_field(text, at)
+            if text[at : at + 1] == ",":
+                number, at = number + 1, at + 1
+        at += 1
+
+
+def _next_field(text: str, at: int) -> int:
+    """Where a field ends that is no string."""
+    ahead = text[at : at + 256]
+    size = min((ahead.find(sign) for sign in ",);\n" if sign in ahead), default=len(ahead))
+    return at + max(size, 1)
+
+
+# -- blocks
+
+
+def _blocks(text: str, low: str, head: str) -> Iterator[Span]:
+    """`passwords:⏎  bob: …`: the values of the lines that stand further in."""
+    at = low.find(head)
+    while at >= 0:
+        end = at + len(head)
+        if not text[end : literals.line_end(text, end)].strip():
+            yield from _members(text, at, "password" if head == "passwords:" else "secret")
+        at = low.find(head, end)
+
+
+def _kubernetes(text: str, low: str) -> Iterator[Span]:
+    """`kind: Secret`: all that stands below `data:`."""
+    at = low.find("kind: secret")
+    while at >= 0:
+        begin = low.rfind("\n---", max(0, at - 4096), at) + 1
+        end = low.find("\n---", at, at + 65536)
+        end = end if end >= 0 else min(len(low), at + 65536)
+        for block in _BLOCKS:
+            start = low.find("\n" + block, max(0, begin - 1), end)
+            if start >= 0:
+                yield from _members(text, start + 1, "secret", every=True)
+        at = low.find("kind: secret", end)
+
+
+def _members(text: str, at: int, kind: str, *, every: bool = False) -> Iterator[Span]:
+    """Read `name: value` lines that stand further in than the line at `at`."""
+    depth = at - (text.rfind("\n", max(0, at - 256), at) + 1)
+    at = literals.line_end(text, at) + 1
+    for _ in range(_MOST_ROWS):
+        end = literals.line_end(text, at)
+        line = text[at:end]
+        body = line.lstrip(" \t")
+        if not body.strip() or len(line) - len(body) <= depth:
+            return
+        name, colon, rest = body.partition(":")
+        core = rest.strip().strip("\"'")
+        if colon and core and " " not in core and name.replace("_", "").replace("-", "").replace(".", "").isalnum():
+            hidden = values.is_secret(core, names.STRONG, quoted=False, alone=True)
+            if (hidden and (kind == "password" or values.is_varied(core))) or (every and len(core) >= 4):
+                start = at + line.rindex(core)
+                yield start, start + len(core), kind
+        at = end + 1

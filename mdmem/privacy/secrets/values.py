@@ -1,0 +1,222 @@
+"""Whether the value beside a sensitive name is a secret, or a placeholder, a type, a word, a piece of code."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets.names import LITERAL, STRONG
+from mdmem.privacy.secrets.tokens import shape, turns
+
+_WORDS = frozenset(
+    """
+    null none nil nan undefined true false yes no on off void any unknown never auto default
+    string str bytes bytearray byte number integer int float double bool boolean object char text varchar uuid
+    optional required missing invalid incorrect wrong empty unset set reset change changed changeme expired valid
+    field prompt input output value values name username user login hash hashed encrypted plaintext protected based
+    policy manager auth authentication authorization bearer basic digest jwt oauth oauth2 sha1 sha256 sha512 md5
+    bcrypt base64 utf8 hidden masked redacted private removed omitted include inherit same-origin omit readonly
+    the a an in for from to and or is was of on with not be this that it its as by at if usage count limit type
+    xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
+    self data result args kwargs options option config settings request response process callback function lambda
+    new await async return yield const let var else then when while flag argument parameter switch enabled disabled
+    pass passed password passwd pwd secret token credentials cookie
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
+"""Words that stand beside `password` in prose, documentation, types and forms."""
+
+_COMPOUNDS = frozenset((
+    "accesstoken", "apikey", "apitoken", "authtoken", "bearertoken", "clientsecret", "idtoken", "refreshtoken",
+    "secretkey", "sessiontoken", "userpassword", "usertoken", "username", "dbpassword", "yourtoken", "yourpassword",
+))  # fmt: skip
+"""Words that name a secret without a separator."""
+
+_REFERENCES = (
+    "process.env", "os.environ", "os.getenv", "getenv", "env.", "env[", "env(", "import.meta", "secrets.", "vars.",
+    "var.", "local.", "module.", "self.", "this.", "cls.", "args.", "opts.", "options.", "config.", "conf.", "cfg.",
+    "settings.", "props.", "state.", "params.", "req.", "request.", "ctx.", "context.", "op://", "vault:", "ref+",
+    "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ", "<your",
+    "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_", "example-",
+    "example_", "example.", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...", "…", "***", "•••",
+    "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
+)  # fmt: skip
+"""How a value begins that only says where the secret is, or that there is none."""
+
+_FILES = (
+    ".pem", ".key", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".txt", ".yml", ".yaml", ".toml", ".env", ".asc",
+    ".gpg", ".pub", ".py", ".js", ".ts", ".md", ".html", ".conf", ".ini", ".xml", ".sh", ".php", ".go", ".rb",
+)  # fmt: skip
+"""How a value ends that is a file's name."""
+
+_NOUNS = ("passw", "passphrase", "secret", "token", "credential", "apikey", "api_key", "api-key", "api key", "pwd")
+"""A value that holds one of these and no digit names a secret instead of being one."""
+
+_GRAMMAR = " []()^|\\<>"
+"""Signs of prose, code and regular expressions, which no token holds."""
+
+
+def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> bool:
+    """Judge a value that stands beside a name of `weight`.
+
+    quoted: it stood in quotes, or was a whole string of its own.
+    alone: it was all there was on the line, as in a settings file, where even a plain word is a value.
+    """
+    core = value.strip() if quoted else value.strip().rstrip(",;.)]}")
+    if (
+        len(core) < (3 if weight == STRONG else 4 if weight == LITERAL else 8)
+        or is_placeholder(core)
+        or (not quoted and is_code(core, numbers=alone))
+    ):
+        return False
+    if weight == LITERAL:
+        return looks_random(core) or _is_literal(core, clear=quoted or alone)
+    if weight != STRONG:
+        return looks_random(core)
+    if (len(core) == 3 and not quoted) or (" " in core and _is_prose(core)):
+        return False
+    if names_a_secret(core) and not (quoted and len(core) >= 8 and is_own_word(core)):
+        return False  # password = user_password; "Enter password"; but "supersecret" is one
+    return quoted or alone or not _is_name(core)
+
+
+def _is_literal(core: str, *, clear: bool) -> bool:
+    """Whether a value of four characters and more is written out, and no name of something else.
+
+    clear: it stood in quotes or alone, where no variable can.
+    """
+    form = shape(core)
+    if any(sign in form for sign in _GRAMMAR):
+        return False
+    digits = form.count("0")
+    if not form.strip("0._,"):
+        return clear and digits >= 6 and digits == len(form)
+    if not digits:
+        return clear and (is_jumbled(core) or is_own_word(core))
+    return clear or digits >= 3
+
+
+def is_own_word(core: str) -> bool:
+    """Whether it is one word in lower case that names nothing: `mytoken`, not `access_token`."""
+    return len(core) >= 4 and core.isalpha() and core.islower() and core not in _WORDS and core not in _COMPOUNDS
+
+
+def has_signs(value: str) -> bool:
+    """Whether letters and at least two kinds of other characters are mixed in one word, as in `x;Kd!rTq>4`."""
+    core = value.strip()
+    others = {sign for sign in core if not sign.isalnum()}
+    return len(core) >= 8 and " " not in core and len(others) >= 2 and is_varied(core) and not is_placeholder(core)
+
+
+def is_varied(core: str) -> bool:
+    """Whether it looks random, or holds several digits or capitals among its letters."""
+    form = shape(core)
+    return looks_random(core) or turns(form) >= 3 or form.count("0") >= 3
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether `value` only stands for a secret: a variable, a template, a type, a word like `required`."""
+    low = value.lower()
+    if low.strip("\"'`.:!?;,*-_()[]{}<>|\\") in _WORDS or low.startswith(_REFERENCES):
+        return True
+    if "%s" in low or "%(" in low or low.endswith(_FILES):
+        return True
+    if low.startswith("{aqaaabaaa"):
+        return False  # what Jenkins encrypted
+    first, last = low[0], low[-1]
+    if first == "$":
+        return low[1:2].isalpha() or low[1:2] == "_"
+    if first == "%":
+        return len(low) == 2 or (len(low) > 2 and last == "%")
+    return (first == "{" and last != "=") or (first == "<" and last == ">") or len(set(low)) == 1
+
+
+def is_code(value: str, *, numbers: bool = False) -> bool:
+    """Whether an unquoted `value` is an expression: a call, an index, an attribute, an operator, a type.
+
+    numbers: names with digits in them are rather values, as in a settings file.
+    """
+    if value[0] in "([":
+        return True
+    if value[0] in "&*!|+-=~" and not value[1:2].isalnum():
+        return True
+    for opener in "([":
+        head, found, _ = value.partition(opener)
+        if found and _is_dotted_name(head):
+            return True
+    core = value.rstrip(".,;:)")
+    if not _is_dotted_name(core) or (numbers and "0" in shape(core)):
+        return False
+    if any(noun in core.lower() for noun in (*_NOUNS, "key")):
+        return True  # private_key: Ed25519PrivateKey
+    return "." in core and _digit_turns(core) <= 2 * (core.count(".") + 1)
+
+
+def looks_random(core: str) -> bool:
+    """Whether a value of at least eight characters mixes letters and digits as no word does."""
+    form = shape(core)
+    if len(core) < 8 or not ("a" in form or "A" in form) or any(sign in form for sign in _GRAMMAR):
+        return False
+    if "0" not in form:
+        return len(core) >= 16 and is_jumbled(core)
+    mixed = len(set(form)) >= 3
+    return turns(form) >= (2 if mixed else 3 if len(core) >= 16 else 4)
+
+
+def is_jumbled(core: str) -> bool:
+    """Whether capitals stand in it as in no name: `RlkvRRMfMf`, not `userPassword`."""
+    form = shape(core)
+    return len(form) >= 8 and turns(form) >= 0.42 * len(form)
+
+
+def is_spoken_secret(value: str, *, quoted: bool) -> bool:
+    """Judge a value after "the password is": most words there say how it is, not what it is."""
+    core = value.strip().rstrip(",;.!?)]}")
+    if len(core) < 4 or is_placeholder(core):
+        return False
+    if core.isdigit():
+        return len(core) >= 6
+    form = shape(core)
+    if "0" in form and ("a" in form or "A" in form):
+        return form.count("-") != 1 or looks_random(core)
+    if len(core) >= 12 and is_jumbled(core):
+        return True
+    return quoted and " " not in core and len(set(form)) >= 2
+
+
+def is_unlike_words(value: str) -> bool:
+    """Judge a value that merely stands beside a name: letters and digits in one word, and no expression."""
+    core = value.strip()
+    form = shape(core)
+    mixed = "0" in form and ("a" in form or "A" in form) and " " not in form
+    return mixed and len(core) >= 5 and not is_placeholder(core) and not is_code(core, numbers=True)
+
+
+def is_dense(core: str) -> bool:
+    """Whether it can be base64 or hexadecimal: no word has its letters mixed like that."""
+    form = shape(core)
+    return len(core) >= 8 and ("0" in form or turns(form) >= 4 or form[-1] == "=")
+
+
+def _digit_turns(value: str) -> int:
+    form = shape(value)
+    return sum(form.count(turn) for turn in ("a0", "0a", "A0", "0A"))
+
+
+def _is_dotted_name(value: str) -> bool:
+    flat = value.replace("->", ".").replace("::", ".").replace("?.", ".").replace("$", "_").rstrip("!?")
+    return all(part.isidentifier() for part in flat.split("."))
+
+
+def _is_name(core: str) -> bool:
+    """Whether it is made of letters alone, as the name of a variable or a plain word is."""
+    return core.replace("_", "").replace("-", "").isalpha() and not is_jumbled(core)
+
+
+def names_a_secret(core: str) -> bool:
+    """Whether it holds a word like "password" and no digit: it names a secret instead of being one."""
+    low = core.lower()
+    return any(noun in low for noun in _NOUNS) and "0" not in shape(core)
+
+
+def _is_prose(core: str) -> bool:
+    """Whether a phrase reads like a sentence or a label rather than a passphrase."""
+    return core.startswith(("The ", "A ", "Your ", "Enter ", "Invalid ")) or (
+        core.count(" ") >= 3 and core[-1] in ".?!:"
+    )

@@ -1,0 +1,1 @@
+"""The read half: a query becomes ranked notes."""

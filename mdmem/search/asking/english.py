@@ -1,0 +1,161 @@
+"""English: whether a sentence asks for the past. Verbs are open; only function words and nouns of memory are listed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
+"""How surely a sentence asks for the past: by its words alone; it speaks of the past; it is a question; not at all."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+_INVERTED = _words(
+    "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
+    "anything anyone anybody can cant"
+)
+_LEADING = _words(
+    "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
+    "oh ah um sorry maybe thanks one more"
+)
+_MODAL = _words("should shall would could will must might may need wanna lets going gonna")
+_WE = _words("we our ours us weve wed")
+_IS = _words("is are isnt arent whats")
+_YOU = _words("you youve youd")
+_PAST = _words("did didnt was wasnt were werent had hadnt been weve ive youve wed")
+_HAVE = _words("have has havent hasnt")
+_BACK = _words(
+    "yesterday ago earlier before previously already originally formerly recently lately ever initially historically"
+)
+_LAST = _words("last previous prior past earlier other")
+_PERIOD = _words(
+    "time week weeks month months year night day days sprint session sessions conversation conversations chat chats "
+    "meeting discussion monday tuesday wednesday thursday friday saturday sunday morning evening afternoon spring "
+    "summer autumn fall winter quarter release attempt attempts run work try tries round iteration once"
+)
+_OUTCOME = _words(
+    "reason reasons reasoning rationale decision decisions verdict outcome conclusion fix cause culprit workaround "
+    "resolution agreement answer solution motivation thinking trick lesson plan problem deal bug issue"
+)
+_STORY = _words("story backstory happened became rationale backdrop")
+_NOTES = _words("notes note memory memories journal records record history")
+_ABOUT = _words("on about regarding for of concerning")
+_TOLD = _words(
+    "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
+    "wrote noted concluded"
+)
+_TELL = _words("summarize summarise recap tell show explain find dig look list describe give review")
+_HERE = _words("this these my here your me")
+_TROUBLE = _words(
+    "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
+    "warning flake segfault hang deadlock leak timeout regression"
+)
+_RESUMES = _words("resume continue resuming continuing")
+_RESUMES_TWO = frozenset(
+    [("pick", "up"), ("carry", "on"), ("get", "back"), ("getting", "back"), ("go", "back"), ("back", "to"),
+     ("return", "to"), ("left", "off"), ("keep", "going"), ("catch", "me"), ("take", "up")]
+)  # fmt: skip
+_IRREGULAR = _words(
+    "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
+    "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
+    "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut"
+)
+_NOT_PAST = _words(
+    "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
+    "related unrelated required allowed supported deprecated"
+)
+
+
+def judge(words: list[str], *, asks: bool) -> int:
+    """Return how surely a sentence asks for the past. words: folded. asks: whether it ends in a question mark."""
+    held = frozenset(words)
+    first = next((word for word in words if word not in _LEADING), "")
+    wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))
+    question = wh or (first in _INVERTED) or (asks and first not in _MODAL)
+    past, back = _is_past(words, held), _is_back(words, held)
+    if first in _INVERTED and _after(words, _NOTES, _ABOUT):
+        return SURE
+    if _is_request(words, first):
+        question = wh = False
+    if question and (sure := _asks_surely(words, held, wh=wh, past=past, back=back)) != NOT:
+        return sure
+    grade = _without_question(words, held, past=past, back=back)
+    if not question:
+        return grade
+    ours = wh and not held.isdisjoint(_WE)
+    spoken = back or ours or (past and wh) or "now" in held
+    return max(grade, LIKELY if spoken else NOT if held & _HERE else POSSIBLE)
+
+
+def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
+    ours = not held.isdisjoint(_WE)
+    if held & _MODAL and not past:
+        return NOT
+    if past and back:
+        return SURE
+    if ours and past and wh:
+        return SURE
+    if wh and past and held & _OUTCOME and not held & _YOU:
+        return SURE
+    if held & _STORY and wh:
+        return SURE
+    if held & _LAST and _after(words, _LAST, frozenset(["attempt", "attempts"])):
+        return SURE
+    return NOT
+
+
+def _without_question(words: list[str], held: frozenset[str], *, past: bool, back: bool) -> int:
+    """Judge resumptions, reminders of what was said, and troubles that are back."""
+    ours = not held.isdisjoint(_WE)
+    if resumes(words):
+        return (
+            SURE
+            if back or (ours and "left" in held) or ("lets" in held and _after(words, _words("get"), _words("back")))
+            else LIKELY
+        )
+    if held & _YOU and held & _TOLD and not held & _MODAL:
+        return SURE if back else LIKELY
+    if held & _TROUBLE and held & frozenset(["same", "again", "back"]):
+        return SURE if back else NOT
+    if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
+        return SURE
+    if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show"):
+        return LIKELY
+    return LIKELY if ours and past and back else NOT
+
+
+def _is_past(words: list[str], held: frozenset[str]) -> bool:
+    if held & _PAST:
+        return True
+    if held & _IS and not held & _HAVE:
+        return False  # "why is it pinned" speaks of now
+    if held & _IRREGULAR:
+        return True
+    return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST for word in words)
+
+
+def _is_back(words: list[str], held: frozenset[str]) -> bool:
+    """Return whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `the other day`."""
+    return bool(held & _BACK) or bool(held & _LAST and _after(words, _LAST, _PERIOD))
+
+
+def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether a word of `second` comes right after one of `first`."""
+    return any(a in first and b in second for a, b in pairwise(words))
+
+
+def _is_request(words: list[str], first: str) -> bool:
+    """Return whether a sentence only looks like a question: `can you look?`, `could we rename it?`, `should I push?`"""
+    if first in _MODAL:
+        return True
+    place = words.index(first) if first else 0
+    return first in ("can", "cant", "do", "dont") and words[place + 1 : place + 2] in (["you"], ["i"], ["we"])
+
+
+def resumes(words: list[str]) -> bool:
+    """Return whether a sentence goes on with earlier work."""
+    held = frozenset(words)
+    return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in pairwise(words))

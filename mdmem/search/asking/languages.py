@@ -1,0 +1,225 @@
+"""Closed classes of words, a row a language: question words, "we", the past, times past, and going on with work.
+
+No word here names a subject. All are written as `prose.fold` writes them: lower case, no accents, no apostrophes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class Language:
+    """One language's closed classes.
+
+    asks: words that questions begin with. we: who did it, the user and the agent. past: what only stands in a
+    sentence about the past. back: times past. resumes: going on with what was begun. endings: ends of verbs that mean
+    "we did". not_ends: words with such an end that mean something else.
+    """
+
+    __slots__ = ("asks", "back", "endings", "not_ends", "past", "resumes", "we")
+
+    def __init__(
+        self, asks: str, we: str, past: str, back: str, resumes: str, endings: str = "", not_ends: str = ""
+    ) -> None:
+        self.asks = frozenset(asks.split())
+        self.we = frozenset(we.split())
+        self.past = frozenset(past.split())
+        self.back = frozenset(back.split())
+        self.resumes = frozenset(resumes.split())
+        self.endings = tuple(endings.split())
+        self.not_ends = frozenset(not_ends.split())
+
+    def speaks_of_us(self, words: Collection[str]) -> tuple[bool, bool]:
+        """Return whether the words say "we", and whether they speak of the past."""
+        we, past = not self.we.isdisjoint(words), not self.past.isdisjoint(words)
+        if self.endings and not (we and past):
+            ends = any(len(word) > 5 and word.endswith(self.endings) and word not in self.not_ends for word in words)
+            return we or ends, past or ends
+        return we, past
+
+
+LANGUAGES: dict[str, Language] = {
+    "de": Language(
+        "was wie warum wieso weshalb wann wo wofur woran worauf woruber wozu womit welche welcher welches welchen wer",
+        "wir uns unser unsere unseren unserem",
+        "haben hatten hatte hat habe war waren wurde wurden gewesen",
+        "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
+        "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener",
+        "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
+    ),
+    "fr": Language(
+        "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",
+        "on nous notre nos",
+        "avait avions avons a ont ai etait etaient etions ete avez aviez",
+        "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
+        "lautre precedente precedent auparavant",
+        "reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
+    ),
+    "es": Language(
+        "que como por cuando donde cual cuales quien cuanto",
+        "nosotros nuestro nuestra nuestros nuestras",
+        "hemos habiamos habia fue fueron era estaba",
+        "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente",
+        "sigue sigamos seguir seguimos continua continuemos continuar retoma retomemos retomar dejamos quedamos",
+        "amos emos imos",
+        "podemos debemos vamos tenemos queremos hacemos necesitamos estamos sabemos podriamos deberiamos tendriamos "
+        "ponemos sigamos continuemos retomemos vayamos hagamos",
+    ),
+    "pt": Language(
+        "que como por porque quando onde qual quais quem quanto",
+        "nos nosso nossa",
+        "tinhamos foi foram era havia haviamos",
+        "ontem antes anteontem passada passado ultima ultimo anterior anteriormente ja atras recentemente",
+        "continua continue continuar continuemos retoma retome retomar paramos",
+        "amos emos imos",
+        "podemos devemos vamos temos queremos fazemos precisamos estamos sabemos poderiamos deveriamos continuemos",
+    ),
+    "it": Language(
+        "che cosa come perche quando dove quale quali chi quanto",
+        "noi nostro nostra abbiamo avevamo eravamo",
+        "abbiamo avevamo eravamo era stato stata fu",
+        "ieri prima scorsa scorso ultima ultimo precedente precedentemente gia fa recentemente",
+        "riprendi riprendiamo riprendere continua continuiamo proseguiamo",
+        "ammo emmo immo",
+    ),
+    "nl": Language(
+        "wat hoe waarom wanneer waar welke wie waarmee",
+        "we wij ons onze",
+        "hebben hadden heb was waren werd werden",
+        "gisteren eergisteren vorige laatste eerder al destijds toen onlangs laatst",
+        "verder doorgaan hervat gebleven vervolg",
+    ),
+    "sv": Language(
+        "vad hur varfor nar vilken vilket vilka vem",
+        "vi vara vart",
+        "har hade blev gjorde",
+        "igar sist sista forra senast tidigare redan nyligen",
+        "fortsatt fortsatta vidare",
+    ),
+    "da": Language(
+        "hvad hva hvordan hvorfor hvornar hvor hvilken hvilket hvilke hvem",
+        "vi vores var",
+        "har havde hadde blev gjorde",
+        "igar sidste sist forrige tidligere allerede nylig",
+        "fortsaet fortsett videre",
+    ),
+    "fi": Language(
+        "mita miten miksi milloin missa mika",
+        "me meidan",
+        "oli olimme",
+        "eilen viimeksi viime aiemmin aikaisemmin jo",
+        "jatka jatketaan",
+        "imme",
+    ),
+    "pl": Language(
+        "co jak dlaczego czemu kiedy gdzie jaki jaka jakie ktory ktora ktore",
+        "my nasz nasza",
+        "byl byla bylo byly",
+        "wczoraj ostatnio poprzednio wczesniej juz temu zeszlym zeszly poprzedniej ostatniej",
+        "kontynuuj kontynuujmy wrocmy",
+        "lismy lysmy",
+    ),
+    "cs": Language(
+        "co jak proc kdy kde jaky jaka ktery ktera ako preco kedy aky ktory",
+        "jsme sme nas nase",
+        "jsme sme bylo byl byla",
+        "vcera minule naposledy drive predtim uz minuly minuleho vtedy skor",
+        "pokracuj pokracujme vratme",
+    ),
+    "hu": Language(
+        "mit miert hogyan mikor melyik hol mi",
+        "mi minket",
+        "volt voltak",
+        "tegnap multkor legutobb korabban mult elozo mar",
+        "folytassuk folytasd",
+        "tunk tuk",
+    ),
+    "ro": Language(
+        "ce cum cand unde care cine",
+        "noi nostru am",
+        "am aveam era fost",
+        "ieri trecuta trecut ultima anterior anterioara deja inainte",
+        "continua continuam reia",
+    ),
+    "tr": Language(
+        "ne nasil neden niye nicin hangi nerede",
+        "biz bizim",
+        "vardi idi",
+        "dun gecen onceki once gecenlerde daha",
+        "devam kaldigimiz surdur",
+        "dik duk tik tuk",
+    ),
+    "ru": Language(
+        "что как почему зачем когда где какой какая какую какие какое кто",
+        "мы нас наш наша наше",
+        "был было была были решили делали сделали",
+        "вчера позавчера раньше прошлый прошлой прошлом прошлую прошлого недавно уже тогда назад ранее",
+        "продолжи продолжим продолжай продолжаем вернемся вернись остановились",
+    ),
+    "uk": Language(
+        "що як чому навіщо коли де який яка яку які",
+        "ми нас наш наша",
+        "був було була були вирішили робили зробили",
+        "вчора раніше минулии минулоі минулого минулому нещодавно вже тоді тому",
+        "продовж продовжимо продовжуи зупинились зупинилися",
+    ),
+    "id": Language(
+        "apa bagaimana kenapa mengapa kapan mana",
+        "kita kami",
+        "sudah telah pernah",
+        "kemarin sebelumnya lalu dulu tadi",
+        "lanjutkan teruskan",
+    ),
+    "ar": Language("لماذا كيف ماذا متى اين ما", "نحن", "كان كنا", "امس سابقا الماضي الماضية قبل", "اكمل تابع", "نا"),
+    "he": Language("למה איך מה מתי איפה איזה", "אנחנו", "היה היינו", "אתמול שעבר שעברה קודם", "המשך תמשיך", "נו"),
+}
+"""A language whose words are set off by spaces -> its closed classes. English has rules of its own: `english`."""
+
+
+class Unspaced:
+    """Parts of text that tell the same in a language without spaces, or whose endings are part of its words.
+
+    sure: parts that by themselves ask for the past.
+    """
+
+    __slots__ = ("asks", "back", "past", "resumes", "sure", "we")
+
+    def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, sure: str = "") -> None:
+        self.asks = tuple(asks.split())
+        self.we = tuple(we.split())
+        self.past = tuple(past.split())
+        self.back = tuple(back.split())
+        self.resumes = tuple(resumes.split())
+        self.sure = tuple(sure.split())
+
+
+UNSPACED: dict[str, Unspaced] = {
+    "ja": Unspaced(
+        "？ ? なぜ 何故 どうして どうやって どう 何 なに いつ どこ どれ どの どんな 誰 教えて でしたか ましたか",
+        "私たち 我々 僕ら 俺たち うちら",
+        "した った んだ いた えた れた けた せた めた てた ました でした だった",
+        "前に 前回 以前 先週 先日 先月 昨日 一昨日 おととい 昨年 去年 この前 この間 こないだ 当時 過去に 数日前 週間前",
+        "続き 続けて 続行 再開 やりかけ どこまで",
+        "っけ",
+    ),
+    "zh": Unspaced(
+        "？ ? 为什么 為什麼 为何 為何 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 是否 有没有 有沒有",
+        "我们 我們 咱们 咱們",
+        "了 过 過 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎",
+        "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
+        "曾经 曾經 先前 去年 过去 過去 早些时候",
+        "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
+    ),
+    "ko": Unspaced(
+        "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 언제 어디 어느 누가 알려",
+        "우리 저희",
+        "",
+        "지난 어제 그저께 전에 예전 저번 이전에 당시 그때 며칠",
+        "이어서 이어 계속 마저 하던",
+    ),
+    "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
+    "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),
+}
+"""A language -> the parts of text that tell what its closed classes would."""

@@ -1,0 +1,230 @@
+"""Prose: what a person wrote as sentences in a prompt, and the set phrases in it that ask to recall something.
+
+Runs at every prompt, so it imports nothing slow and looks at no more than a few thousand characters.
+"""
+
+from __future__ import annotations
+
+from mdmem.agents import prompts
+from mdmem.search.asking.phrases import ASKING, NOT_ASKING, UNSPACED, UNSPACED_NOT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
+"""Of a longer prompt, only this much of its beginning and end is looked at: what is between was pasted."""
+
+MAX_GAP = 6
+"""How many words a `*` in a phrase stands for at most."""
+
+
+class Asked:
+    """A phrase that asks, found in a prompt: its language, its words, and the prompt without it."""
+
+    __slots__ = ("language", "topic", "words")
+
+    def __init__(self, language: str, words: str, topic: str) -> None:
+        self.language = language
+        self.words = words
+        self.topic = topic
+
+
+def asked(prompt: str) -> Asked | None:
+    """Find the first phrase of `prompt` that asks to recall something; None when it does not ask.
+
+    Code, quotations and what was pasted do not ask; nor do slash commands.
+    """
+    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+        return None
+    text = prose(prompt)
+    found = words(text)
+    folded = [fold(word) for word in found]
+    tables, denials = _tables(text)
+    for begin, first in enumerate(folded):
+        for language, phrase in (row for table in tables for row in table.get(first, ())):
+            places = _match(phrase, folded, begin)
+            if places and not _is_denied(denials, folded, begin, places[-1]):
+                return Asked(language, " ".join([found[at] for at in places]), _without(text, found, places))
+    return None if text.isascii() else _asked_unspaced(text)
+
+
+def topic(found: Asked) -> str:
+    """Return what is asked about: the prompt without the phrases that ask ("what did we do last time")."""
+    rest: Asked | None = found
+    text = found.topic
+    while rest is not None:
+        text = rest.topic
+        rest = asked(text) if len(text) < HEAD_CHARS else None
+    return text
+
+
+def prose(prompt: str) -> str:
+    """Keep what a person wrote as sentences: no code, no quotation, and of a long text its two ends."""
+    if len(prompt) > 8 * (HEAD_CHARS + TAIL_CHARS):
+        prompt = f"{prompt[: 8 * HEAD_CHARS]}\n{prompt[-8 * TAIL_CHARS :]}"
+    text = "\n".join(_unquoted(line) for line in _prose_lines(prompt))
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+    return text
+
+
+def fold(word: str) -> str:
+    """Write a word as phrases are compared: lower case, no accents, no apostrophes."""
+    if word.isascii():
+        return word.lower().replace("'", "")
+    from unicodedata import category, normalize
+
+    plain = word.casefold().replace("’", "").replace("'", "").translate(_PLAIN)
+    return "".join([c for c in normalize("NFD", plain) if category(c) != "Mn"])
+
+
+_PLAIN = {ord("ł"): "l", ord("ı"): "i", ord("ø"): "o", ord("đ"): "d", ord("æ"): "ae", ord("œ"): "oe"}
+
+
+# -- what is prose ---------------------------------------------------------------------------------
+
+_CODE_STARTS = ("    ", "\t", ">", "//", "/*", "* ", "#", "$ ", "+", "- [", "@@", "<", "|", "Traceback", "  File ")
+_CODE_ENDS = (";", "{", "}", "};", ");", "*/", "/>", "->", "\\")
+_PASTES = ("pasted_content", "pasted-content", "file", "document")
+
+
+def _prose_lines(prompt: str) -> Iterator[str]:
+    """Yield the lines that are no code and in no fence; an unclosed fence runs to the end."""
+    fence = ""
+    for line in prompt.splitlines():
+        bare = line.strip()
+        if fence:
+            if bare.startswith(fence):
+                fence = ""
+        elif bare.startswith(("```", "~~~")):
+            fence = bare[:3]
+        elif bare.startswith("<") and bare[1:].startswith(_PASTES):
+            fence = "</" + bare[1:].partition(" ")[0].rstrip(">")
+        elif not line.startswith(_CODE_STARTS) and (not bare.endswith(_CODE_ENDS) or _is_greek(bare)):
+            yield line
+
+
+def _is_greek(line: str) -> bool:
+    """Return whether a line ends in a Greek question mark, which looks like the end of a statement."""
+    return line[-1] == ";" and "\u0370" <= line[:-1].rstrip()[-1:] <= "\u1fff"
+
+
+_QUOTES = {"`": "`", '"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
+_MAX_QUOTE_CHARS = 200
+
+
+def _unquoted(line: str) -> str:
+    """Take quotations and inline code out of a line."""
+    if not any(mark in line for mark in _QUOTES):
+        return line
+    kept: list[str] = []
+    at = 0
+    while at < len(line):
+        closing = _QUOTES.get(line[at])
+        end = line.find(closing, at + 1, at + _MAX_QUOTE_CHARS) if closing else -1
+        if end < 0:
+            kept.append(line[at])
+            at += 1
+        else:
+            kept.append(" · ")
+            at = end + 1
+    return "".join(kept)
+
+
+# -- phrases ---------------------------------------------------------------------------------------
+
+
+def words(text: str) -> list[str]:
+    """Split text into words; a dot or underscore inside a name parts nothing."""
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFC", text)
+    kept = [c if c.isalnum() or c in "'’_." else " " for c in text]
+    return [word for part in "".join(kept).split() if (word := part.strip("."))]
+
+
+Starts = dict[str, list[tuple[str, str]]]
+
+
+def _starts(table: dict[str, tuple[str, ...]], *, plain: bool) -> Starts:
+    """Sort phrases by each word that they can begin with. plain: those in ASCII only, else the others only."""
+    starts: Starts = {}
+    for language, phrases in table.items():
+        for phrase in phrases:
+            if phrase.isascii() is plain:
+                for word in phrase.partition(" ")[0].split("/"):
+                    starts.setdefault(word if plain else fold(word), []).append((language, phrase))
+    return starts
+
+
+_PLAIN_STARTS = _starts(ASKING, plain=True)
+_PLAIN_DENIALS = _starts(NOT_ASKING, plain=True)
+_other_starts: list[Starts] = []
+"""The phrases in other letters, and the denials, from when a text first has such letters."""
+
+
+def _tables(text: str) -> tuple[tuple[Starts, ...], tuple[Starts, ...]]:
+    """Return where to look for phrases that ask, and for those that only look like it."""
+    if text.isascii():
+        return (_PLAIN_STARTS,), (_PLAIN_DENIALS,)
+    if not _other_starts:
+        _other_starts.extend([_starts(ASKING, plain=False), _starts(NOT_ASKING, plain=False)])
+    return (_PLAIN_STARTS, _other_starts[0]), (_PLAIN_DENIALS, _other_starts[1])
+
+
+def _match(phrase: str, words: list[str], begin: int) -> list[int]:
+    """Return the places of the words that a phrase beginning at `begin` matches, or [] when it is not there."""
+    places: list[int] = []
+    at = begin
+    gap = 0
+    for part in phrase.split(" "):
+        if part == "*":
+            gap = MAX_GAP
+            continue
+        wanted = fold(part).split("/")
+        while gap and at < len(words) and words[at] not in wanted:
+            at += 1
+            gap -= 1
+        if at >= len(words) or words[at] not in wanted:
+            return []
+        places.append(at)
+        at += 1
+        gap = 0
+    return places
+
+
+def _is_denied(denials: tuple[Starts, ...], words: list[str], begin: int, last: int) -> bool:
+    """Return whether what was found from `begin` to `last` is part of something that only looks like asking."""
+    for start in range(max(0, begin - 2), begin + 1):
+        for _, phrase in (row for table in denials for row in table.get(words[start], ())):
+            places = _match(phrase, words, start)
+            if places and places[-1] >= last and places[-1] > begin:
+                return True
+    return False
+
+
+def _without(text: str, words: list[str], places: list[int]) -> str:
+    """Cut the words at `places` out of `text`, which keeps everything else as it was typed."""
+    kept: list[str] = []
+    at = done = 0
+    for place, word in enumerate(words[: places[-1] + 1]):
+        found = text.find(word, at)
+        if found < 0:
+            return text  # its letters are composed otherwise than here
+        at = found + len(word)
+        if place in places:
+            kept.append(text[done:found])
+            done = at
+    return "".join([*kept, text[done:]]).strip()
+
+
+def _asked_unspaced(text: str) -> Asked | None:
+    for part in "/".join(UNSPACED_NOT).split("/"):
+        text = text.replace(part, " ")
+    for language, parts in UNSPACED.items():
+        for part in "/".join(parts).split("/"):
+            if part in text:
+                return Asked(language, part, text.replace(part, " ", 1).strip())
+    return None

@@ -1,0 +1,196 @@
+"""Shape: how surely a text asks for something of the past, and what it asks about. Runs at every prompt."""
+
+from __future__ import annotations
+
+from mdmem.agents import prompts
+from mdmem.search.asking import english, prose
+from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
+from mdmem.search.asking.languages import LANGUAGES, UNSPACED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.search.asking.languages import Unspaced
+
+MAX_SENTENCES = 60
+"""Of a longer text, only so many sentences are judged, from its beginning and its end."""
+
+MAX_ERROR_CHARS = 300
+
+
+class Shape:
+    """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`.
+
+    language, words: what tells so, for people. topic: what it asks about. resumes: whether it goes on with earlier
+    work, so that the last sessions answer where nothing else does.
+    """
+
+    __slots__ = ("grade", "language", "resumes", "topic", "words")
+
+    def __init__(self, grade: int, language: str, words: str, topic: str, *, resumes: bool = False) -> None:
+        self.grade = grade
+        self.language = language
+        self.words = words
+        self.topic = topic
+        self.resumes = resumes
+
+
+def of(prompt: str) -> Shape | None:
+    """Judge a prompt; None when it asks for nothing. Code, quotations, pastes and slash commands do not ask."""
+    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+        return None
+    found = prose.asked(prompt)
+    if found:
+        return Shape(SURE, found.language, found.words, topic(prose.topic(found)), resumes=_goes_on(found, prompt))
+    text = prose.prose(prompt)
+    best = NOT
+    told = ("", "")
+    resumes = False
+    for sentence, asks in sentences(text):
+        grade, language, goes_on = _judge(sentence, asks=asks)
+        if grade > best:
+            best, told, resumes = grade, (language, " ".join(sentence.split())), goes_on
+        if best == SURE:
+            break
+    if best == NOT:
+        error = error_line(prompt)
+        return Shape(LIKELY, "error", error, error) if error else None
+    return Shape(best, *told, topic(text), resumes=resumes)
+
+
+def _goes_on(found: prose.Asked, prompt: str) -> bool:
+    """Return whether a set phrase asks for what was done last, whatever it was."""
+    words = [prose.fold(word) for word in found.words.split()]
+    if not _LAST_DONE.isdisjoint(words):
+        return True
+    return not prompt.isascii() and any(part in prompt for parts in UNSPACED.values() for part in parts.resumes)
+
+
+_LAST_DONE = frozenset(
+    ["left", "stop", "stopped", "working", "worked", "doing", "continue", "pick", "waren", "geblieben", "gearbeitet",
+     "stehengeblieben", "etions", "etait", "dejamos", "quedamos", "paramos", "eravamo", "skonczylismy", "skoncili",
+     "остановились", "зупинилися", "зупинились", "kalmistik", "kaldigimiz", "time", "mal"]
+)  # fmt: skip
+
+
+def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
+    """Judge one sentence: how surely it asks, in which language, and whether it goes on with earlier work."""
+    words = [prose.fold(word) for word in prose.words(sentence)]
+    if not words:
+        return NOT, "", False
+    best = (english.judge(words, asks=asks), "en", english.resumes(words))
+    if best[0] == SURE:
+        return best
+    for name in LANGUAGES:
+        grade, resumes = _in_language(words, name, asks=asks)
+        if grade > best[0]:
+            best = (grade, name, resumes)
+    if not sentence.isascii():
+        for name, parts in UNSPACED.items():
+            grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
+            if grade > best[0]:
+                best = (grade, name, resumes)
+    return best
+
+
+def _in_language(words: list[str], name: str, *, asks: bool) -> tuple[int, bool]:
+    language = LANGUAGES[name]
+    held = frozenset(words)
+    back, resumes = not held.isdisjoint(language.back), not held.isdisjoint(language.resumes)
+    asking = words[0] in language.asks or (asks and not held.isdisjoint(language.asks))
+    if not (asking or (back and (asks or resumes)) or resumes):
+        return NOT, False
+    we, past = language.speaks_of_us(held)
+    spoken = back and (asking or asks) and (we or past)
+    if (asking and we and past) or spoken or (resumes and (back or (we and past))):
+        return SURE, resumes
+    grade = LIKELY if past else POSSIBLE
+    return (grade, resumes) if asking and (asks or words[0] in language.asks) else (NOT, False)
+
+
+def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool]:
+    def has(these: tuple[str, ...]) -> bool:
+        return any(part in text for part in these)
+
+    asks, back, resumes, we = has(parts.asks), has(parts.back), has(parts.resumes), has(parts.we)
+    past = has(parts.past) or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
+    if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
+        return SURE, resumes
+    return (LIKELY if past or resumes else POSSIBLE, resumes) if asks or resumes else (NOT, False)
+
+
+def sentences(text: str) -> list[tuple[str, bool]]:
+    """Split text into sentences, each with whether it ends in a question mark; a dot inside a name ends none."""
+    found: list[tuple[str, bool]] = []
+    for line in text.splitlines():
+        start = 0
+        for at, c in enumerate(line):
+            ends = c in "。？！" or (c in ".?!;؟" and (at + 1 == len(line) or line[at + 1] in " \"')»"))
+            if ends or at + 1 == len(line):
+                part = line[start : at + 1]
+                if part.strip():
+                    found.append((part, c in "?？؟;" or part.rstrip(" \"')»").endswith(("?", "؟"))))
+                start = at + 1
+    if len(found) > MAX_SENTENCES:
+        found = found[: MAX_SENTENCES // 2] + found[-MAX_SENTENCES // 2 :]
+    return found
+
+
+# -- what it is about ------------------------------------------------------------------------------
+
+_NOT_TOPIC = """
+remember remembered recall remind memory memories reason story happened happen yesterday ago last week month
+days previous previously earlier already session sessions past thing work working again reminded forgot
+conversation discussion left finally originally recently lately tell told know said say asked decide decided
+decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
+find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
+"""
+_NO_TOPIC = frozenset(_NOT_TOPIC.split())
+
+
+_BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
+
+
+def topic(text: str) -> str:
+    """Leave out the words by which a text asks; all of it when nothing else is left to search by."""
+    words = text.split()
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if _bare(word) not in _NO_TOPIC and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+    ]
+    for parts in () if text.isascii() else UNSPACED.values():
+        for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
+            if part in text and not part.isascii():
+                kept = [word.replace(part, " ") for word in kept]
+    return " ".join(kept)
+
+
+def _bare(word: str) -> str:
+    return prose.fold(word.strip(".,:;?!\"'()[]…"))
+
+
+def error_line(prompt: str) -> str:
+    """Find the line of a prompt that states an error, such as `TypeError: …` or `error[E0308]: …`; "" for none."""
+    text = prompt if len(prompt) <= 8_000 else f"{prompt[:4_000]}\n{prompt[-4_000:]}"
+    found = ""
+    for line in text.splitlines():
+        bare = line.strip()
+        name, colon, rest = bare.partition(":")
+        last = name.rpartition(" ")[2].rpartition(".")[2]
+        states = colon and rest.strip() and (last.endswith(_ERROR_ENDS) or name.lower().startswith(_ERROR_STARTS))
+        if states or (not found and not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())):
+            found = bare[:MAX_ERROR_CHARS]
+    return found
+
+
+def failure(output: str) -> str:
+    """Return the line of a failed run's output that says why: an error's own, else the last one; "" for none."""
+    lines = [line.strip() for line in output[-4_000:].splitlines() if len(line.split()) > 1]
+    return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
+
+
+_ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
+_ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
+_ERRNO = frozenset(
+    ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EACCES", "EADDRINUSE", "ETIMEDOUT", "EPIPE", "EPERM", "ENOTFOUND"]
+)

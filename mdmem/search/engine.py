@@ -1,0 +1,463 @@
+"""Finding notes: a query, filters, an order, and for each note found what a person or an agent wants to see."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from mdmem.errors import BusyError, MdmemError
+from mdmem.search import duplicates, fold, index, ranking, rerank, snippet, staged
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import SURE
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.search.units import Unit, units_of
+from mdmem.vault import disk, people
+from mdmem.vault import note as notes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+
+    from mdmem.config import Config
+    from mdmem.search.index import Changes
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Query
+    from mdmem.search.snippet import Snippet
+    from mdmem.search.staged import Place
+
+SORTS = ("relevance", "newest", "oldest")
+SNIPPET_CHARS = 240
+PINNED, EDITED, RECENT = 0.15, 0.1, 0.05
+"""By what share a note gains that a person pinned or edited, or that is of today; a gain that halves in a month."""
+WORTH = {
+    "prompt": 0.85, "response": 1.15, "summary": 1.15, **dict.fromkeys(notes.WRITTEN, 1.25),
+    "observation": 0.7, "session": 0.6, "project": 0.6,
+}  # fmt: skip
+"""What a note is worth to an agent by its kind; 1 for other kinds."""
+WAIT_SECONDS, BUSY_SECONDS = 10.0, 0.1
+"""How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+_MONTH_SECONDS = 30 * 86_400
+_LOOK_AHEAD = 200
+"""So many notes after the last one shown are counted with those that they say the same as."""
+_Answer = TypeVar("_Answer")
+
+
+class SearchHit:
+    """A note that was found.
+
+    path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
+    snippet: the best part of its text as it is on disk; the text is read when this is first asked for.
+    spans: where in the snippet the words stand that were looked for: (start, end) in characters.
+    similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
+    facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
+        files.
+    """
+
+    snippet: str
+    spans: tuple[tuple[int, int], ...]
+
+    def __init__(
+        self,
+        *,
+        id: str,  # noqa: A002 - the name it has in front matter
+        path: str,
+        kind: str,
+        title: str,
+        created: str,
+        project: str,
+        session: str,
+        score: float,
+        snippet: str | Callable[[str], Snippet],
+        spans: tuple[tuple[int, int], ...] = (),
+        similar: int = 0,
+        edited: bool = False,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
+        self.id = id
+        self.path = path
+        self.kind = kind
+        self.title = title
+        self.created = created
+        self.project = project
+        self.session = session
+        self.score = score
+        self.similar = similar
+        self.edited = edited
+        self.facts = facts or {}
+        if isinstance(snippet, str):
+            self.snippet, self.spans = snippet, spans
+        else:
+            self._cut = snippet
+
+    def __getattr__(self, name: str) -> Any:
+        """Cut the snippet when it, or its spans, are first asked for."""
+        if name not in ("snippet", "spans"):
+            raise AttributeError(name)
+        self.snippet, self.spans = self._cut(self.path)
+        return getattr(self, name)
+
+
+class SearchResult(NamedTuple):
+    """An answer. total: how many notes match, similar ones included, whatever part of them is in `hits`.
+
+    hints: sentences for the user. suggestion: the query with unknown words replaced, or None.
+    changes: what bringing the index up to date came to.
+    """
+
+    hits: tuple[SearchHit, ...] = ()
+    total: int = 0
+    hints: tuple[str, ...] = ()
+    suggestion: str | None = None
+    changes: Changes = index.Changes()
+
+
+def search(
+    config: Config,
+    query: Query | str,
+    *,
+    sort: str = "relevance",
+    limit: int = 10,
+    offset: int = 0,
+    collapse: bool = True,
+    internal: bool = False,
+    snippet_chars: int = SNIPPET_CHARS,
+    now: datetime | None = None,
+    update: bool = True,
+    quick: bool = False,
+    guess: str = "",
+    here: Place | None = None,
+    **filters: str | Iterable[str] | None,
+) -> SearchResult:
+    """Answer a query in the language of people (see `query`); never fails because someone else is writing.
+
+    sort: one of SORTS. limit, offset: which part of the answer. collapse: notes that say the same count as one.
+    internal: search the internal memories, and not, as else, everything but them. snippet_chars: the size of a
+        snippet.
+    update: first bring the index up to date; quick: without looking at every file.
+    guess: a text whose words join those of the query, and count less.
+    here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
+    filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
+    """
+    from mdmem.search import query as language
+    from mdmem.search import spelling
+
+    filters["is"] = filters.pop("state", None)
+    asked = language.parse(query, now) if isinstance(query, str) else query
+    asked = language.with_filters(asked._replace(words=_topic(asked.words)), now, **filters)
+    changes, notices = bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+
+    def answer(view: View) -> SearchResult:
+        more = guessed(view, config, guess)
+        found = _find(view, config.vault, asked, internal=internal, here=here, now=now, guessed=more)
+        order = in_order(view, found, sort)
+        order = fold.echoes_last(view, config.vault, order) if sort == "relevance" and asked.words else order
+        chosen = _part(view, order, offset, limit, collapse=collapse)
+        hits = tuple(hits_of(view, config.vault, _units(view, asked), chosen, found, snippet_chars, answers=True))
+        suggestion = spelling.suggest(view, config.vault, asked)
+        return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
+
+    return answered(config, answer) or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+
+
+def _topic(words: str) -> str:
+    """Return what a question about earlier work is about: `what did we decide about X` is a search for X."""
+    found = shape.of(words) if " " in words else None
+    if found is None or found.grade < SURE or set(analysis.words(found.topic.lower())) <= STOPWORDS:
+        return words
+    return found.topic
+
+
+def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10) -> Iterator[tuple[str, list[str]]]:
+    """Answer many questions, each a name and plain words without the query language, with the paths of notes.
+
+    The index is brought up to date once, before the first.
+    """
+    from mdmem.search.query import Query
+
+    bring_up_to_date(config)
+    for name, text in queries:
+        asked = Query(words=text)
+
+        def answer(view: View, asked: Query = asked) -> list[str]:
+            found = _find(view, config.vault, asked)
+            return [view.path(note) for note in islice(in_order(view, found), limit)]
+
+        yield name, answered(config, answer) or []
+
+
+def for_prompt(
+    config: Config,
+    text: str,
+    *,
+    project: str | None = None,
+    without_session: str = "",
+    limit: int = 30,
+    snippet_chars: int = 300,
+    budget_seconds: float = 0.3,
+    quick: bool = True,
+    update: bool = True,
+    guess: str = "",
+    here: Place | None = None,
+    now: datetime | None = None,
+) -> tuple[SearchHit, ...]:
+    """Find what an agent should be reminded of by a prompt, best first: plain words, whatever is in them.
+
+    What was said and decided counts more than what a tool printed (`WORTH`). Internal memories are never found.
+
+    project: only its notes, and those of no project; None: of all. without_session: not the notes of this one,
+        which the agent has before it. quick: look only at folders that changed, and hold the few notes that are new
+        in memory. budget_seconds: how long the index may be brought up to date for when there are many; another
+        process that is writing is not waited for. guess: a text whose words join those of the prompt, and count less.
+    here: where the prompt is typed; what waits on another code branch is not found.
+    """
+    seen = index.glance(config) if update and quick else None
+    if update and seen is None:
+        bring_up_to_date(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=0.0)
+
+    def answer(view: View) -> tuple[SearchHit, ...]:
+        among = for_agent(view, project, without_session, here)
+        words = ranking.affordable(view, units_of(view, text)) + guessed(view, config, guess)
+        found = ranking.scores(view, words, among=among, prior=prior_by_kind(view, now)) if words else {}
+        chosen = _part(view, in_order(view, found), 0, limit, collapse=True)
+        return tuple(hits_of(view, config.vault, words, chosen, found, snippet_chars))
+
+    return answered(config, answer, seen) or ()
+
+
+def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> set[int] | None:
+    """Return the notes that an agent may be shown, or None for all of them."""
+    among = None
+    if project is not None:
+        among = view.notes("facet", f"project:{project}".lower()) | view.notes("facet", "project:")
+    hidden = view.notes("facet", "is:internal") | staged.hidden(view, here)
+    if without_session:
+        hidden |= view.notes("facet", f"session:{without_session}".lower())
+    return (set(view.all) if among is None else among) - hidden if hidden else among
+
+
+def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:
+    """Return what a note is worth to an agent, whatever is asked, by its kind as well."""
+    worth, flags = prior(view, now), view.numbers("flags")
+    by_place = [WORTH.get(kind, 1.0) for kind in KINDS]
+    return lambda note: worth(note) * by_place[flags[note] // KIND_STEP]
+
+
+def related(
+    config: Config,
+    reference: str,
+    *,
+    limit: int = 10,
+    update: bool = True,
+    quick: bool = False,
+    here: Place | None = None,
+) -> SearchResult:
+    """Find notes like one, by the words that are most its own.
+
+    reference: an id, the beginning of one, or a path; see `index.resolve`. here: as `search` takes it.
+
+    Raises:
+        NotFoundError: when no note, or more than one, answers to it.
+    """
+    changes, notices = bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+    path = index.resolve(config, reference)
+    text = snippet.body_of(_read(config.vault, path))
+
+    def answer(view: View) -> SearchResult:
+        words = ranking.typical(view, text)
+        found = ranking.scores(view, words, surroundings=False)
+        itself = view.find(path)
+        hidden = view.notes("facet", "is:internal") | staged.hidden(view, here)
+        for note in {*hidden, *([] if itself is None else [itself])}:
+            found.pop(note, None)
+        chosen = _part(view, in_order(view, found), 0, limit, collapse=True)
+        return SearchResult(
+            tuple(hits_of(view, config.vault, words, chosen, found)), len(found), notices, None, changes
+        )
+
+    return answered(config, answer) or SearchResult(hints=notices, changes=changes)
+
+
+# -- the index as it is asked ------------------------------------------------------------------------
+
+
+def bring_up_to_date(
+    config: Config, *, quick: bool = False, budget_seconds: float | None = None, wait_seconds: float | None = None
+) -> tuple[Changes, tuple[str, ...]]:
+    """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
+
+    A search never fails because someone else is writing: it answers from what is there.
+    """
+    try:
+        if wait_seconds is None:
+            wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
+        changes = index.update(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds)
+    except BusyError as error:
+        return index.Changes(complete=False), (f"{error} The newest notes may be missing here.",)
+    except OSError as error:
+        return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
+    if changes.rebuilt and changes.reason not in ("", index.NEW):
+        return changes, (f"Rebuilt the index: {changes.reason}.",)
+    return changes, ()
+
+
+def _has_index(config: Config) -> bool:
+    try:
+        return index.current(config) is not None
+    except Exception:  # noqa: BLE001 - a damaged index is none; the update that follows says so
+        return False
+
+
+def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
+    """Ask the index; None when there is none. One that turns out to be damaged is made anew and asked again.
+
+    view: ask this one first.
+    """
+    try:
+        view = view or index.current(config)
+        return answer(view) if view is not None else None
+    except MdmemError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do; a second time it is raised
+        index.rebuild(config)
+    view = index.current(config)
+    return answer(view) if view is not None else None
+
+
+# -- what matches ------------------------------------------------------------------------------------
+
+
+def _find(
+    view: View,
+    root: str,
+    asked: Query,
+    *,
+    internal: bool = False,
+    here: Place | None = None,
+    now: datetime | None = None,
+    guessed: Iterable[Unit] = (),
+) -> dict[int, float]:
+    """Return every note that a query matches, with its score: 0 where nothing is ranked."""
+    from mdmem.search import select
+
+    permitted = select.allowed(view, root, asked, internal=internal, here=here)
+    words = _units(view, asked)
+    if not words:
+        return dict.fromkeys(view.all if permitted is None else permitted, 0.0)
+    ranked = [*ranking.affordable(view, words), *guessed]
+    found = rerank.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now)))
+    if permitted is not None and (asked.must or asked.phrases or asked.prefixes):
+        return dict.fromkeys(permitted, 0.0) | found
+    return found
+
+
+def _units(view: View, asked: Query) -> list[Unit]:
+    from mdmem.search import select
+
+    beginnings = [select.prefix_terms(view, prefix) for prefix in asked.prefixes]
+    return units_of(view, asked.text) + [Unit(tuple((term, 1.0) for term in terms)) for terms in beginnings if terms]
+
+
+def guessed(view: View, config: Config, guess: str) -> list[Unit]:
+    """Take the words of a guess at what is looked for: each counts less than one that was asked for."""
+    weight = config.settings.expand.weight
+    units = ranking.affordable(view, units_of(view, guess), ranking.MAX_POSTINGS // 2) if guess and weight else []
+    return [Unit(tuple((term, share * weight) for term, share in unit.terms)) for unit in units]
+
+
+def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
+    """Return how much more a note is worth, whatever is asked: what a person pinned or edited, and what is recent."""
+    created, flags = view.numbers("created"), view.numbers("flags")
+    today = now.timestamp() if now is not None else time.time()
+
+    def worth(note: int) -> float:
+        months = max(0.0, today - created[note]) / _MONTH_SECONDS
+        return (
+            1.0
+            + (PINNED if flags[note] & FLAGS["pinned"] else 0.0)
+            + (EDITED if flags[note] & FLAGS["edited"] else 0.0)
+            + (RECENT * 0.5**months if months < 24 else 0.0)
+        )
+
+    return worth
+
+
+# -- in which order ----------------------------------------------------------------------------------
+
+
+def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> Iterator[int]:
+    """Yield the notes best first (or newest, or oldest); equals by path, so that the order is always the same.
+
+    The paths of one second's notes are in the order of events: where the newest comes first, the last does.
+    """
+    created = view.numbers("created")
+    ranked = sort == "relevance" and any(found.values())
+    key: Callable[[int], float] = found.__getitem__ if ranked else created.__getitem__
+    notes = sorted(found, key=key, reverse=sort != "oldest")
+    for _, equals in groupby(notes, key=key):
+        group = list(equals)
+        yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
+
+
+def _part(view: View, order: Iterator[int], offset: int, limit: int, *, collapse: bool) -> dict[int, int]:
+    """Return the notes of a part of the answer, and how many notes further down say the same as each."""
+    if not collapse:
+        return dict.fromkeys(islice(order, offset, offset + limit), 0)
+    similar: dict[int, int] = {}
+    for note, same in duplicates.collapse(view, islice(order, offset + 4 * limit + _LOOK_AHEAD)):
+        if same is not None:
+            similar[same] += 1
+        elif len(similar) == offset + limit:
+            break
+        else:
+            similar[note] = 0
+    return dict(islice(similar.items(), offset, None))
+
+
+# -- what is shown -----------------------------------------------------------------------------------
+
+
+def hits_of(
+    view: View,
+    root: str,
+    words: Iterable[Unit],
+    chosen: dict[int, int],
+    found: dict[int, float],
+    chars: int = SNIPPET_CHARS,
+    *,
+    answers: bool = False,
+) -> Iterator[SearchHit]:
+    """Yield chosen notes as hits: number -> how many similar ones were left out.
+
+    answers: let the snippet of a prompt end in how its answer begins.
+    """
+    weights = {term: ranking.rarity(view, term) for word in words for term, _ in word.terms}
+
+    def cut(path: str, answer: str) -> Snippet:
+        best = snippet.best(snippet.body_of(_read(root, path)), weights, chars - len(answer))
+        return best._replace(text=best.text + answer)
+
+    for note, similar in chosen.items():
+        facts = view.facts(note)
+        answer = fold.answer_title(view, note) if answers and facts["kind"] == "prompt" else ""
+        yield SearchHit(
+            id=facts["id"],
+            path=view.path(note),
+            kind=facts["kind"],
+            title=facts["title"],
+            created=disk.iso_time(view.number("created", note)),
+            project=str(facts.get("project", "")),
+            session=str(facts.get("session", "")),
+            score=found[note],
+            snippet=partial(cut, answer=f" → {answer}"[: chars // 2] if answer else ""),
+            similar=similar,
+            edited=bool(view.number("flags", note) & FLAGS["edited"]),
+            facts=facts,
+        )
+
+
+def _read(root: str, path: str) -> str:
+    return people.quoted(root, (disk.read_path(root, path) or b"").decode("utf-8", "replace"))

@@ -1,0 +1,76 @@
+"""The ledger: a line for each call of a model, so that no cost is hidden. It holds sizes, never what was said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.config import Config
+
+FILE = "model-calls.jsonl"
+
+
+class CallSum(NamedTuple):
+    """What the calls of one day, or hour, and caller come to. sent, received: characters. answered: calls that helped.
+
+    when: 2026-09-14, or 2026-09-14 08 for an hour (UTC).
+    """
+
+    when: str
+    caller: str
+    calls: int
+    answered: int
+    sent: int
+    received: int
+    seconds: float
+
+
+def write(config: Config, row: dict[str, Any]) -> None:
+    """Add a call."""
+    try:
+        line = json.dumps(row, ensure_ascii=False) + "\n"
+        files.append(str(Path(config.state_dir) / FILE), line.encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+def read(config: Config) -> list[dict[str, Any]]:
+    """Return the calls, oldest first; a line that cannot be read is passed over."""
+    try:
+        lines = (Path(config.state_dir) / FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    rows = []
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            rows.append(row)
+    return rows
+
+
+def summed(rows: Iterable[dict[str, Any]], *, hours: bool = False) -> list[CallSum]:
+    """Sum up calls by day (or hour) and caller, the last first."""
+    sums: dict[tuple[str, str], CallSum] = {}
+    for row in rows:
+        when = str(row.get("time", ""))[: 13 if hours else 10].replace("T", " ")
+        caller = str(row.get("caller", ""))
+        last = sums.get((when, caller), CallSum(when, caller, 0, 0, 0, 0, 0.0))
+        sums[when, caller] = CallSum(
+            when,
+            caller,
+            last.calls + 1,
+            last.answered + (row.get("outcome") == "ok"),
+            last.sent + int(row.get("sent_chars") or 0),
+            last.received + int(row.get("received_chars") or 0),
+            round(last.seconds + float(row.get("seconds") or 0.0), 3),
+        )
+    return sorted(sums.values(), key=lambda one: (one.when, one.caller), reverse=True)

@@ -1,0 +1,173 @@
+"""Fold: what was found, by session and turn, and whether a turn did any work or only asked about earlier work.
+
+A turn is a prompt, its answer and the tool runs between them. Its number stands first in the file names of its notes.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import SURE
+from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.vault import disk, front_matter, journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.search.index.view import View
+
+WORK, TALK, ECHO = range(3)
+"""What a turn is: work; a question that led to no change; a question about earlier work, which answers nothing."""
+
+TALK_WORTH = 0.5
+"""What the score of a question that led to no change counts: what it asks about was done elsewhere."""
+
+_LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
+_MAX_ASKED_CHARS = 600
+
+
+MAX_TURNS = 2
+"""So many turns of one session are given: two sessions tell more than three turns of one."""
+
+
+class Group:
+    """The notes of one turn, or one note outside of sessions, among what was found.
+
+    folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best one's.
+    is_talk: whether it is a question that led to no change.
+    """
+
+    __slots__ = ("folder", "is_talk", "notes", "score")
+
+    def __init__(self, folder: str, note: int, score: float, *, is_talk: bool = False) -> None:
+        self.is_talk = is_talk
+        self.folder = folder
+        self.notes = [note]
+        self.score = score
+
+    def add(self, note: int, score: float) -> None:
+        """Add a note; the best score counts."""
+        self.notes.append(note)
+        self.score = max(self.score, score)
+
+
+def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int], *, limit: int) -> list[Group]:
+    """Group notes by their turn, best turn first, at most `limit` and `MAX_TURNS` of a session; echoes are left out.
+
+    A session's page counts for the best turn of the session.
+
+    root: the vault. found: each note's score. order: the notes, best first.
+    """
+    groups: dict[tuple[str, int], Group] = {}
+    of_session: dict[str, list[Group]] = {}
+    kinds: dict[tuple[int, int], int] = {}
+    pages: list[tuple[int, float]] = []
+    for note in order:
+        folder = session_folder(view, note)
+        kind = turn_kind(view, root, note, kinds) if folder else WORK
+        if kind == ECHO:
+            continue
+        score = found[note] * (TALK_WORTH if kind == TALK else 1.0)
+        numbers = journal.numbers(view.name(note))
+        if folder and not numbers:
+            pages.append((note, score))
+            continue
+        key = (folder, numbers[0]) if folder else (view.path(note), 0)
+        known = of_session.setdefault(key[0], [])
+        if key in groups:
+            groups[key].add(note, score)
+        elif len(known) < MAX_TURNS:
+            groups[key] = Group(folder, note, score, is_talk=kind == TALK)
+            known.append(groups[key])
+    return sorted(
+        [*groups.values(), *_with_pages(view, pages, of_session)], key=lambda group: group.score, reverse=True
+    )[:limit]
+
+
+def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str, list[Group]]) -> Iterator[Group]:
+    """Add the pages of sessions to the best turn of each; yield those of sessions of which nothing else was found."""
+    for note, score in pages:
+        folder = session_folder(view, note)
+        if of_session.get(folder):
+            max(of_session[folder], key=lambda group: group.score).add(note, score)
+        else:
+            yield Group(folder, note, score)
+
+
+def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
+    """Yield notes in their order, of the first `_LOOKED_AT` those last whose turn only asked for earlier work."""
+    kinds: dict[tuple[int, int], int] = {}
+    notes = iter(order)
+    echoes: list[int] = []
+    for note in islice(notes, _LOOKED_AT):
+        if session_folder(view, note) and turn_kind(view, root, note, kinds) == ECHO:
+            echoes.append(note)
+        else:
+            yield note
+    yield from notes
+    yield from echoes
+
+
+_LOOKED_AT = 100
+
+
+def answer_title(view: View, prompt: int) -> str:
+    """Return how the last answer to a prompt begins, which is that answer's title; "" when there is none."""
+    turn = journal.numbers(view.name(prompt))[:1]
+    flags = view.numbers("flags")
+    response = KINDS.index("response")
+    answers = [
+        note
+        for note in (view.members[view.folder_of[prompt]] if turn and session_folder(view, prompt) else ())
+        if flags[note] // KIND_STEP == response and journal.numbers(view.name(note))[:1] == turn
+    ]
+    return str(view.facts(max(answers, key=view.name))["title"]) if answers else ""
+
+
+def session_folder(view: View, note: int) -> str:
+    """Return the folder of the session that a note belongs to; "" for a note outside of sessions."""
+    number = view.folder_of[note]
+    return view.folders[number] if view.is_session[number] else ""
+
+
+def turn_kind(view: View, root: str, note: int, known: dict[tuple[int, int], int]) -> int:
+    """Return what the turn of a note is; a session's page is what the best of its turns is.
+
+    known: what was found out before, by folder and turn.
+    """
+    numbers = journal.numbers(view.name(note))
+    folder = view.folder_of[note]
+    turn = numbers[0] if numbers else -1
+    if (folder, turn) not in known:
+        names: dict[int, list[str]] = {}
+        for member in view.members[folder]:
+            at = journal.numbers(view.name(member))
+            if at:
+                names.setdefault(at[0], []).append(view.name(member))
+        path = f"{root}/{view.folders[folder]}"
+        for number, members in names.items():
+            known[folder, number] = _kind(path, members)
+        known.setdefault((folder, turn), min((known[folder, number] for number in names), default=WORK))
+    return known[folder, turn]
+
+
+def kind_of_turn(folder: str, names: Iterable[str]) -> int:
+    """Return what a turn is, by the names of its notes; `folder` is their folder on disk."""
+    return _kind(folder, list(names))
+
+
+def _kind(folder: str, names: list[str]) -> int:
+    sources = {name.split("-", 3)[2] for name in names} - {"prompt", "response", "summary"}
+    prompt = next((name for name in names if name.split("-", 3)[2] == "prompt"), "")
+    if not prompt or any(source not in _LOOK_UPS and source != "bash" for source in sources):
+        return WORK
+    data = disk.read_path(folder, prompt) or b""
+    text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
+    asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
+    if asked is None or "bash" in sources:
+        return WORK if asked is None or asked.grade < SURE else TALK
+    if asked.grade == SURE:
+        return ECHO
+    return TALK if not sources else WORK

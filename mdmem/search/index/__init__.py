@@ -1,0 +1,11 @@
+"""The index: what is found without reading the vault. A cache: it can be deleted, and is made anew."""
+
+from __future__ import annotations
+
+from mdmem.search.index.catchup import Changes, glance, rebuild, update
+from mdmem.search.index.check import Report, verify
+from mdmem.search.index.layout import NEW, DamagedError
+from mdmem.search.index.resolve import resolve
+from mdmem.search.index.store import current
+
+__all__ = ["NEW", "Changes", "DamagedError", "Report", "current", "glance", "rebuild", "resolve", "update", "verify"]

@@ -1,0 +1,245 @@
+"""The index brought up to date with the vault: one way for a watcher, a search and `mdmem index` alike."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.errors import MdmemError, VaultError
+from mdmem.search.index import folders, look, pending
+from mdmem.search.index.layout import NEW, DamagedError
+from mdmem.search.index.store import current
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.config import Config
+    from mdmem.search.index.look import Diff
+    from mdmem.search.index.view import View
+    from mdmem.search.index.writer import Batch
+    from mdmem.vault.disk import WalkedFile
+
+    Progress = Callable[[int, int], None]
+
+NOTES_PER_COMMIT = 10_000
+WAIT_SECONDS = 30.0
+"""How long another writer is waited for, unless the caller knows better."""
+
+
+class Changes(NamedTuple):
+    """What bringing the index up to date came to.
+
+    rebuilt: it was made anew, and `reason` says why. complete: nothing was left for later.
+    """
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    rebuilt: bool = False
+    reason: str = ""
+    complete: bool = True
+
+
+def update(
+    config: Config,
+    *,
+    paths: Iterable[str] | None = None,
+    quick: bool = False,
+    progress: Progress | None = None,
+    budget_seconds: float | None = None,
+    wait_seconds: float = WAIT_SECONDS,
+) -> Changes:
+    """Bring the index up to date with the vault.
+
+    paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
+    quick: look only into folders whose time has changed: one stat a folder and not one a file. It misses files
+        that were changed in place, which the next full look finds.
+    progress: is told how many notes are done, and of how many.
+    budget_seconds: no further note is begun after this; the newest come first.
+
+    Raises:
+        BusyError: when another process is writing for longer than `wait_seconds`.
+        VaultError: when there is no vault: nothing is forgotten then.
+    """
+    _check_vault(config)
+    deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
+    try:
+        return _update(config, paths, quick, progress, deadline, wait_seconds)
+    except (MdmemError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
+        from mdmem.search.index import writer
+
+        writer.discard(config.index_dir, wait_seconds=wait_seconds)
+        reason = str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
+        return _update(config, None, False, progress, deadline, wait_seconds)._replace(rebuilt=True, reason=reason)
+
+
+def _update(
+    config: Config,
+    paths: Iterable[str] | None,
+    quick: bool,
+    progress: Progress | None,
+    deadline: float | None,
+    wait_seconds: float,
+) -> Changes:
+    started_ns = time.time_ns()
+    view, damage = _readable(config)
+    times = folders.load(config.index_dir) if view is not None and paths is None else None
+    if view is not None and paths is not None:
+        seen = look.at_paths(config.vault, paths)
+    elif view is not None and quick and times is not None:
+        seen = look.in_changed_folders(config.vault, times)
+    else:
+        seen = look.everywhere(config.vault)
+    diff = look.differences(view, seen)
+    changes = Changes()
+    if diff or view is None:
+        changes = _write(config, diff, progress, deadline, wait_seconds, damage)
+    if changes.complete and paths is None:
+        folders.remember(config, times or {}, seen, started_ns)
+    return changes
+
+
+def glance(config: Config) -> View | None:
+    """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
+
+    None: there is no index to begin with, or too much is new; `update` is called for.
+
+    Raises:
+        VaultError: when there is no vault.
+    """
+    _check_vault(config)
+    started_ns = time.time_ns()
+    view, _ = _readable(config)
+    times = folders.load(config.index_dir)
+    if view is None or times is None:
+        return None
+    seen = look.in_changed_folders(config.vault, times)
+    diff = look.differences(view, seen)
+    if diff:
+        return pending.overlay(view, config.vault, diff)
+    folders.remember(config, times, seen, started_ns)
+    return view
+
+
+def _check_vault(config: Config) -> None:
+    if not os.path.isdir(config.vault):
+        raise VaultError(f"No vault at {config.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
+
+
+def rebuild(config: Config, *, progress: Progress | None = None, wait_seconds: float = WAIT_SECONDS) -> Changes:
+    """Delete the index and rebuild it.
+
+    Raises:
+        BusyError: when another process is writing for longer than `wait_seconds`.
+    """
+    from mdmem.search.index import writer
+
+    writer.discard(config.index_dir, wait_seconds=wait_seconds)
+    return update(config, progress=progress, wait_seconds=wait_seconds)
+
+
+def _readable(config: Config) -> tuple[View | None, str]:
+    """Return the index, or None and why there is none."""
+    try:
+        view = current(config)
+    except DamagedError as error:
+        return None, str(error)
+    return view, "" if view is not None else NEW
+
+
+def _write(
+    config: Config, diff: Diff, progress: Progress | None, deadline: float | None, wait_seconds: float, damage: str
+) -> Changes:
+    """Index what is new or changed and forget what is gone, in as many commits as it takes.
+
+    damage: why there is no index yet, or "".
+    """
+    from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
+
+    if deadline is None:
+        files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
+    else:
+        files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
+    tally = _Tally(len(files) + len(diff.gone), progress, deadline)
+    expected = damage
+    for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
+        with writer.changing(config.index_dir, wait_seconds=wait_seconds) as batch:
+            if batch.damage and not expected:
+                raise DamagedError(batch.damage)  # it went away between looking and writing
+            expected = ""
+            if start == 0:
+                tally.forget(batch, diff.gone)
+            tally.index(batch, config.vault, files[start : start + NOTES_PER_COMMIT])
+        if tally.late:
+            break
+    return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)
+
+
+class _Tally:
+    """The work of one update as it proceeds."""
+
+    def __init__(self, total: int, progress: Progress | None, deadline: float | None) -> None:
+        self._total = total
+        self._progress = progress
+        self._deadline = deadline
+        self._done = 0
+        self.added = self.changed = self.removed = 0
+        self.late = False
+
+    def forget(self, batch: Batch, paths: list[str]) -> None:
+        """Take the notes at these paths out of the index."""
+        for path in paths:
+            note = batch.view.find(path)
+            if note is not None:
+                batch.remove(note)
+                self.removed += 1
+            self._step()
+
+    def index(self, batch: Batch, root: str, entries: list[WalkedFile]) -> None:
+        """Put these files into the index as they are now, in place of what it has of them."""
+        for entry in entries:
+            self.late = self._deadline is not None and time.monotonic() >= self._deadline
+            if self.late:
+                return
+            self._index(batch, root, entry)
+            self._step()
+
+    def _index(self, batch: Batch, root: str, entry: WalkedFile) -> None:
+        from mdmem.search.index import document  # its patterns cost a process that only reads too much
+
+        note = batch.view.find(entry.path)
+        mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+        data = disk.read_path(root, entry.path)
+        if data is None:
+            if note is not None:
+                batch.remove(note)
+                self.removed += 1
+            return
+        if note is None:
+            self.added += 1
+        elif _up_to_date(batch.view, note, entry, document.digest(data)):
+            return
+        else:
+            batch.remove(note)
+            self.changed += 1
+        batch.add(document.build(root, entry, data, mtime_ns=mtime_ns))
+
+    def _step(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+def _up_to_date(view: View, note: int, entry: WalkedFile, digest: int) -> bool:
+    """Return whether nothing needs to be written for this file, whose time, size or inode was another.
+
+    Another process may have indexed it meanwhile. And where only the inode differs, the text is looked at:
+    some file systems make inodes up, and must not make every note new at every look.
+    """
+    if view.number("mtime_ns", note) != entry.mtime_ns or view.number("size", note) != entry.size:
+        return False
+    return view.number("inode", note) == entry.inode or view.number("digest", note) == digest

@@ -1,0 +1,83 @@
+"""Proof that the index agrees with the vault, note by note, and repair where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search.index import catchup, look
+from mdmem.search.index.layout import DamagedError
+from mdmem.search.index.store import open_view
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.search.index.catchup import Progress
+    from mdmem.search.index.view import View
+
+
+class Report(NamedTuple):
+    """What `verify` found before it repaired anything; paths are vault-relative.
+
+    notes: in the vault. missing: not in the index. extra: in the index, not in the vault. stale: indexed with
+    another content, or not found by its id or path. doubled: indexed more than once.
+    damage: why the index could not be read at all, or "".
+    """
+
+    notes: int
+    missing: list[str]
+    extra: list[str]
+    stale: list[str]
+    doubled: list[str]
+    damage: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether index and vault were one."""
+        return not (self.missing or self.extra or self.stale or self.doubled or self.damage)
+
+
+def verify(config: Config, *, repair: bool = True, progress: Progress | None = None) -> Report:
+    """Read the whole index and the whole vault and compare: number of notes, ids, and the hash of every file.
+
+    repair: afterwards make them agree.
+
+    Raises:
+        BusyError: when repair is needed and another process keeps writing.
+    """
+    catchup.update(config)
+    try:
+        view = open_view(config.index_dir, verify=True)
+        report = _compare(config, view, progress) if view else Report(0, [], [], [], [], "there is no index")
+    except DamagedError as error:
+        report = Report(0, [], [], [], [], str(error))
+    if repair and not report.agrees:
+        catchup.rebuild(config, progress=progress)
+    return report
+
+
+def _compare(config: Config, view: View, progress: Progress | None) -> Report:
+    entries = list(look.everywhere(config.vault).entries)
+    known: dict[str, int] = {}
+    doubled = []
+    for note in view.all:
+        path = view.path(note)
+        if path in known:
+            doubled.append(path)
+        known[path] = note
+    missing, stale = [], []
+    for place, entry in enumerate(entries):
+        if entry.path not in known:
+            missing.append(entry.path)
+        elif not _agrees(config, view, known.pop(entry.path), entry.path):
+            stale.append(entry.path)
+        if progress is not None:
+            progress(place + 1, len(entries))
+    return Report(len(entries), missing, list(known), stale, doubled)
+
+
+def _agrees(config: Config, view: View, note: int, path: str) -> bool:
+    from mdmem.search.index import document
+
+    data = disk.read_path(config.vault, path) or b""
+    by_id = view.notes("facet", f"id:{view.facts(note)['id']}".lower())
+    return view.number("digest", note) == document.digest(data) and view.find(path) == note and note in by_id

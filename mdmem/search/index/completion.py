@@ -1,0 +1,76 @@
+"""Completion: an index that lacks much is finished by a process of its own, while prompts get what there is."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mdmem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+STALE_SECONDS = 600.0
+"""A process that began longer ago than this has ended, one way or the other."""
+
+
+def finish(config: Config) -> bool:
+    """Start a process that finishes the index, unless one is at work; return whether one was started.
+
+    It outlives the caller, and ends when the index is complete.
+    """
+    mark = _mark(config)
+    try:
+        if _age(mark) > STALE_SECONDS:
+            files.remove(mark)
+        if not files.claim(mark):
+            return False
+    except OSError:
+        return False
+    import subprocess
+    import sys
+
+    code = (
+        f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.system import to_background; to_background(sys.argv[1:])"
+    )
+    words = ["--vault", config.vault, "index"]
+    subprocess.run(
+        [sys.executable, "-c", f"{code}; from mdmem.cli import main; main()", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=os.sep,
+        check=False,
+    )
+    return True
+
+
+def done(config: Config) -> None:
+    """Take note that the index is complete."""
+    for path in (_mark(config), f"{_mark(config)}.told"):
+        files.remove(path)
+
+
+def notice(config: Config) -> str:
+    """Return what the user is told once while an index is being finished; "" else."""
+    mark = _mark(config)
+    try:
+        if not os.path.exists(mark) or not files.claim(f"{mark}.told"):
+            return ""
+    except OSError:
+        return ""
+    return (
+        "mdmem is indexing the vault; until it is done, an answer may miss older notes. `mdmem index` shows progress."
+    )
+
+
+def _mark(config: Config) -> str:
+    return os.path.join(config.state_dir, "indexing")
+
+
+def _age(path: str) -> float:
+    try:
+        return abs(time.time() - os.stat(path).st_mtime)
+    except OSError:
+        return 0.0

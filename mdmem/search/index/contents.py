@@ -1,0 +1,114 @@
+"""The table of contents of an index: which segments it has, and which of their notes are deleted.
+
+One small file, replaced whole by whoever commits. It is marshalled and summed, never pickled: no data, however
+it came into the user's cache folder, is code.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import zlib
+from array import array
+from typing import Any, NamedTuple
+
+from mdmem import __version__, files
+from mdmem.search.index import layout
+from mdmem.search.index.layout import DamagedError
+from mdmem.search.text import analysis
+
+NAME = "contents"
+MAX_BYTES = 256 * 1024 * 1024
+"""Nothing of an index that is longer than this is read."""
+
+LOCK = "writer.lock"
+FOLDERS = "folders"
+STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSION}, {sys.byteorder}, {marshal.version}"
+"""Everything that decides what an index holds and how it lies on disk: another version's is made anew."""
+
+
+class Segment:
+    """One immutable part of the index, and which of its notes were deleted since.
+
+    files: for each extension the file's size, checksum, and time in ns. The methods are what Whoosh's writers call.
+    """
+
+    def __init__(
+        self, name: str = "", count: int = 0, deleted: bytes = b"", files: dict[str, tuple[int, int, int]] | None = None
+    ) -> None:
+        self.name = name or os.urandom(8).hex()
+        self.count = count
+        self.deleted = set(array("I", deleted))
+        self.files = files or {}
+
+    def record(self) -> tuple[str, int, bytes, dict[str, tuple[int, int, int]]]:
+        """Return what `Segment` is made of."""
+        return self.name, self.count, array("I", sorted(self.deleted)).tobytes(), self.files
+
+    @property
+    def live(self) -> int:
+        """How many of its notes are not deleted."""
+        return self.count - len(self.deleted)
+
+    def doc_count_all(self) -> int:
+        """Count its notes, deleted ones included."""
+        return self.count
+
+    def set_doc_count(self, count: int) -> None:
+        """Return how many notes it has."""
+        self.count = count
+
+    def delete_document(self, row: int, delete: bool = True) -> None:  # noqa: ARG002 - nothing is ever taken back
+        """Delete a note."""
+        self.deleted.add(row)
+
+    def should_assemble(self) -> bool:
+        """Its files stay as they are written."""
+        return False
+
+
+class Contents(NamedTuple):
+    """One generation of an index."""
+
+    generation: int
+    segments: list[Segment]
+
+
+def load(folder: str) -> Contents | None:
+    """Read the newest generation; None when there is none.
+
+    Raises:
+        DamagedError: when it cannot be read, or is another version's.
+    """
+    try:
+        data = files.read(os.path.join(folder, NAME), MAX_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
+        raise DamagedError("its table of contents is damaged")
+    stamp, *rest = marshal.loads(data[4:])
+    if stamp != STAMP:
+        raise DamagedError("it was made by another version of mdmem")
+    generation, records = rest
+    return Contents(generation, [Segment(*record) for record in records])
+
+
+def publish(folder: str, contents: Contents) -> None:
+    """Make a generation the newest, at once and whole, and remove what belongs to none."""
+    record: tuple[Any, ...] = (STAMP, contents.generation, [segment.record() for segment in contents.segments])
+    data = marshal.dumps(record)
+    files.replace(os.path.join(folder, NAME), zlib.crc32(data).to_bytes(4, "little") + data)
+    remove_unused(folder, contents)
+
+
+def remove_unused(folder: str, contents: Contents) -> None:
+    """Remove files that no segment has: of earlier generations, other versions, writers that were killed."""
+    used = {NAME, LOCK, FOLDERS}
+    used |= {f"{segment.name}{extension}" for segment in contents.segments for extension in segment.files}
+    for name in os.listdir(folder):
+        if name not in used:
+            try:
+                os.unlink(os.path.join(folder, name))
+            except OSError:
+                continue  # a folder, or gone already: it takes nothing from the index

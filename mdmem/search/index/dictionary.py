@@ -1,0 +1,138 @@
+"""The dictionary of a segment: every term, in order, with its posting list.
+
+Keys (a byte for the field, then the term) lie in blocks of 64, so that a search reads two small pieces of the
+file and never the whole; posting lists lie one after the other. Nothing is read before it is asked for.
+"""
+
+from __future__ import annotations
+
+import marshal
+import zlib
+from array import array
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search.index.layout import FIELDS, DamagedError, Postings, count_postings, decode_postings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+KEYS_PER_BLOCK = 64
+
+
+def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Pack keys and values; the keys come in ascending order."""
+    values: list[bytes] = []
+    blocks: list[bytes] = []
+    firsts: list[bytes] = []
+    sizes, sums = array("I"), array("I")
+    keys: list[bytes] = []
+    ends = array("Q", [0])
+
+    def close_block() -> None:
+        block = marshal.dumps((keys, ends.tobytes()))
+        blocks.append(block)
+        firsts.append(keys[0])
+        sizes.append(len(block))
+        sums.append(zlib.crc32(block))
+
+    for key, value in items:
+        if len(keys) == KEYS_PER_BLOCK:
+            close_block()
+            keys, ends = [], ends[-1:]
+        keys.append(key)
+        values.append(value)
+        ends.append(ends[-1] + len(value))
+    if keys:
+        close_block()
+    guide = marshal.dumps((firsts, sizes.tobytes(), sums.tobytes()))
+    tail = array("Q", [ends[-1], len(guide), zlib.crc32(guide)]).tobytes()
+    return b"".join([*values, *blocks, guide, tail])
+
+
+class _Guide(NamedTuple):
+    """The first key of each block; where each block begins, and the last one ends; their checksums."""
+
+    firsts: list[bytes]
+    starts: list[int]
+    sums: array[int]
+
+
+class _Block(NamedTuple):
+    """Keys in order, and where the posting list of each ends; the first number is where the first begins."""
+
+    keys: list[bytes]
+    ends: array[int]
+
+
+class Dictionary:
+    """The posting lists of a segment, found by field and term."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._blocks: dict[int, _Block] = {}
+
+    @cached_property
+    def _guide(self) -> _Guide:
+        if len(self._data) < 24:
+            raise DamagedError("a dictionary of terms is cut short")
+        start, size, checksum = array("Q", self._data[-24:].tobytes())
+        guide = self._data[-24 - size : -24]
+        if len(guide) != size or zlib.crc32(guide) != checksum:
+            raise DamagedError("a dictionary of terms has no readable guide")
+        firsts, sizes, sums = marshal.loads(guide)
+        starts = list(accumulate(array("I", sizes), initial=start))
+        return _Guide(firsts, starts, array("I", sums))
+
+    def _block(self, number: int) -> _Block:
+        if number not in self._blocks:
+            guide = self._guide
+            data = self._data[guide.starts[number] : guide.starts[number + 1]]
+            if zlib.crc32(data) != guide.sums[number]:
+                raise DamagedError("a block of a dictionary does not have its checksum")
+            keys, ends = marshal.loads(data)
+            self._blocks[number] = _Block(keys, array("Q", ends))
+        return self._blocks[number]
+
+    def _find(self, field: str, term: str) -> memoryview | None:
+        key = FIELDS[field] + term.encode("utf-8", "replace")
+        number = bisect_right(self._guide.firsts, key) - 1
+        if number < 0:
+            return None
+        keys, ends = self._block(number)
+        place = bisect_left(keys, key)
+        if place == len(keys) or keys[place] != key:
+            return None
+        return self._data[ends[place] : ends[place + 1]]
+
+    def count(self, field: str, term: str) -> int:
+        """Return in how many rows a term occurs, deleted ones included."""
+        value = self._find(field, term)
+        return count_postings(value[0], len(value)) if value is not None else 0
+
+    def postings(self, field: str, term: str) -> Postings | None:
+        """Return a term's posting list."""
+        value = self._find(field, term)
+        return decode_postings(value.tobytes()) if value is not None else None
+
+    def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+        start = FIELDS[field] + prefix.encode("utf-8", "replace")
+        for key, value in self._from(start):
+            if not key.startswith(start):
+                return
+            yield key[1:].decode("utf-8", "replace"), count_postings(value[0], len(value))
+
+    def everything(self) -> Iterator[tuple[bytes, Postings]]:
+        """Yield every posting list, in the order of keys: field and term in one."""
+        for key, value in self._from(b""):
+            yield key, decode_postings(value.tobytes())
+
+    def _from(self, start: bytes) -> Iterator[tuple[bytes, memoryview]]:
+        first = max(0, bisect_right(self._guide.firsts, start) - 1)
+        for number in range(first, len(self._guide.firsts)):
+            keys, ends = self._block(number)
+            for place in range(bisect_left(keys, start), len(keys)):
+                yield keys[place], self._data[ends[place] : ends[place + 1]]

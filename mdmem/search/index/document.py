@@ -1,0 +1,307 @@
+"""What of a note is indexed, and as what: words in four fields, facets to filter by, facts to show.
+
+It works for any markdown file: front matter that mdmem did not write is taken as it comes, its texts as
+words, its dates as dates. What is missing is found in the path, the first heading, or the file's time.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.hashing import short
+from mdmem.search import links, staged
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
+from mdmem.search.index.view import path_facet
+from mdmem.search.text import analysis, errors
+from mdmem.vault import disk, journal, note, people
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MAX_BODY_CHARS = 512 * 1024
+"""Of a longer body only this much is indexed."""
+_PAGES = ("session", "project")
+LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "fixes")
+"""Front matter whose values are ids of other notes, or wikilinks to them."""
+MAX_FILES = 64
+"""How many file names of a note can be searched by `file:`."""
+
+_CREATED = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
+_SHOWN = (
+    "id", "project", "session", "tool", "agent", "branch", "staged", "commit", "cwd", "prompt", "sequence", "success",
+)  # fmt: skip
+# Not words that anybody looks for, or indexed in a way of their own.
+_NO_WORDS = frozenset([*_CREATED, "id", "session", "title", "commit", "cwd", "kind", "ended", "digest", "staged"])
+# These repeat what the body says: they count as body, where it does not.
+_BODY = ("command", "pattern", "url", "error", "files")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_DATE = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_HEADING = re.compile(r"^#{1,3}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
+_KNOWN_FILES = """
+py pyi pyx ipynb js jsx mjs cjs ts tsx vue svelte java kt kts scala groovy gradle go rs c h cc cpp cxx hh hpp m mm
+swift cs fs vb rb php pl pm lua r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat sql graphql proto
+html htm css scss sass less md mdx rst txt tex json jsonl yaml yml toml ini cfg conf env xml csv tsv lock log diff
+patch tf nix cmake mk dockerfile svg png jpg gif pdf wasm so dll exe
+"""
+_EXTENSIONS = frozenset(_KNOWN_FILES.split())
+_FILE_END = re.compile(r"(?<=[\w-])\.([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")
+_PATH_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+")
+_MAX_PATH_CHARS = 200
+# A file of a sequence: `001-000-prompt.md`, `12.md`; not a date and not a year.
+_NUMBERED = re.compile(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
+
+
+_PAGES = ("session", "project")
+
+
+class Document(NamedTuple):
+    """A note as the index takes it: its row, its words counted by field, and the facets it has."""
+
+    row: IndexRow
+    words: dict[str, dict[str, int]]
+    facets: dict[str, int]
+
+
+def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> Document:
+    """Make a document of a file's bytes, without what is private in them; never raises, whatever they are.
+
+    root: the vault. mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
+    """
+    parsed = people.cleaned(root, note.parse(data))
+    meta, body = parsed.meta, _own_words(parsed)
+    created = _created(meta, entry.path)
+    kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
+    heading = _HEADING.search(body[:2000])
+    title = _text(meta.get("title")) or (heading[1] if heading else "")
+    named = "" if "digest" in meta or kind in _PAGES else _name_words(entry.path)
+    words = {
+        "body": analysis.counts(_body_text(meta, body)),
+        "title": analysis.counts(title),
+        "meta": analysis.counts(" \n".join([*_words_of(meta), named])),
+        "date": analysis.counts(date_words(created)) if created else {},
+    }
+    facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
+    facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
+    facts["id"] = _text(facts.get("id")) or short(entry.path, 10)
+    files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
+    if files:
+        facts["files"] = files[:20]
+    row = IndexRow(
+        path=entry.path,
+        mtime_ns=mtime_ns,
+        size=entry.size,
+        inode=entry.inode,
+        digest=digest(data),
+        created=int(created.timestamp()) if created else entry.mtime_ns // 1_000_000_000,
+        flags=_flags(parsed, entry.path, kind),
+        sketch=sketch(words["body"]),
+        lengths=tuple(sum(words[field].values()) for field in TEXT_FIELDS),
+        facts=facts,
+    )
+    return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, facts, files), 1))
+
+
+def _own_words(parsed: note.Parsed) -> str:
+    """Return the body without what only leads to other notes; on a project's page that is all mdmem writes there."""
+    body = parsed.body[:MAX_BODY_CHARS]
+    if parsed.meta.get("kind") == "project":
+        body = journal.outside(body)
+    return journal.unmarked(body)
+
+
+def _name_words(path: str) -> str:
+    """Return the words in the name of a file that a person has named; "" when it has none, or is one of a sequence."""
+    name = links.stem(path.rpartition("/")[2])
+    if _NUMBERED.match(name):
+        return ""
+    words = _DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
+    return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
+
+
+def digest(data: bytes) -> int:
+    """Return the first 8 bytes of the SHA-256 of a file, as a number."""
+    return int.from_bytes(sha256(data).digest()[:8], "little")
+
+
+def sketch(counts: Iterable[str]) -> tuple[int, ...]:
+    """Return the smallest hashes of a text's distinct terms: texts that share most terms share most of these."""
+    hashes = sorted({zlib.crc32(term.encode("utf-8", "replace")) for term in counts})[:SKETCH_SIZE]
+    return tuple(hashes + [0] * (SKETCH_SIZE - len(hashes)))
+
+
+def date_words(moment: datetime) -> str:
+    """Write a date as people ask for it."""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def read_time(text: str) -> datetime | None:
+    """Read a date or time in ISO 8601; one without a zone is taken as UTC. None: it is neither."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if 1 < moment.year < 9999 else None
+
+
+def _created(meta: Mapping[str, Any], path: str) -> datetime | None:
+    for key in _CREATED:
+        moment = read_time(_text(meta.get(key)))
+        if moment:
+            return moment
+    for found in reversed(_DATE.findall(path)):
+        moment = read_time("-".join(found))
+        if moment:
+            return moment
+    return None
+
+
+def _flags(parsed: note.Parsed, path: str, kind: str) -> int:
+    flags = KIND_STEP * (KINDS.index(kind) if kind in KINDS else 0)
+    flags |= FLAGS["pinned"] if _says(parsed, "pinned") else 0
+    # What a person has looked at and kept is worth as much as what he has rewritten.
+    flags |= FLAGS["edited"] if _is_edited(parsed) or _says(parsed, "reviewed") else 0
+    folder, _, name = path.rpartition("/")
+    # A page's name begins with the hour: it stands beside the sequence of its folder, and not in it.
+    return flags | (FLAGS["numbered"] if folder and kind not in _PAGES and _NUMBERED.match(name) else 0)
+
+
+# -- words -------------------------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value of front matter."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+
+
+def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
+    title = meta.get("title")
+    for key, value in meta.items():
+        named_again = key == "page" or (key == "aliases" and value == [title])
+        if key not in _NO_WORDS and key not in _BODY and not named_again:
+            yield from (text for text in _texts(value) if not read_time(text))
+
+
+def _body_text(meta: Mapping[str, Any], body: str) -> str:
+    missing = [text for key in _BODY for text in _texts(meta.get(key)) if text not in body]
+    return "\n".join([body, *missing]) if missing else body
+
+
+def _first_line(body: str) -> str:
+    for line in body[:2000].splitlines():
+        text = line.strip(" \t#>*-`")
+        if text:
+            return note.one_line(text, 120)
+    return ""
+
+
+# -- facets ------------------------------------------------------------------------------------------
+
+
+def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: list[str]) -> Iterator[str]:
+    meta, body = parsed.meta, _own_words(parsed)
+    links_in = journal.outside(parsed.body[:MAX_BODY_CHARS])
+    yield path_facet(path)
+    yield f"id:{facts['id']}".lower()
+    yield f"kind:{facts['kind']}".lower()
+    for key in ("project", "session", "tool", "agent", "branch"):
+        if isinstance(meta.get(key), (str, int)):
+            yield f"{key}:{meta[key]}".lower()
+    if not meta.get("project"):
+        yield "project:"
+    if _says(parsed, "staged"):
+        yield staged.facet(str(meta["staged"]))
+    is_captured = "digest" in meta or facts["kind"] in _PAGES
+    for tag in (*_tags(meta), *(() if is_captured else links.tags(body))):
+        yield f"tag:{tag}".lower()
+    yield from _links(path, meta, links_in)
+    if facts["kind"] in note.WRITTEN[1:]:
+        yield f"tag:{facts['kind']}"  # as people tagged them before there were kinds
+    states = list(_states(path, parsed, facts))
+    yield from (f"is:{state}" for state in states)
+    if "failed" in states:
+        yield from map(errors.facet, errors.signatures(body))
+    names = dict.fromkeys([*files, *mentioned_files(body)])
+    for name in list(names)[:MAX_FILES]:
+        yield from (f"file:{tail}" for tail in path_tails(name))
+
+
+def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
+    """Yield what the note links to: in its text, and in the links of its front matter."""
+    folder = path.rpartition("/")[0]
+    typed = "\n".join(text for key in LINK_KEYS for text in _texts(meta.get(key)))
+    for one in links.written(f"{typed}\n{body}"):
+        yield f"link:{links.key(one, folder)}"
+    yield from (f"link:{text.lower()}" for key in LINK_KEYS for text in _texts(meta.get(key)) if "[" not in text)
+
+
+def _tags(meta: Mapping[str, Any]) -> Iterator[str]:
+    for value in (meta.get("tags"), meta.get("tag")):
+        if isinstance(value, str):
+            yield from (tag.lstrip("#") for tag in re.split(r"[,\s]+", value) if tag)
+        else:
+            yield from (tag.strip().lstrip("#") for tag in _texts(value))
+
+
+def _says(parsed: note.Parsed, key: str) -> bool:
+    return parsed.meta.get(key) not in (None, False, "", "false")
+
+
+def _is_edited(parsed: note.Parsed) -> bool:
+    return _says(parsed, "edited") or note.is_edited(parsed)
+
+
+def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any]) -> Iterator[str]:
+    meta = parsed.meta
+    if _says(parsed, "pinned"):
+        yield "pinned"
+    if _is_edited(parsed):
+        yield "edited"
+    if meta.get("success") is False or meta.get("exit_code") not in (None, 0):
+        yield "failed"
+    if meta.get("private"):
+        yield "private"
+    if meta.get("redacted"):
+        yield "redacted"
+    if _says(parsed, "staged"):
+        yield "staged"
+    if note.is_internal(path, facts["kind"]):
+        yield "internal"
+
+
+def path_tails(path: str) -> list[str]:
+    """Return the ends of a path by which it may be asked for: `src/api/a.py`, `api/a.py`, `a.py`, in lower case."""
+    parts = [part for part in path.lower().replace("\\", "/").split("/") if part not in ("", ".", "..", "~")]
+    return ["/".join(parts[i:]) for i in range(max(0, len(parts) - 6), len(parts))]
+
+
+def mentioned_files(text: str) -> Iterator[str]:
+    """Find file names and paths in running text, by their extensions; in time linear in the text."""
+    for found in _FILE_END.finditer(text):
+        if found[1].lower() not in _EXTENSIONS:
+            continue
+        start = found.start()
+        first = max(0, start - _MAX_PATH_CHARS)
+        while start > first and (text[start - 1] in _PATH_CHARS or text[start - 1].isalnum()):
+            start -= 1
+        name = text[start : found.end()]
+        if "://" not in text[max(0, start - 3) : start + 3] and not name.startswith("//"):
+            yield name.lstrip("./\\-@+~")

@@ -1,0 +1,141 @@
+"""Where the vault and the index may differ, and how: everywhere, at some paths, or in folders that changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.vault import disk
+from mdmem.vault.disk import WalkedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from mdmem.search.index.view import View
+
+
+class Seen(NamedTuple):
+    """What was found in a part of the vault.
+
+    entries: the notes there, possibly while they are being looked for. folders: the folders that were read so far.
+    within: where it was looked: whole folders
+        without what lies below them ("shallow"), paths and all below them ("deep"), or, when both are None,
+        the whole vault.
+    """
+
+    entries: Iterable[WalkedFile]
+    folders: list[str]
+    shallow: frozenset[str] | None = None
+    deep: tuple[str, ...] | None = None
+
+
+class Diff(NamedTuple):
+    """Where vault and index differ: files that are new or changed, and paths whose file is gone."""
+
+    files: list[WalkedFile]
+    gone: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.gone)
+
+
+def everywhere(root: str) -> Seen:
+    """Look at every file: one lstat each."""
+    folders: list[str] = []
+    return Seen(disk.walk(root, visited=folders), folders)
+
+
+def at_paths(root: str, paths: Iterable[str]) -> Seen:
+    """Look at these files, and at everything in and below these folders; they may be gone."""
+    relative = [found for found in (_relative(root, path) for path in paths) if found is not None]
+    entries: dict[str, WalkedFile] = {}
+    folders: list[str] = []
+    ours = os.path.exists(os.path.join(root, "mdmem.toml"))
+    for path in relative:
+        try:
+            found = os.lstat(os.path.join(root, path))
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            entries |= {entry.path: entry for entry in disk.walk(root, path, folders)}
+        elif stat.S_ISREG(found.st_mode) and disk.is_note_path(path, ours=ours):
+            entries[path] = WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+    return Seen(list(entries.values()), folders, deep=tuple(relative))
+
+
+def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
+    """Look into the folders whose time is not the one in `times`, and into new folders below them.
+
+    This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
+    """
+    changed = [folder for folder, time_ns in times.items() if folder_time(root, folder) != time_ns]
+    entries: list[WalkedFile] = []
+    folders: list[str] = []
+    for folder in changed:
+        if folder_time(root, folder) is not None:
+            entries += disk.walk(root, folder, folders, skip=times.keys())
+    return Seen(entries, folders, shallow=frozenset(changed))
+
+
+def folder_time(root: str, folder: str) -> int | None:
+    """Return when something was last added to, removed from or renamed in a folder, in ns; None: no such folder."""
+    try:
+        return os.lstat(f"{root}/{folder}").st_mtime_ns  # of hundreds of folders: `os.path.join` costs as much again
+    except (OSError, ValueError):
+        return None
+
+
+def differences(view: View | None, seen: Seen) -> Diff:
+    """Compare what was seen with what the index knows of the same part of the vault."""
+    if view is None:
+        return Diff(list(seen.entries), [])
+    known = _known(view, seen)
+    stamp = _stamps(view, whole=seen.shallow is None and seen.deep is None)
+    files = []
+    for entry in seen.entries:
+        note = known.pop(entry.path, None)
+        if note is None or stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
+            files.append(entry)
+    return Diff(files, list(known))
+
+
+def _stamps(view: View, *, whole: bool) -> Callable[[int], tuple[int, int, int]]:
+    """Return what tells a note's time, size and inode; `whole` when nearly all will be asked for."""
+    if not whole:
+        return lambda note: (view.number("mtime_ns", note), view.number("size", note), view.number("inode", note))
+    times, sizes, inodes = view.numbers("mtime_ns"), view.numbers("size"), view.numbers("inode")
+    return lambda note: (times[note], sizes[note], inodes[note])
+
+
+def _known(view: View, seen: Seen) -> dict[str, int]:
+    """Return the notes that the index has where it was looked, by path."""
+    if seen.shallow is not None:
+        return {view.path(note): note for folder in seen.shallow for note in view.members_of(folder)}
+    if seen.deep is not None:
+        return _below(view, seen.deep)
+    everything = zip(view.paths(), range(view.size), strict=True)
+    return dict(compress(everything, view.alive) if view.deleted else everything)
+
+
+def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
+    """Return the notes at these paths, and below those of them that are no notes themselves."""
+    notes: dict[str, int] = {}
+    for path in paths:
+        found = view.find(path)
+        if found is not None:
+            notes[path] = found
+        elif not disk.is_note_path(path, ours=False):
+            start = f"{path}/" if path else ""
+            inside = [folder for folder in view.folders if folder == path or folder.startswith(start)]
+            notes |= {view.path(note): note for folder in inside for note in view.members_of(folder)}
+    return notes
+
+
+def _relative(root: str, path: str) -> str | None:
+    """Return a path relative to the vault, POSIX; None when it lies outside."""
+    if os.path.isabs(path):
+        path = os.path.relpath(path, root)
+    parts = [part for part in path.replace(os.sep, "/").split("/") if part not in ("", ".")]
+    return None if ".." in parts else "/".join(parts)

@@ -1,0 +1,77 @@
+"""Notes that are not in the index yet, laid over it in memory for one search.
+
+A prompt comes when the notes of the turn before it are a second old. To index them is to load Whoosh, to wait
+for a lock and to write; to read a few of them once more at every prompt costs a tenth of that. They are
+indexed by whoever searches next with more time, or by the next prompt that finds too many of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.search.index import layout
+from mdmem.search.index.view import Leaf, View
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.search.index.document import Document
+    from mdmem.search.index.look import Diff
+
+MAX_NOTES = 16
+"""More notes than this are worth indexing."""
+
+
+class Terms:
+    """The posting lists of a few documents, as a dictionary of a segment gives them."""
+
+    def __init__(self, documents: list[Document]) -> None:
+        self._lists: dict[str, dict[str, tuple[list[int], list[int]]]] = {field: {} for field in layout.FIELDS}
+        for row, document in enumerate(documents):
+            for field, words in {**document.words, "facet": document.facets}.items():
+                for term, times in words.items():
+                    rows, weights = self._lists[field].setdefault(term, ([], []))
+                    rows.append(row)
+                    weights.append(times)
+
+    def count(self, field: str, term: str) -> int:
+        """Return in how many rows a term occurs."""
+        return len(self._lists[field].get(term, ((), ()))[0])
+
+    def postings(self, field: str, term: str) -> layout.Postings | None:
+        """Return a term's posting list."""
+        found = self._lists[field].get(term)
+        return layout.decode_postings(layout.encode_postings(*found)) if found else None
+
+    def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+        for term in sorted(self._lists[field]):
+            if term.startswith(prefix):
+                yield term, self.count(field, term)
+
+
+def overlay(view: View, root: str, diff: Diff) -> View | None:
+    """Return a view of the vault as it is: the index, without what changed, and what changed as it is now.
+
+    None: so much changed that the index should be brought up to date.
+    """
+    if len(diff.files) > MAX_NOTES:
+        return None
+    from mdmem.search.index import document
+
+    read = [(entry, disk.read_path(root, entry.path)) for entry in diff.files]
+    documents = [document.build(root, entry, data, mtime_ns=-1) for entry, data in read if data is not None]
+    hidden = {view.find(path) for path in (*diff.gone, *(entry.path for entry in diff.files))}
+    leaves = [
+        leaf._replace(
+            deleted=leaf.deleted | {note - leaf.start for note in hidden if note is not None and _in(leaf, note)}
+        )
+        for leaf in view.leaves
+    ]
+    table = layout.Table(memoryview(layout.encode_table([made.row for made in documents])), len(documents))
+    return View([*leaves, Leaf(view.size, Terms(documents), table, set())], {})
+
+
+def _in(leaf: Leaf, note: int) -> bool:
+    return leaf.start <= note < leaf.start + len(leaf.table)

@@ -1,0 +1,81 @@
+"""A note named by a person or an agent -> its path: by id, the beginning of an id, a citation, or a path."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from mdmem.errors import AmbiguousError, NotFoundError
+from mdmem.search.index import catchup
+from mdmem.search.index.store import current
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MIN_PREFIX_CHARS = 3
+
+
+def resolve(config: Config, reference: str) -> str:
+    """Return the vault-relative path of the note that `reference` names.
+
+    reference: an id, the beginning of one that no other note shares (3 characters or more), `mem:ID`, `[mem:ID]`,
+        a path, vault-relative or absolute, or the name of a file, as `[[wikilinks]]` have it.
+
+    Raises:
+        NotFoundError: when no note answers to it.
+        AmbiguousError: when more than one does.
+        BusyError: when another process is writing the index, and it must be made anew.
+    """
+    wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
+    path = _as_path(config, wanted)
+    if path is not None:
+        return path
+    try:
+        found = _by_id(config, wanted.lower())
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
+        catchup.rebuild(config)
+        found = _by_id(config, wanted.lower())
+    if not found:
+        catchup.update(config)
+        found = _by_id(config, wanted.lower())
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
+    names = ", ".join(found[:5])
+    raise AmbiguousError(f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path.")
+
+
+def _as_path(config: Config, wanted: str) -> str | None:
+    path = os.path.relpath(wanted, config.vault) if os.path.isabs(wanted) else wanted
+    path = path.replace(os.sep, "/").removeprefix("./")
+    for candidate in (path, f"{path}.md"):
+        if candidate.endswith((".md", ".markdown")) and disk.read_path(config.vault, candidate) is not None:
+            return candidate
+    return None
+
+
+def _by_id(config: Config, wanted: str) -> list[str]:
+    view = current(config)
+    if view is None or not wanted:
+        return []
+    exact = view.notes("facet", f"id:{wanted}")
+    if not exact and len(wanted) >= MIN_PREFIX_CHARS:
+        terms = view.starting_with("facet", f"id:{wanted}", limit=100)
+        exact = {note for term in terms for note in view.notes("facet", term)}
+    return sorted(view.path(note) for note in exact) or _by_name(view, wanted.partition("|")[0].partition("#")[0])
+
+
+def _by_name(view: View, wanted: str) -> list[str]:
+    """Return the notes whose file has this name, or a path that ends so, without its ending."""
+    tail = wanted.removesuffix(".md").lstrip("/")
+    alive = (
+        (view.path(number), number)
+        for number in view.all
+        if view.name(number)[:1].lower() == tail.rpartition("/")[2][:1]
+    )
+    return sorted(path for path, _ in alive if f"/{path}".lower().rpartition(".")[0].endswith(f"/{tail}"))

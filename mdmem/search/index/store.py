@@ -1,0 +1,165 @@
+"""The index of a vault on disk, opened for reading: one generation at a time, each opened anew.
+
+Files are read through memory maps, so that opening costs the same whatever their size, and a reader keeps
+what it has open when a writer removes it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem import files, system
+from mdmem.errors import ConfigError
+from mdmem.search.index import contents, layout
+from mdmem.search.index.dictionary import Dictionary
+from mdmem.search.index.layout import DamagedError
+from mdmem.search.index.view import Leaf, View
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.search.index.contents import Segment
+
+_TRIES = 20
+
+_views: dict[str, View] = {}
+
+
+def current(config: Config) -> View | None:
+    """Return the newest generation of a vault's index, opened once and kept while nothing newer is published.
+
+    None: there is no index.
+
+    Raises:
+        DamagedError: when it cannot be read.
+    """
+    folder = config.index_dir
+    view = _views.get(folder)
+    if view is None or not _holds(folder, view):
+        _views.pop(folder, None)
+        view = open_view(folder)
+        if view is not None:
+            _views[folder] = view
+    return view
+
+
+def open_view(folder: str, *, verify: bool = False) -> View | None:
+    """Open the newest generation of the index in a folder; None when there is none.
+
+    verify: check the whole of every file, and not only its size and time.
+
+    Raises:
+        DamagedError: when it is not what was written.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _open(folder, verify=verify)
+        except FileNotFoundError:
+            continue  # a writer published a newer generation, and removed this one's files
+        except (DamagedError, OSError):
+            raise
+        except Exception as error:  # whatever a damaged file makes a reader do
+            raise DamagedError(f"it cannot be read ({error!r:.200})") from error
+    raise DamagedError("some of its files are missing")
+
+
+def _open(folder: str, *, verify: bool) -> View | None:
+    try:
+        stamp = _stamp(folder, contents.NAME)
+    except FileNotFoundError:
+        return None
+    found = contents.load(folder)
+    if found is None:
+        return None
+    _check_owner(folder)
+    known, parts = _parts.get(folder, {}), {}
+    leaves = []
+    start = 0
+    for segment in found.segments:
+        stamps = {f"{segment.name}{extension}": _stamp(folder, segment.name + extension) for extension in segment.files}
+        part = known.get(segment.name)
+        if part is None or part.stamps != stamps or verify:
+            terms = Dictionary(_map(folder, segment, ".terms", verify=verify))
+            table = layout.Table(_map(folder, segment, ".rows", verify=verify), segment.count)
+            part = _Part(terms, table, stamps)
+        parts[segment.name] = part
+        leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
+        start += segment.count
+    _parts[folder] = parts
+    files = {contents.NAME: stamp} | {name: at for part in parts.values() for name, at in part.stamps.items()}
+    return View(leaves, files)
+
+
+class _Part(NamedTuple):
+    """A segment as it was opened, kept for the next generation that has it: what is in its files never changes."""
+
+    terms: Dictionary
+    table: layout.Table
+    stamps: dict[str, tuple[int, int, int]]
+
+
+_parts: dict[str, dict[str, _Part]] = {}
+
+
+def _map(folder: str, segment: Segment, extension: str, *, verify: bool) -> memoryview:
+    """Map a file into memory. Its checksum is looked at when `verify` says so, and when somebody touched it."""
+    size, checksum, mtime_ns = segment.files[extension]
+    with open(os.path.join(folder, segment.name + extension), "rb") as file:
+        found = os.fstat(file.fileno())
+        if found.st_size != size:
+            raise DamagedError(f"a file of it has {found.st_size} bytes and not {size}")
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
+    if (verify or found.st_mtime_ns != mtime_ns) and zlib.crc32(data) != checksum:
+        raise DamagedError("a file of it is not what was written")
+    return data
+
+
+def _holds(folder: str, view: View) -> bool:
+    """Return whether a view is still the newest generation, in files that nobody has touched.
+
+    A file that is cut short under a memory map ends the process that reads it: this is asked before each use.
+    """
+    try:
+        _check_owner(folder)
+        return all(_stamp(folder, name) == stamp for name, stamp in view.files.items())
+    except (OSError, DamagedError):
+        return False
+
+
+def _stamp(folder: str, name: str) -> tuple[int, int, int]:
+    found = os.stat(os.path.join(folder, name))
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _check_owner(folder: str) -> None:
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or not system.own(found, 0o022):
+        raise DamagedError("others can write in its folder")
+    if not files.is_private(os.path.dirname(folder)):
+        raise DamagedError("the folder above it is not the user's alone")
+
+
+def own_folder(folder: str) -> None:
+    """Make sure that the folder for an index is there, the user's own, and closed to others.
+
+    Raises:
+        ConfigError: when it is somebody else's.
+    """
+    os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
+    if os.path.dirname(folder) and not files.is_private(os.path.dirname(folder)):
+        raise ConfigError(f"{os.path.dirname(folder)} is open to other users, so no index is kept in it. Remove it.")
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or not system.own(found):
+        raise ConfigError(f"{folder} is not a folder of yours, so that no index is kept in it. Remove it.")
+    if not system.own(found, 0o022):
+        for name in os.listdir(folder):  # others could write here: what is there may be theirs
+            os.unlink(os.path.join(folder, name))
+    if not system.own(found, 0o077):
+        os.chmod(folder, 0o700)

@@ -1,0 +1,100 @@
+"""Links and tags that people write into a text: `[[wikilinks]]`, Markdown links, citations, `#tags`.
+
+What stands in code is no link: a shell's `[[ -f x ]]` and a color `#ffffff` are left alone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINKS = 200
+"""So many links, and tags, of one text are known."""
+_WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
+_MARKDOWN = re.compile(r"\]\((?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
+_CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"(`+)(?:(?!\1)[^\n])*?\1")
+_TAG = re.compile(r"(?<![\w&#/`(\[])#([^\W\d_][\w/-]{0,63})", re.UNICODE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|/")
+
+
+class WrittenLink(NamedTuple):
+    """A link as it was written. target: what it names. how: "wiki", "markdown" or "id". line: where, from 1."""
+
+    target: str
+    how: str
+    line: int
+
+
+def without_code(text: str) -> list[str]:
+    """Return the lines of a text, those of code empty, and code inside a line replaced by spaces."""
+    made: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if fence:
+            if found and found[1].startswith(fence) and not line[found.end() :].strip():
+                fence = ""
+            made.append("")
+        elif found:
+            fence = found[1]
+            made.append("")
+        else:
+            made.append(_CODE.sub(" ", line[:4000]) if "`" in line else line[:4000])
+    return made
+
+
+def written(text: str) -> Iterator[WrittenLink]:
+    """Yield the links of a text that lead to other notes or files; not those that lead out of the vault."""
+    count = 0
+    for number, line in enumerate(without_code(text), 1):
+        for one in _of_line(line, number) if "[" in line or "mem:" in line else ():
+            yield one
+            count += 1
+            if count >= MAX_LINKS:
+                return
+
+
+def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
+    for found in _WIKI.finditer(line):
+        if found[1].strip():
+            yield WrittenLink(found[1].strip(), "wiki", number)
+    for found in _MARKDOWN.finditer(line):
+        target = (found[1] or found[2]).partition("#")[0].strip()
+        if target and not _SCHEME.match(target):
+            yield WrittenLink(unquote(target), "markdown", number)
+    for found in _CITED.finditer(line):
+        yield WrittenLink(found[1], "id", number)
+
+
+def tags(text: str) -> list[str]:
+    """Return the inline tags of a text, each once, without their number sign."""
+    found: dict[str, None] = {}
+    for line in without_code(text):
+        if "#" in line:
+            found |= dict.fromkeys(tag.rstrip("/-") for tag in _TAG.findall(line))
+    return list(found)[:MAX_LINKS]
+
+
+def key(one: WrittenLink, folder: str) -> str:
+    """Return what a link is found by: an id, a path in the vault, or a file's name without its ending.
+
+    folder: of the note that holds it, vault-relative.
+    """
+    if one.how == "id":
+        return one.target
+    target = one.target.lower()
+    if one.how == "markdown":
+        return stem(posixpath.normpath(posixpath.join(folder.lower(), target)))
+    return stem(target) if "/" in target else stem(target).rpartition("/")[2]
+
+
+def stem(path: str) -> str:
+    """Return a path without the ending of a note."""
+    return path.removesuffix(".md").removesuffix(".markdown")

@@ -1,0 +1,1 @@
+"""Searching what the user said: a language like SQLite's FTS5, and what it matches among the prompts."""

@@ -1,0 +1,245 @@
+"""The language of prompt search, as people know it from FTS5, read into a tree.
+
+`AND`, `OR`, `NOT` (in capitals), `NEAR(a b, 5)`, "phrases", beginnings such as `pars*`, `^first`, parentheses,
+`prompt_text:` and `prompt:3`. Words side by side must all occur; of plain words without any operator, some do when
+no prompt has all. What cannot be read is a problem with a hint, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from mdmem.search.query import KEYS
+from mdmem.search.text import analysis
+
+TIMES = ("since", "until", "on")
+NEAR_TOKENS = 10
+"""How many words may lie between the parts of a NEAR that names no number, as in FTS5."""
+MAX_DEPTH = 40
+
+_TOKEN = re.compile(
+    r'(?P<phrase>\^?[+-]?"(?:[^"]|"")*"\*?)|(?P<near>NEAR\s*\()|(?P<open>[+-]?\()|(?P<close>\))|(?P<comma>,)'
+    r'|(?P<column>prompt_text\s*:)|(?P<filter>-?[A-Za-z]+:(?:"[^"]*"|[^\s()"]+))|(?P<word>[^\s()",]+(?:\([^()\s]*\))*)'
+    r"|(?P<space>\s+)|(?P<odd>.)",
+    re.DOTALL,
+)
+
+
+class PromptTerm(NamedTuple):
+    """A node of the tree.
+
+    op: word, phrase, prefix, first (a phrase that begins a prompt), near, prompt, and, or, not. text: of a leaf.
+    parts: what is below; of a `not` the second is left out, and the first may be missing. number: of `near` how many
+    words may lie between, of `prompt` which one.
+    """
+
+    op: str
+    text: str = ""
+    parts: tuple[PromptTerm, ...] = ()
+    number: int = 0
+
+
+class PromptQuery(NamedTuple):
+    """What was asked. tree: None asks for all. filters: key, value, and False for one to leave out.
+
+    plain: whether it is words alone, without any operator. problem: why it cannot be read, else "".
+    """
+
+    tree: PromptTerm | None = None
+    filters: tuple[tuple[str, str, bool], ...] = ()
+    plain: bool = True
+    hints: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class _ProblemError(Exception):
+    """Why a query cannot be read."""
+
+
+def parse(text: str) -> PromptQuery:
+    """Read a query; what is not understood is its `problem`."""
+    reader = _PromptReader(text)
+    try:
+        tree = reader.whole()
+    except _ProblemError as error:
+        return PromptQuery(problem=f"{error} Put text that is no operator in quotes.", plain=False)
+    return PromptQuery(tree, tuple(reader.filters), reader.plain, tuple(reader.hints))
+
+
+def leaves(tree: PromptTerm | None) -> list[PromptTerm]:
+    """Return the leaves that a prompt should have, without those that it must not have."""
+    if tree is None or tree.op == "prompt":
+        return []
+    if tree.op == "not":
+        return leaves(tree.parts[0]) if len(tree.parts) == 2 else []
+    return [leaf for part in tree.parts for leaf in leaves(part)] if tree.parts else [tree]
+
+
+class _PromptReader:
+    """Recursive descent: OR binds least, then AND, then NOT, then words side by side."""
+
+    def __init__(self, text: str) -> None:
+        if text.count('"') % 2:
+            text += '"' if text.endswith(' "') else ""
+        self._tokens = [
+            (str(found.lastgroup), found[0]) for found in _TOKEN.finditer(text) if found.lastgroup != "space"
+        ]
+        self._at = 0
+        self._depth = 0
+        self.filters: list[tuple[str, str, bool]] = []
+        self.hints: list[str] = []
+        self.plain = True
+
+    def whole(self) -> PromptTerm | None:
+        tree = self._either() if self._tokens else None
+        if self._at < len(self._tokens):
+            raise _ProblemError(f"The {self._tokens[self._at][1]!r:.40} there has nothing that it belongs to.")
+        return tree
+
+    def _peek(self) -> tuple[str, str]:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "")
+
+    def _operator(self, name: str) -> bool:
+        if self._peek() != ("word", name):
+            return False
+        self._at += 1
+        self.plain = False
+        return True
+
+    def _either(self) -> PromptTerm | None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _ProblemError(f"Parentheses lie more than {MAX_DEPTH} deep.")
+        tree = self._both()
+        while self._operator("OR"):
+            tree = PromptTerm("or", parts=(self._left(tree, "OR"), self._right(self._both(), "OR")))
+        self._depth -= 1
+        return tree
+
+    def _both(self) -> PromptTerm | None:
+        tree = self._without()
+        while self._operator("AND"):
+            tree = PromptTerm("and", parts=(self._left(tree, "AND"), self._right(self._without(), "AND")))
+        return tree
+
+    def _without(self) -> PromptTerm | None:
+        tree = self._side_by_side()
+        while self._operator("NOT"):
+            gone = self._right(self._side_by_side(), "NOT")
+            tree = PromptTerm("not", parts=(tree, gone) if tree else (gone,))
+        return tree
+
+    @staticmethod
+    def _left(tree: PromptTerm | None, name: str) -> PromptTerm:
+        if tree is None:
+            raise _ProblemError(f"{name} needs something before it.")
+        return tree
+
+    @staticmethod
+    def _right(tree: PromptTerm | None, name: str) -> PromptTerm:
+        if tree is None:
+            raise _ProblemError(f"{name} needs something after it that is looked for in the text.")
+        return tree
+
+    def _side_by_side(self) -> PromptTerm | None:
+        tree: PromptTerm | None = None
+        while self._peek()[0] not in ("end", "close") and self._peek() not in _OPERATORS:
+            sign, term = self._term()
+            if term is not None and sign == "-":
+                tree = PromptTerm("not", parts=(tree, term) if tree else (term,))
+            elif term is not None:
+                tree = PromptTerm("and", parts=(tree, term)) if tree else term
+        return tree
+
+    def _term(self) -> tuple[str, PromptTerm | None]:
+        kind, text = self._peek()
+        self._at += 1
+        if kind == "comma":
+            return "", None
+        if kind == "odd":
+            raise _ProblemError('A " is never closed.')
+        if kind == "word":
+            return self._word(text)
+        self.plain = False
+        if kind == "phrase":
+            return self._phrase(text)
+        if kind == "near":
+            return "", self._near()
+        if kind == "open":
+            return text[0], self._group()
+        if kind == "column":
+            sign, term = self._term() if self._peek()[0] in ("word", "phrase", "open", "near") else ("", None)
+            return sign, self._right(term, "prompt_text:")
+        return self._filter(text)
+
+    def _group(self) -> PromptTerm:
+        tree = self._either()
+        if self._peek()[0] != "close":
+            raise _ProblemError("A ( is never closed.")
+        self._at += 1
+        if tree is None:
+            raise _ProblemError("There is nothing between ( and ).")
+        return tree
+
+    def _word(self, text: str) -> tuple[str, PromptTerm | None]:
+        sign = text[0] if text[0] in "+-" and text[1:2].isalnum() else ""
+        word = text[len(sign) :]
+        self.plain = self.plain and not sign
+        if word[:1] == "^" and analysis.words(word):
+            self.plain = False
+            return sign, PromptTerm("first", word[1:])
+        if word.endswith("*") and len(analysis.words(word)) == 1:
+            self.plain = False
+            return sign, PromptTerm("prefix", word[:-1])
+        found = analysis.words(word)
+        if not found:
+            return "", None
+        if word.lower() == "not" and self._at > 1 and self._peek()[0] != "end":
+            self.hints.append("`not` is a word here; write NOT in capitals to leave out what follows it.")
+        return sign, PromptTerm("word" if len(found) == 1 else "phrase", word)
+
+    def _phrase(self, text: str) -> tuple[str, PromptTerm | None]:
+        first, begins = text[0] == "^", text.endswith("*")
+        bare = text.lstrip("^").rstrip("*")
+        sign = bare[0] if bare[0] in "+-" else ""
+        phrase = bare[len(sign) :].strip('"').replace('""', '"')
+        if not analysis.words(phrase):
+            return "", None
+        return sign, PromptTerm("first" if first else "prefix" if begins else "phrase", phrase)
+
+    def _near(self) -> PromptTerm:
+        parts: list[PromptTerm] = []
+        number = NEAR_TOKENS
+        while self._peek()[0] in ("word", "phrase"):
+            _, term = self._term()
+            parts += [term] if term else []
+        if self._peek()[0] == "comma":
+            self._at += 1
+            kind, text = self._peek()
+            if kind != "word" or not (text.isascii() and text.isdigit()):
+                raise _ProblemError("NEAR takes a number after its comma, as in NEAR(date parser, 5).")
+            number = min(int(text[:6]), 10_000)
+            self._at += 1
+        if self._peek()[0] != "close" or not parts:
+            raise _ProblemError("NEAR takes words or phrases, and a number after a comma: NEAR(date parser, 5).")
+        self._at += 1
+        return PromptTerm("near", parts=tuple(parts), number=number)
+
+    def _filter(self, text: str) -> tuple[str, PromptTerm | None]:
+        sign, bare = (text[0], text[1:]) if text[0] == "-" else ("", text)
+        key, _, value = bare.partition(":")
+        value, key = value.strip('"'), key.lower()
+        if key == "prompt":
+            if not (value.isascii() and value.isdigit()):
+                raise _ProblemError(f"prompt: takes a number, as in prompt:3, not {value!r:.40}.")
+            return sign, PromptTerm("prompt", number=int(value[:9]))
+        if key in (*KEYS, *TIMES):
+            self.filters.append((key, value, not sign))
+            return "", None
+        if analysis.words(value):
+            self.hints.append(f"There is no filter `{key}:`; `{bare:.40}` is searched as text.")
+        return sign, PromptTerm("phrase", bare)
+
+
+_OPERATORS = [("word", name) for name in ("AND", "OR", "NOT")]

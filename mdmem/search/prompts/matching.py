@@ -1,0 +1,173 @@
+"""Which prompts a query of the prompt language matches: sets from the index, decided by the text where it must be."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from mdmem.search import select, snippet
+from mdmem.search.text import analysis
+from mdmem.vault import disk, people
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.search.index.view import View
+    from mdmem.search.prompts.language import PromptTerm
+
+FIELD = "body"
+_PUNCTUATION = re.compile(r"\W+")
+
+
+class PromptMatcher:
+    """Matches trees among the given prompts of a view. root: the vault. among: the prompts' numbers there."""
+
+    def __init__(self, view: View, root: str, among: set[int]) -> None:
+        self._view = view
+        self._root = root
+        self.among = among
+        self._texts: dict[int, list[str]] = {}
+
+    def matching(self, tree: PromptTerm) -> set[int]:
+        """Return the prompts that a tree matches."""
+        return _OPS[tree.op](self, tree)
+
+    def every(self, words: Iterable[str]) -> set[int]:
+        """Return the prompts that have all of these words, function words aside."""
+        terms = analysis.query_terms(" ".join(words))
+        return self._with_terms(terms)
+
+    def some(self, words: Iterable[str]) -> set[int]:
+        """Return the prompts that have any of these words."""
+        return set().union(*(self._with_terms([term]) for term in analysis.query_terms(" ".join(words))))
+
+    def text(self, number: int) -> list[str]:
+        """Return a prompt's words, as they stand there, in lower case."""
+        if number not in self._texts:
+            self._texts[number] = _flat(body(self._root, self._view.path(number)))
+        return self._texts[number]
+
+    def _word(self, tree: PromptTerm) -> set[int]:
+        return self._with_terms(analysis.terms(tree.text)[:1])
+
+    def _with_terms(self, terms: Iterable[str]) -> set[int]:
+        found = [self._view.notes(FIELD, term) & self.among for term in terms]
+        return set.intersection(*found) if found else set()
+
+    def _decided(self, candidates: set[int], holds: Callable[[list[str]], bool]) -> set[int]:
+        return {number for number in candidates if holds(self.text(number))}
+
+    def _phrase(self, tree: PromptTerm) -> set[int]:
+        wanted = _flat(tree.text)
+        unspaced = analysis.is_unspaced("".join(wanted))
+        return self._decided(
+            self._with_terms(analysis.terms(tree.text)),
+            (lambda text: "".join(wanted) in "".join(text)) if unspaced else lambda text: bool(_starts(text, wanted)),
+        )
+
+    def _first(self, tree: PromptTerm) -> set[int]:
+        wanted = _flat(tree.text)
+        return self._decided(self._with_terms(analysis.terms(tree.text)), lambda text: text[: len(wanted)] == wanted)
+
+    def _prefix(self, tree: PromptTerm) -> set[int]:
+        *before, last = _flat(tree.text)
+        terms = select.prefix_terms(self._view, last)
+        candidates = set().union(*(self._view.notes(FIELD, term) for term in terms)) & self.among
+
+        def holds(text: list[str]) -> bool:
+            places = range(len(text) - len(before))
+            return any(
+                text[at : at + len(before)] == before and text[at + len(before)].startswith(last) for at in places
+            )
+
+        return self._decided(candidates, holds)
+
+    def _near(self, tree: PromptTerm) -> set[int]:
+        wanted = [(_flat(part.text), part.op == "word") for part in tree.parts]
+        terms = [term for part in tree.parts if part.op != "prefix" for term in analysis.terms(part.text)[:1]]
+        return self._decided(
+            self._with_terms(terms), lambda text: _near([_places(text, *each) for each in wanted], wanted, tree.number)
+        )
+
+    def _prompt(self, tree: PromptTerm) -> set[int]:
+        return {number for number in self.among if self._view.facts(number).get("prompt") == tree.number}
+
+    def _both(self, tree: PromptTerm) -> set[int]:
+        return reduce(set.__and__, (self.matching(part) for part in tree.parts))
+
+    def _either(self, tree: PromptTerm) -> set[int]:
+        return reduce(set.__or__, (self.matching(part) for part in tree.parts))
+
+    def _without(self, tree: PromptTerm) -> set[int]:
+        *kept, gone = tree.parts
+        return (self.matching(kept[0]) if kept else self.among) - self.matching(gone)
+
+
+class TitleMatcher(PromptMatcher):
+    """Matches titles and nothing else: for who may not be shown what the text says."""
+
+    def text(self, number: int) -> list[str]:
+        """Return the words of a prompt's title."""
+        return _flat(str(self._view.facts(number)["title"]))
+
+    def _with_terms(self, terms: Iterable[str]) -> set[int]:
+        wanted = set(terms)
+        titles = ((number, str(self._view.facts(number)["title"])) for number in self.among)
+        return {number for number, title in titles if wanted and wanted <= set(analysis.terms(title))}
+
+    def _prefix(self, tree: PromptTerm) -> set[int]:
+        *before, last = _flat(tree.text)
+        return self._decided(self.among, lambda text: _begins(text, before, last))
+
+
+_OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
+    "word": lambda matcher, tree: matcher._word(tree),
+    "phrase": lambda matcher, tree: matcher._phrase(tree),
+    "first": lambda matcher, tree: matcher._first(tree),
+    "prefix": lambda matcher, tree: matcher._prefix(tree),
+    "near": lambda matcher, tree: matcher._near(tree),
+    "prompt": lambda matcher, tree: matcher._prompt(tree),
+    "and": lambda matcher, tree: matcher._both(tree),
+    "or": lambda matcher, tree: matcher._either(tree),
+    "not": lambda matcher, tree: matcher._without(tree),
+}
+
+
+def body(root: str, path: str) -> str:
+    """Read a prompt's text, without what is private in it."""
+    return snippet.body_of(people.quoted(root, (disk.read_path(root, path) or b"").decode("utf-8", "replace"))).strip()
+
+
+def _flat(text: str) -> list[str]:
+    return _PUNCTUATION.sub(" ", normalize("NFKC", text).lower()).split()
+
+
+def _starts(text: list[str], wanted: list[str]) -> list[int]:
+    return [at for at in range(len(text) - len(wanted) + 1) if text[at : at + len(wanted)] == wanted]
+
+
+def _begins(text: list[str], before: list[str], last: str) -> bool:
+    """Return whether a word that begins with `last` follows the words `before`."""
+    ends = (at for at in range(len(before), len(text)) if text[at].startswith(last))
+    return any(text[at - len(before) : at] == before for at in ends)
+
+
+def _places(text: list[str], wanted: list[str], stemmed: bool) -> list[int]:
+    """Return where a part of NEAR stands; a bare word in any form that has its stem."""
+    if not stemmed:
+        return _starts(text, wanted)
+    terms = analysis.terms(" ".join(wanted))[:1]
+    return [at for at, word in enumerate(text) if analysis.terms(word)[:1] == terms]
+
+
+def _near(places: list[list[int]], wanted: list[tuple[list[str], bool]], number: int) -> bool:
+    """Return whether all parts stand so close that at most `number` words lie between the first and the last."""
+    for part, starts in enumerate(places):
+        for start in starts:
+            after = [min((at for at in other if at >= start), default=None) for other in places]
+            last = [at for at in after if at is not None]
+            if len(last) == len(places) and max(last) - (start + len(wanted[part][0])) <= number:
+                return True
+    return False

@@ -1,0 +1,211 @@
+"""The query language of people: words, "phrases", +must, -not, begin*, and filters such as `kind:prompt since:2w`.
+
+Anything can be typed, pasted errors and half sentences included: what is no operator is words, and what looks
+like one but is not is searched as words too, with a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
+"""Filters whose values are texts; several values, by commas, are alternatives."""
+STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
+_TIMES = ("since", "until", "on")
+_SYNONYMS = {
+    "kinds": "kind", "type": "kind", "projects": "project", "tools": "tool", "files": "file", "path": "file",
+    "tags": "tag", "agents": "agent", "after": "since", "before": "until", "from": "since", "date": "on",
+}  # fmt: skip
+
+
+class Filter(NamedTuple):
+    """A condition on a note's front matter. values: alternatives, in lower case. wanted: False for `-kind:prompt`."""
+
+    key: str
+    values: tuple[str, ...]
+    wanted: bool = True
+
+
+class Query(NamedTuple):
+    """What was asked.
+
+    words: ranked, none of them required. phrases: text that must occur as it stands. must, must_not: words and
+    phrases that have to occur, or must not. prefixes: beginnings of words, one of which must occur for each.
+    since, until: seconds since 1970; notes from `since` on and before `until`. hints: sentences for the user.
+    typed: the query as it was typed.
+    """
+
+    words: str = ""
+    phrases: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    since: float | None = None
+    until: float | None = None
+    hints: tuple[str, ...] = ()
+    typed: str = ""
+
+    @property
+    def text(self) -> str:
+        """All that is ranked by: the words, and what must occur."""
+        return " ".join([self.words, *self.phrases, *self.must])
+
+
+_OPERATORS = r'(?P<sign>[+-]?)(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))|(?P<other>\S+)'
+
+
+def parse(text: str, now: datetime | None = None) -> Query:
+    """Read a query; never raises.
+
+    now: an aware time, against which `since:2w` and `on:yesterday` are reckoned; its zone says when days begin.
+    """
+    reader = _Reader(now)
+    typed = text
+    if text.count('"') % 2:
+        reader.hints.append('A " is not closed: its words are searched one by one.')
+        text = text.replace('"', " ")
+    for token in re.finditer(_OPERATORS, text):
+        reader.take(token)
+    return reader.query()._replace(typed=typed)
+
+
+def with_filters(query: Query, now: datetime | None = None, **given: str | Iterable[str] | None) -> Query:
+    """Add filters that were given as options: `kind="prompt"`, `tag=["a", "b"]`, `since="2w"`; None is no filter.
+
+    A value that cannot be read leaves a hint, as in the language itself.
+    """
+    reader = _Reader(now)
+    for key, value in given.items():
+        for text in [value] if isinstance(value, str) else value or ():
+            if not reader.filter(key, text, wanted=True):
+                reader.hints.append(reader.refusal(key, text))
+    added = reader.query()
+    return query._replace(
+        filters=query.filters + added.filters,
+        since=_tighter(max, query.since, added.since),
+        until=_tighter(min, query.until, added.until),
+        hints=query.hints + added.hints,
+    )
+
+
+def _tighter(choose: Callable[[float, float], float], a: float | None, b: float | None) -> float | None:
+    return b if a is None else a if b is None else choose(a, b)
+
+
+class _Reader:
+    """What has been read of a query so far."""
+
+    def __init__(self, now: datetime | None) -> None:
+        self._now = now
+        self._words: list[str] = []
+        self._phrases: list[str] = []
+        self._must: list[str] = []
+        self._must_not: list[str] = []
+        self._prefixes: list[str] = []
+        self._filters: list[Filter] = []
+        self._since: float | None = None
+        self._until: float | None = None
+        self.hints: list[str] = []
+
+    def query(self) -> Query:
+        """Return the whole."""
+        return Query(
+            " ".join(self._words),
+            tuple(self._phrases),
+            tuple(self._must),
+            tuple(self._must_not),
+            tuple(self._prefixes),
+            tuple(self._filters),
+            self._since,
+            self._until,
+            tuple(self.hints),
+        )
+
+    def take(self, token: re.Match[str]) -> None:
+        """Take the next token."""
+        sign, key, phrase, word = token["sign"], token["key"], token["phrase"], token["word"]
+        value = phrase if phrase is not None else word
+        if value is None:
+            self._words.append(token[0])
+        elif key and self._is_filter(key, value, sign):
+            return
+        elif key:
+            self._words.append(token[0].replace('"', " "))
+        elif phrase is not None:
+            self._take_phrase(sign, phrase)
+        else:
+            self._take_word(sign, word)
+
+    def _is_filter(self, key: str, value: str, sign: str) -> bool:
+        key = key.lower()
+        known = key in KEYS or key in _TIMES
+        if known and value and self.filter(key, value, wanted=sign != "-"):
+            return True
+        if known:
+            self.hints.append(self.refusal(key, value))
+        elif key in _SYNONYMS:
+            self.hints.append(f"`{key}:` is searched as a word; the filter is called `{_SYNONYMS[key]}:`.")
+        return False
+
+    def filter(self, key: str, value: str, *, wanted: bool) -> bool:
+        """Add a filter; False when its value cannot be read."""
+        if key in _TIMES:
+            span = self._span(key, value)
+            if span is None or not wanted:
+                return False
+            if key in ("since", "on"):
+                self._since = _tighter(max, self._since, span[0])
+            if key in ("until", "on"):
+                self._until = _tighter(min, self._until, span[1])
+            return True
+        values = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+        if key not in KEYS or not values or (key == "is" and not set(values) <= set(STATES)):
+            return False
+        self._filters.append(Filter(key, values, wanted))
+        return True
+
+    def _span(self, key: str, value: str) -> tuple[float, float] | None:
+        from datetime import datetime
+
+        from mdmem.search import when
+
+        now = self._now or datetime.now().astimezone()
+        span = when.span(value, now)
+        if span is not None and key == "on" and span[0] == span[1]:
+            return when.day_of(span[0], now)
+        return span
+
+    def refusal(self, key: str, value: str) -> str:
+        """Return why a filter was not taken, and what it takes."""
+        if not value:
+            return f"`{key}:` needs a value, without a space after the colon."
+        if key in _TIMES:
+            from mdmem.search import when
+
+            return when.UNREAD.format(value)
+        if key == "is":
+            return f"`is:{value:.40}` is unknown. Known states: {', '.join(STATES)}."
+        return f"Unknown filter `{key}:{value:.40}`."
+
+    def _take_phrase(self, sign: str, phrase: str) -> None:
+        if not phrase.strip():
+            return
+        (self._must_not if sign == "-" else self._phrases).append(phrase)
+
+    def _take_word(self, sign: str, word: str) -> None:
+        if sign and not word[0].isalpha():  # `--force`, `-1`, `+/-`, a list's dash: no operators
+            self._words.append(f"{sign}{word}")
+        elif sign:
+            (self._must if sign == "+" else self._must_not).append(word)
+        elif len(word) > 2 and word.endswith("*") and word[:-1].replace("_", "a").replace("-", "a").isalnum():
+            self._prefixes.append(word[:-1])
+        else:
+            if word.endswith(":") and word[:-1].lower() in (*KEYS, *_TIMES):
+                self.hints.append(self.refusal(word[:-1], ""))
+            self._words.append(word)

@@ -1,0 +1,233 @@
+"""The order of notes for a question: BM25F over four fields, and what stands around a note.
+
+A note is rarely found by its own words alone. "In June!" answers a question whose words are in the note
+before it, and a session is about something that no single note of it says. So a note's neighbours in a
+numbered sequence count as a fifth field, and the folder it lies in adds what it scores as a whole. Both are
+computed from the posting lists that are read anyway, and cost nothing in the index.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import nlargest
+from itertools import repeat
+from math import log
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.text import analysis
+from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.search.units import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from mdmem.search.index.view import View
+
+FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
+"""What a match in each field counts. A title mostly repeats the body; people, tools and tags are named on purpose."""
+TITLES = {"prompt": 1.0, "response": 1.0}
+"""What a match in the title counts in notes of these kinds: there it says what the whole is about."""
+K = 1.2
+B = 0.75
+CONTEXT = 0.4
+PARENT = 0.8
+"""What the folder of a note counts, whatever it is."""
+SESSION_PARENT = 0.4
+"""What the folder counts that is an agent's session: its notes repeat each other."""
+COORDINATION = 0.5
+"""The share of a note's score that depends on how many of the words it matches."""
+REACH = 2
+"""How many notes before and after count as context."""
+POOL = 120
+"""Of how many of the best notes the context is looked at."""
+MIN_UNITS = 8
+MAX_POSTINGS = 2000
+"""Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
+
+_Number = TypeVar("_Number", int, float)
+
+
+def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
+    """Choose the words that say most for what they cost: the rarest. Words that no note has are left out."""
+    costs = [(_cost(view, unit), place, unit) for place, unit in enumerate(asked)]
+    taken: list[tuple[int, Unit]] = []
+    spent = 0
+    for cost, place, unit in sorted(item for item in costs if item[0]):
+        if len(taken) >= MIN_UNITS and spent + cost > max_postings:
+            break
+        spent += cost
+        taken.append((place, unit))
+    return [unit for _, unit in sorted(taken)]
+
+
+def _cost(view: View, unit: Unit) -> int:
+    return sum(
+        view.count("body", term) or view.count("meta", term) or view.count("title", term) or view.count("date", term)
+        for term, _ in unit.terms
+    )
+
+
+class _Match(NamedTuple):
+    """Where one unit is found: what it gives each note and each folder, and how often it is in each note's body."""
+
+    notes: dict[int, float]
+    folders: dict[int, float]
+    body: dict[int, int]
+    rarity: float
+
+
+def scores(
+    view: View,
+    asked: Collection[Unit],
+    *,
+    among: Collection[int] | None = None,
+    prior: Callable[[int], float] = lambda _: 1.0,
+    surroundings: bool = True,
+) -> dict[int, float]:
+    """Return every note that has one of the words a score; other notes are not in the answer.
+
+    among: only these notes are in the answer. prior: what a note's score is multiplied by, whatever was asked; of
+    the best `POOL` notes only. surroundings: whether neighbours and folders count.
+    """
+    matches = [_match(view, unit) for unit in asked]
+    total: dict[int, float] = {}
+    covered: Counter[int] = Counter()
+    folders: dict[int, float] = {}
+    for match in matches:
+        _add(total, match.notes)
+        covered.update(match.notes.keys())
+        _add(folders, match.folders if surroundings else {})
+    if among is not None:
+        total = {note: score for note, score in total.items() if note in among}
+    share = COORDINATION / max(len(asked), 1)
+    folder_of, is_session = view.folder_of, view.is_session
+    folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
+
+    def whole(notes: Iterable[int]) -> dict[int, float]:
+        return {
+            note: total[note] * (1 - COORDINATION + share * covered[note]) + folders.get(folder_of[note], 0.0)
+            for note in notes
+        }
+
+    result = whole(total)
+    pool = sorted(result, key=result.__getitem__, reverse=True)[:POOL]
+    if surroundings:
+        _add_context(view, matches, pool, total, covered)
+    return result | {note: score * prior(note) for note, score in whole(pool).items()}
+
+
+def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
+    for key, score in more.items():
+        total[key] = total.get(key, 0.0) + score
+
+
+def _match(view: View, unit: Unit) -> _Match:
+    first, *others = [_match_term(view, term, weight) for term, weight in unit.terms]
+    for other in others:
+        _take_larger(first.notes, other.notes)
+        _take_larger(first.folders, other.folders)
+        _take_larger(first.body, other.body)
+    return first._replace(rarity=max([first.rarity, *(other.rarity for other in others)]))
+
+
+def _take_larger(into: dict[int, _Number], more: Mapping[int, _Number]) -> None:
+    for key, value in more.items():
+        if value > into.get(key, 0):
+            into[key] = value
+
+
+def _match_term(view: View, term: str, weight: float) -> _Match:
+    notes: dict[int, float] = {}
+    body: dict[int, int] = {}
+    folders: dict[int, float] = {}
+    rarity = 0.0
+    for field, importance in FIELDS.items():
+        lists = view.postings(field, term)
+        if not lists:
+            continue
+        rarity_here = weight * _idf(view.live, sum(len(rows) for rows, _ in lists))
+        gain = importance * rarity_here * (K + 1)
+        lengths = view.lengths(field)
+        flat, slope = K * (1 - B), K * B / view.average_length(field)
+        found = {
+            note: gain * times / (times + flat + slope * lengths[note])
+            for rows, weights in lists
+            for note, times in zip(rows, weights or repeat(1), strict=False)
+        }
+        if field == "title" and weight == 1:  # a word that only stands for the one asked for names no subject
+            _weigh_titles(view, found)
+        if notes:
+            _add(notes, found)
+        else:
+            notes = found
+        if field == "body":
+            rarity = rarity_here
+            for rows, weights in lists:
+                body.update(zip(rows, weights or repeat(1), strict=False))
+        if field in ("body", "date"):
+            _add(folders, _match_folders(view, [rows for rows, _ in lists], weight))
+    return _Match(notes, folders, body, rarity)
+
+
+def _weigh_titles(view: View, found: dict[int, float]) -> None:
+    """Let titles count more in notes whose kind is in `TITLES`."""
+    more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS]
+    flags = view.numbers("flags")
+    for note in found:
+        found[note] *= more[flags[note] // KIND_STEP]
+
+
+def _match_folders(view: View, lists: Iterable[Iterable[int]], weight: float) -> dict[int, float]:
+    """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
+    counts: Counter[int] = Counter()
+    for rows in lists:
+        counts.update(map(view.folder_of.__getitem__, rows))
+    counts.pop(view.root, None)
+    gain = weight * _idf(len(view.folders), len(counts)) * (K + 1)
+    flat, slope = K * (1 - B), K * B / view.average_members
+    sizes = view.folder_sizes
+    return {folder: gain * times / (times + flat + slope * sizes[folder]) for folder, times in counts.items()}
+
+
+def _add_context(
+    view: View, matches: list[_Match], pool: list[int], total: dict[int, float], covered: dict[int, int]
+) -> None:
+    """Let the notes of the pool gain from what stands before and after them."""
+    lengths = view.lengths("body")
+    beside: dict[int, list[int]] = {}
+    norm: dict[int, float] = {}
+    flat, slope = K * (1 - B), K * B / (2 * REACH * view.average_length("body"))
+    for note in pool:
+        near = view.neighbours(note, REACH)
+        norm[note] = flat + slope * sum(lengths[other] for other in near)
+        for other in near:
+            beside.setdefault(other, []).append(note)
+    for match in matches:
+        times: dict[int, int] = {}
+        for other in match.body.keys() & beside.keys():
+            for note in beside[other]:
+                times[note] = times.get(note, 0) + match.body[other]
+        gain = CONTEXT * match.rarity * (K + 1)
+        for note, count in times.items():
+            total[note] += gain * count / (count + norm[note])
+            covered[note] += note not in match.notes
+
+
+def typical(view: View, text: str, limit: int = 20) -> list[Unit]:
+    """Choose the words that tell a text from others: often in it, and rarely elsewhere."""
+    worth = {
+        term: times * rarity(view, term)
+        for term, times in analysis.counts(text).items()
+        if term not in STOPWORDS and 1 < view.count("body", term) <= view.live / 4 + 2
+    }
+    return [Unit(((term, 1.0),)) for term in nlargest(limit, worth, key=worth.__getitem__)]
+
+
+def rarity(view: View, term: str) -> float:
+    """Return how much a term tells: the rarer, the more."""
+    return _idf(view.live, view.count("body", term))
+
+
+def _idf(notes: int, having: int) -> float:
+    return log(max(notes, 1) / (having + 1)) + 1

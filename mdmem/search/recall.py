@@ -1,0 +1,153 @@
+"""Recall: the turns and notes that answer a question about earlier work, and how well they do."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import log
+from typing import TYPE_CHECKING
+
+from mdmem.search import engine, fold, index, ranking
+from mdmem.search.text import analysis
+from mdmem.search.units import units_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from mdmem.config import Config
+    from mdmem.search.engine import SearchHit
+    from mdmem.search.fold import Group
+    from mdmem.search.index.view import View
+    from mdmem.search.staged import Place
+    from mdmem.search.units import Unit
+
+POOL = 150
+"""Of so many of the best notes, the sessions are looked at."""
+SAME = 0.8
+"""Two questions are the same that share so much of their words."""
+MAX_HITS = 3
+"""So many notes of a turn are given."""
+
+
+class Answer:
+    """A turn, or a note outside of sessions, that may answer.
+
+    folder: its session's, "" for a note outside. hits: its notes, best first. coverage: which share of what is asked
+    its best note has, rare words counting more. weight: how many rare words that is: 1 for one that no other
+    session has. words: how many of the question's words. is_talk: whether it is a question that led to no change.
+    """
+
+    __slots__ = ("coverage", "folder", "hits", "is_talk", "score", "weight", "words")
+
+    def __init__(self, group: Group, hits: tuple[SearchHit, ...], coverage: float, weight: float, words: int) -> None:
+        self.folder = group.folder
+        self.score = group.score
+        self.is_talk = group.is_talk
+        self.hits = hits
+        self.coverage = coverage
+        self.weight = weight
+        self.words = words
+
+
+def answers(
+    config: Config,
+    text: str,
+    *,
+    project: str | None = None,
+    without_session: str = "",
+    limit: int = 8,
+    snippet_chars: int = 300,
+    budget_seconds: float = 0.3,
+    guess: str = "",
+    here: Place | None = None,
+    now: datetime | None = None,
+) -> tuple[Answer, ...]:
+    """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
+
+    The parameters are those of `engine.for_prompt`; limit: how many answers.
+    """
+    seen = index.glance(config)
+    if seen is None:
+        make_ready(config, budget_seconds)
+
+    def found(view: View) -> tuple[Answer, ...]:
+        among = engine.for_agent(view, project, without_session, here)
+        asked = units_of(view, text)
+        words = ranking.affordable(view, asked)
+        guessed = engine.guessed(view, config, guess)
+        if not words and not guessed:
+            return ()
+        scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, now))
+        order = list(islice(engine.in_order(view, scores), POOL))
+        groups = fold.by_turn(view, config.vault, scores, order, limit=limit)
+        weigh = _Weights(view, words, len(asked))
+        given = (
+            Answer(
+                group,
+                tuple(
+                    engine.hits_of(
+                        view, config.vault, words, dict.fromkeys(group.notes[:MAX_HITS], 0), scores, snippet_chars
+                    )
+                ),
+                *weigh(group.notes),
+            )
+            for group in groups
+        )
+        return tuple(answer for answer in given if not (answer.is_talk and _asks_the_same(answer.hits, text)))
+
+    return engine.answered(config, found, seen) or ()
+
+
+def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
+    """Whether a turn is this very question, asked before: what came of it then is no source."""
+    asked = set(analysis.query_terms(text))
+    for hit in hits:
+        words = set(analysis.query_terms(hit.title)) if hit.kind == "prompt" else set()
+        if len(words & asked) >= SAME * len(words | asked) > 0:
+            return True
+    return False
+
+
+def make_ready(config: Config, budget_seconds: float) -> None:
+    """Bring the index up to date in a part of the time that a prompt has; another process does what is left."""
+    changes, notices = engine.bring_up_to_date(config, quick=True, budget_seconds=budget_seconds, wait_seconds=0.0)
+    if not changes.complete and not notices:
+        from mdmem.search.index import completion
+
+        completion.finish(config)
+
+
+class _Weights:
+    """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all."""
+
+    def __init__(self, view: View, words: Sequence[Unit], asked: int) -> None:
+        live = view.live + 1
+        alone = sum(len(view.members[folder]) for folder, session in enumerate(view.is_session) if not session)
+        sessions = sum(view.is_session) + alone + 1
+        self._having: list[tuple[float, set[int]]] = []
+        for word in words:
+            notes: set[int] = set()
+            for term, _ in word.terms:
+                notes.update(*(view.notes(field, term) for field in ("body", "title", "meta")))
+            places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
+            rare = max(_rarity(len(places), sessions), _rarity(len(notes), live))
+            self._having.append((rare, notes))
+        unknown = asked - len(words)
+        self._whole = sum(weight for weight, _ in self._having) + unknown or 1.0
+
+    def __call__(self, notes: Sequence[int]) -> tuple[float, float, int]:
+        """Return the coverage, weight and number of words of the best of some notes."""
+        best = max((self._of(note) for note in notes), default=(0.0, 0))
+        return best[0] / self._whole, best[0], best[1]
+
+    def _of(self, note: int) -> tuple[float, int]:
+        found = [weight for weight, having in self._having if note in having]
+        return sum(found), len(found)
+
+
+_LEAST = 0.05
+"""What a word weighs that everything has."""
+
+
+def _rarity(having: int, of: int) -> float:
+    return max(log(of / max(having, 1)) / log(of), _LEAST)

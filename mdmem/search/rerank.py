@@ -1,0 +1,35 @@
+"""Rerank: the best notes looked at again, as an answer and not one by one."""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mdmem.search.index.view import View
+
+POOL = 150
+"""So many of the best notes are looked at."""
+AGAIN = (1.0, 0.7, 0.35)
+"""What the score counts of the first, the second and each further note of an agent's session."""
+
+
+def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
+    """Return the scores of all notes, those of the best as they are worth beside each other.
+
+    An agent's session holds many notes on one thing: where others answer too, few of it stand among the first ten.
+    """
+    best = nlargest(POOL, found, key=found.__getitem__)
+    return found | _spread(view, found, best)
+
+
+def _spread(view: View, found: dict[int, float], best: list[int]) -> dict[int, float]:
+    seen: dict[int, int] = {}
+    spread: dict[int, float] = {}
+    for note in best:
+        folder = view.folder_of[note]
+        if view.is_session[folder]:
+            before = seen.get(folder, 0)
+            spread[note] = found[note] * AGAIN[min(before, len(AGAIN) - 1)]
+            seen[folder] = before + 1
+    return spread

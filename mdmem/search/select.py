@@ -1,0 +1,187 @@
+"""Which notes a query allows at all: its filters, times, required words and exact phrases."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from mdmem.search import staged
+from mdmem.search.ranking import FIELDS
+from mdmem.search.text import analysis
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Filter, Query
+    from mdmem.search.staged import Place
+
+_EVERY_ONE = frozenset(["tag", "file"])
+"""Filters that a note can satisfy several times: given twice, both must hold. Of the others, one."""
+_BY_BEGINNING = frozenset(["session"])
+_GLOB = re.compile(r"[*?]")
+_PUNCTUATION = re.compile(r"\W+")
+_MAX_PREFIX_TERMS = 200
+
+
+def allowed(
+    view: View, root: str, query: Query, *, internal: bool = False, here: Place | None = None
+) -> set[int] | None:
+    """Return the notes that a query allows, or None when it allows every one.
+
+    internal: look among the internal memories, and not, as else, among all other notes.
+    here: where the query comes from; what waits on another code branch is left out, unless it is asked for.
+    """
+    conditions = list(_conditions(view, root, query))
+    kept: set[int] | None = None
+    for condition in conditions:
+        kept = condition if kept is None else kept & condition
+    hidden = view.notes("facet", "is:internal")
+    if internal:
+        kept = hidden if kept is None else kept & hidden
+        hidden = set()
+    if not staged.are_asked_for(query):
+        hidden |= staged.hidden(view, here)
+    for unwanted in _exclusions(view, root, query):
+        hidden |= unwanted
+    if not hidden:
+        return kept
+    return (set(view.all) if kept is None else kept) - hidden
+
+
+def _conditions(view: View, root: str, query: Query) -> Iterable[set[int]]:
+    by_key: dict[str, list[set[int]]] = {}
+    for wanted in query.filters:
+        if wanted.wanted:
+            by_key.setdefault(wanted.key, []).append(_filtered(view, wanted))
+    for key, found in by_key.items():
+        yield set.intersection(*found) if key in _EVERY_ONE else set.union(*found)
+    if query.since is not None or query.until is not None:
+        yield _within(view, query.since, query.until)
+    for word in query.must:
+        yield with_word(view, word)
+    for phrase in query.phrases:
+        yield with_phrase(view, root, phrase)
+    for prefix in query.prefixes:
+        yield with_prefix(view, root, prefix)
+
+
+def _exclusions(view: View, root: str, query: Query) -> Iterable[set[int]]:
+    for unwanted in query.filters:
+        if not unwanted.wanted:
+            yield _filtered(view, unwanted)
+    for text in query.must_not:
+        yield with_phrase(view, root, text) if _PUNCTUATION.search(text.strip()) else with_word(view, text)
+
+
+# -- front matter ------------------------------------------------------------------------------------
+
+
+def _filtered(view: View, wanted: Filter) -> set[int]:
+    found: set[int] = set()
+    for value in wanted.values:
+        found |= _with_facet(view, wanted.key, value)
+    return found
+
+
+def _with_facet(view: View, key: str, value: str) -> set[int]:
+    value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
+    if key == "file" and _GLOB.search(value):
+        wanted = _glob(value)
+        every = view.starting_with("facet", "file:")
+        return set().union(*(view.notes("facet", term) for term in every if wanted.fullmatch(term, len("file:"))))
+    found = view.notes("facet", f"{key}:{value}")
+    if found or key in ("kind", "is", "tag"):
+        return found
+    terms = view.starting_with("facet", f"{key}:{value}") if key in _BY_BEGINNING else _containing(view, key, value)
+    return set().union(*(view.notes("facet", term) for term in terms))
+
+
+def _glob(value: str) -> re.Pattern[str]:
+    """Read a glob over a file's path, or over any end of it: `*` and `?` stay within a folder, `**` does not."""
+    meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", value)
+    return re.compile("".join(meant.get(part) or re.escape(part) for part in parts))
+
+
+def _containing(view: View, key: str, value: str) -> list[str]:
+    return [term for term in view.starting_with("facet", f"{key}:") if value in term.partition(":")[2]]
+
+
+def _within(view: View, since: float | None, until: float | None) -> set[int]:
+    first = float("-inf") if since is None else since
+    last = float("inf") if until is None else until
+    created = view.numbers("created")
+    return {note for note in view.all if first <= created[note] < last}
+
+
+# -- text --------------------------------------------------------------------------------------------
+
+
+def with_term(view: View, term: str) -> set[int]:
+    """Return the notes that have a term in any field."""
+    return set().union(*(view.notes(field, term) for field in FIELDS))
+
+
+def with_word(view: View, word: str) -> set[int]:
+    """Return the notes that have a word, in any form that has its stem; of an identifier, itself or all its parts."""
+    found = [_with_raw_word(view, raw) for raw in analysis.words(word)]
+    return set.intersection(*found) if found else set()
+
+
+def _with_raw_word(view: View, raw: str) -> set[int]:
+    whole, *rest = analysis.terms(raw)
+    every_part = set.intersection(*(with_term(view, term) for term in rest)) if rest else set()
+    if analysis.is_unspaced(raw):
+        return with_term(view, whole) & every_part if rest else with_term(view, whole)
+    return with_term(view, whole) | every_part
+
+
+def with_phrase(view: View, root: str, phrase: str) -> set[int]:
+    """Return the notes in whose text these words follow each other, whatever punctuation is between them."""
+    terms = dict.fromkeys(analysis.terms(phrase))
+    if not terms:
+        return set()
+    candidates = set.intersection(*(with_term(view, term) for term in terms))
+    wanted = _flat(phrase)
+    if analysis.is_unspaced(wanted.strip()):
+        wanted = wanted.strip()
+    return _verified(view, root, candidates, lambda text: wanted in text)
+
+
+def with_prefix(view: View, root: str, prefix: str) -> set[int]:
+    """Return the notes that have a word which begins with `prefix`."""
+    candidates = set().union(*(with_term(view, term) for term in prefix_terms(view, prefix)))
+    wanted = _flat(prefix).rstrip()
+    return _verified(view, root, candidates, lambda text: wanted in text)
+
+
+def prefix_terms(view: View, prefix: str) -> list[str]:
+    """Return the most frequent terms of the words that begin with `prefix`.
+
+    The index has stems: `connecti*` is also looked for under `connect`, and the texts decide.
+    """
+    start = prefix.lower()
+    found: dict[str, int] = {}
+    for field in FIELDS:
+        for term, count in view.starting_with(field, start).items():
+            found[term] = found.get(term, 0) + count
+    shorter = [start[:size] for size in range(max(3, len(start) // 2), len(start))]
+    found |= {term: 1 for term in [*shorter, *analysis.terms(start)] if view.count("body", term)}
+    return sorted(found, key=lambda term: -found[term])[:_MAX_PREFIX_TERMS]
+
+
+def _verified(view: View, root: str, notes: Iterable[int], holds: Callable[[str], bool]) -> set[int]:
+    """Keep the notes of whose text, as it is on disk, something holds: words in lower case, single spaces between."""
+    kept = set()
+    for note in notes:
+        data = disk.read_path(root, view.path(note))
+        if data is not None and holds(_flat(data.decode("utf-8", "replace"))):
+            kept.add(note)
+    return kept
+
+
+def _flat(text: str) -> str:
+    return f" {_PUNCTUATION.sub(' ', normalize('NFKC', text).lower()).strip()} "

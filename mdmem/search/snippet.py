@@ -1,0 +1,124 @@
+"""The part of a note that shows why it was found: the best window of its text, with the words marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
+
+from mdmem.search.text import analysis
+from mdmem.vault import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    Place = tuple[int, int, tuple[str, ...]]
+
+MAX_TEXT_CHARS = 128 * 1024
+"""Of a longer text, only this much is looked at."""
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+_JOINERS = "\u200d\ufe0e\ufe0f"
+
+
+class Snippet(NamedTuple):
+    """A piece of text on one line, and where in it the words are that were looked for: (start, end) in characters."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def body_of(text: str) -> str:
+    """Return a note's text without its front matter, without reading that, and without a page's marks."""
+    if text.startswith("---\n"):
+        end = text.find("\n---\n", 3)
+        if end >= 0:
+            text = text[end + 5 :]
+    return journal.unmarked(text)
+
+
+def best(text: str, weights: Mapping[str, float], chars: int = 240) -> Snippet:
+    """Cut the window of at most `chars` characters in which most of the words stand, the rarest counting most.
+
+    weights: what each term of the index counts. White space is folded; an ellipsis stands where text was cut,
+    and counts. No character is cut in half, accents and joined emoji included. No word found: the beginning.
+    """
+    text = " ".join(text[:MAX_TEXT_CHARS].split())
+    places = list(analysis.located(text, weights))
+    if len(text) <= chars:
+        return Snippet(text, tuple(_merged(places, weights)))
+    start, end = _borders(text, _best_start(places, weights, chars), chars)
+    before, after = "…" if start else "", "…" if end < len(text) else ""
+    shift = len(before) - start
+    inside = (place for place in places if start <= place[0] and place[1] <= end)
+    spans = tuple((first + shift, last + shift) for first, last in _merged(inside, weights))
+    return Snippet(before + text[start:end] + after, spans)
+
+
+def _merged(places: Iterable[Place], terms: Container[str]) -> list[tuple[int, int]]:
+    """Keep the places of words that give one of these terms; what overlaps is one."""
+    spans: list[tuple[int, int]] = []
+    for start, end, found in places:
+        if not any(term in terms for term in found):
+            continue
+        if spans and start < spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: int) -> int:
+    """Find where a window begins that holds the greatest weight, each term counted once."""
+    words = [(start, end, term) for start, end, found in places for term in found if term in weights]
+    best_start, best_weight = 0, 0.0
+    first = 0
+    inside: dict[str, int] = {}
+    weight = 0.0
+    for place, (_, end, term) in enumerate(words):
+        inside[term] = inside.get(term, 0) + 1
+        weight += weights[term] if inside[term] == 1 else 0.0
+        while first < place and end - words[first][0] > chars - 2 * _margin(chars):
+            gone = words[first][2]
+            first += 1
+            inside[gone] -= 1
+            weight -= 0.0 if inside[gone] else weights[gone]
+        if weight > best_weight + 1e-9:
+            best_start, best_weight = words[first][0], weight
+    return max(0, best_start - _margin(chars))
+
+
+def _margin(chars: int) -> int:
+    """Return how much is shown before the first word that was looked for."""
+    return min(40, chars // 6)
+
+
+def _borders(text: str, start: int, chars: int) -> tuple[int, int]:
+    """Return what part of the text to show, from about `start` on: borders of words where they are near, and room for
+    an ellipsis on each side that was cut."""
+    start = min(start, max(0, len(text) - chars + 1))
+    if start:
+        space = text.find(" ", start, start + _margin(chars))
+        start = whole_character(text, space + 1 if space >= 0 else start)
+    end = start + chars - (start > 0)
+    if end < len(text):
+        end -= 1
+        space = text.rfind(" ", end - _margin(chars), end + 1)
+        end = space if space > start else whole_character(text, end)
+    return start, max(start, min(end, len(text)))
+
+
+def whole_character(text: str, place: int) -> int:
+    """Move a border back to where no character is cut: before accents, joiners, what they join, and half a flag."""
+    while 0 < place < len(text) and _belongs_to_last(text, place):
+        place -= 1
+    return place
+
+
+def _belongs_to_last(text: str, place: int) -> bool:
+    c = text[place]
+    if category(c) in ("Mn", "Mc", "Me") or c in _JOINERS or text[place - 1] == "\u200d":
+        return True
+    if "\U0001f3fb" <= c <= "\U0001f3ff":  # a colour of skin
+        return True
+    before = text[:place]
+    flags = len(before) - len(before.rstrip(_FLAG_LETTERS))
+    return c in _FLAG_LETTERS and flags % 2 == 1

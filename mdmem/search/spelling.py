@@ -1,0 +1,77 @@
+"""`did you mean`: a word that no note has -> the nearest word that one has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mdmem.search.text import analysis
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Query
+
+MIN_CHARS = 4
+MAX_WORDS = 8
+MAX_TERMS = 20_000
+"""So many terms of a segment that begin with the same letter are looked at."""
+
+
+def suggest(view: View, root: str, query: Query) -> str | None:
+    """Write a query again with each unknown word replaced by the nearest known one; None: nothing to replace.
+
+    Long queries are not looked at: what is in them is pasted, and has unknown words.
+    """
+    words = dict.fromkeys(analysis.words(query.text))
+    if len(words) > MAX_WORDS:
+        return None
+    better = query.typed or query.text
+    for word in words:
+        nearest = _nearest(view, word)
+        if nearest is not None:
+            better = re.sub(rf"\b{re.escape(word)}\b", _as_written(view, root, nearest), better)
+    return better if better != (query.typed or query.text) else None
+
+
+def _nearest(view: View, word: str) -> str | None:
+    """Return the known term nearest to an unknown word: the most frequent of those one slip away, else two."""
+    if len(word) < MIN_CHARS or not word.isalpha():
+        return None
+    term = analysis.terms(word)[0]
+    if any(view.count(field, term) for field in ("body", "title", "meta", "date")):
+        return None
+    slips_allowed = 1 if len(term) < 6 else 2
+    found: list[tuple[int, int, str]] = []
+    for candidate, count in view.starting_with("body", term[0], limit=MAX_TERMS).items():
+        if abs(len(candidate) - len(term)) <= slips_allowed and candidate.isalpha():
+            slips = distance(term, candidate, slips_allowed)
+            if slips <= slips_allowed:
+                found.append((slips, -count, candidate))
+    return min(found)[2] if found else None
+
+
+def distance(a: str, b: str, limit: int) -> int:
+    """Count the slips between two words: letters left out, added, exchanged or swapped; above `limit`: too many."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+def _as_written(view: View, root: str, term: str) -> str:
+    """Return a word as some note writes it: the index knows only its stem."""
+    for notes, _ in view.postings("body", term):
+        text = (disk.read_path(root, view.path(notes[0])) or b"").decode("utf-8", "replace")
+        for word in analysis.words(text):
+            if term in analysis.terms(word)[:1]:
+                return word.lower()
+    return term

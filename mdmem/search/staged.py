@@ -1,0 +1,79 @@
+"""Staged: notes that wait on a code branch are seen from that branch only, until the branch is merged."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Query
+
+
+class Place:
+    """Where somebody looks from. projects: what the project is called in notes. branch: the code's, or ""."""
+
+    __slots__ = ("branch", "projects")
+
+    def __init__(self, projects: Iterable[str], branch: str) -> None:
+        self.projects = tuple(projects)
+        self.branch = branch
+
+    @classmethod
+    def read(cls, value: Any) -> Place | None:
+        """Read a place as JSON has it: what `parts` gives; None for anything else."""
+        return cls(*value) if isinstance(value, (list, tuple)) and len(value) == 2 else None
+
+    def parts(self) -> list[Any]:
+        """Return it as JSON takes it."""
+        return [list(self.projects), self.branch]
+
+
+ANYWHERE = Place((), "")
+"""From here everything is seen: for lists of what there is."""
+
+
+def place(config: Config, cwd: str) -> Place:
+    """Return where a directory is: its project, as notes call it, and the code's branch there."""
+    from mdmem import project
+    from mdmem.search.gate import Gate
+    from mdmem.vault import journal
+
+    found = project.identify(cwd)
+    if not found.branch:
+        return Place((), "")
+    gate = Gate(config)
+    known = journal.find_project(config, gate.name(journal.identity(found)))
+    return Place(dict.fromkeys(filter(None, (known, gate.name(found.name)))), gate.name(found.branch))
+
+
+def facet(branch: str) -> str:
+    """Return the facet of the notes that wait on a branch."""
+    return f"staged:{branch}"
+
+
+def hidden(view: View, here: Place | None) -> set[int]:
+    """Return the notes that wait on a branch other than the one looked from, and the pages of their sessions."""
+    waiting = view.notes("facet", "is:staged") if here is not ANYWHERE else set()
+    if waiting and here is not None and here.branch:
+        ours = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in here.projects))
+        waiting -= ours & view.notes("facet", facet(here.branch))
+    if not waiting:
+        return waiting
+    folders = {view.folder_of[note] for note in waiting}
+    return waiting | {note for note in view.notes("facet", "kind:session") if view.folder_of[note] in folders}
+
+
+def folders(view: View, here: Place | None) -> frozenset[str]:
+    """Return the folders that hold notes which are hidden from here."""
+    return frozenset(view.folders[view.folder_of[note]] for note in hidden(view, here))
+
+
+def are_asked_for(query: Query) -> bool:
+    """Return whether a query asks for notes of a branch, or for those that wait, wherever it is asked from."""
+    return any(
+        condition.wanted and (condition.key == "branch" or (condition.key == "is" and "staged" in condition.values))
+        for condition in query.filters
+    )

@@ -1,0 +1,1 @@
+"""Text to terms: tokens, stems, stop words."""

@@ -1,0 +1,245 @@
+"""Text -> index terms, the same way for notes and for queries.
+
+A word gives its stem, and if it is an identifier (`getUserID2`, `user_id`) its parts as well. What is written
+together by an apostrophe are words of their own (`l'eau`, `Ankara'da`), but for English endings. Scripts
+written without spaces (Chinese, Japanese, Thai ...) and Hangul give pairs of characters and single ones.
+Function words are kept in the index, so that phrases and titles can be matched, and left out of queries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+from unicodedata import category, normalize
+
+from mdmem.search.text.stem import stem
+from mdmem.search.text.stopwords import FOREIGN, STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+VERSION = 4
+"""Raised whenever the same text gives other terms: an index made by another version is rebuilt."""
+
+MAX_WORD_CHARS = 64
+"""Longer runs of letters (encoded data, minified code) are cut to this and not taken apart."""
+
+# Scripts in which a run of characters is not a word: Thai to Khmer, Hangul, kana, ideographs; in order.
+_UNSPACED = (
+    "\u0e01\u0e4e", "\u0e80\u0ece", "\u1000\u1049", "\u1100\u11ff", "\u1780\u17d3", "\u3005\u3007", "\u3040\u30ff",
+    "\u3130\u318f", "\u3400\u4dbf", "\u4e00\u9fff", "\uac00\ud7af", "\uf900\ufaff", "\uff66\uff9f",
+    "\U00020000\U0003134f",
+)  # fmt: skip
+_HANGUL = ("\u1100\u11ff", "\u3130\u318f", "\uac00\ud7af")
+# Vowel signs and accents are no letters to `re`, but stand inside words.
+_MARKS = (
+    "\u0300\u036f", "\u0483\u0487", "\u0591\u05c7", "\u0610\u061a", "\u064b\u065f", "\u0670\u0670", "\u0900\u0963",
+    "\u0966\u0dff", "\u0e31\u0e4e", "\u0eb1\u0ece", "\u102b\u103e", "\u17b4\u17d3",
+)  # fmt: skip
+_FIRST_UNSPACED = _UNSPACED[0][0]
+
+
+def _set(ranges: tuple[str, ...]) -> str:
+    return "".join(f"{pair[0]}-{pair[1]}" for pair in ranges)
+
+
+_ENDING = r"(?:['’](?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL]{2})(?!\w))?"
+_ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is no identifier of `UR` and `Ls`
+_IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
+
+
+# These are compiled when they are first needed: a large set of characters takes milliseconds.
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{_set(_MARKS)}]*{_ENDING}")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"[{_set(_UNSPACED)}]+|[^{_set(_UNSPACED)}]+")
+
+
+# Letters that are no plain one with a mark, but are written, or typed, as one.
+_SPELLINGS = str.maketrans({
+    "’": "'", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "þ": "th",
+    "Æ": "Ae", "Œ": "Oe", "Ø": "O", "Đ": "D", "Ð": "D", "Ł": "L", "Þ": "Th",
+    "ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": "",
+})  # fmt: skip
+
+_memo: dict[str, tuple[str, ...]] = {}
+_MEMO_WORDS = 100_000
+
+
+def words(text: str) -> list[str]:
+    """Cut text into raw words, in order: a run of an unspaced script is one word."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    found = _any_word().findall(normalize("NFKC", text))
+    if max(text) < _FIRST_UNSPACED:
+        return found
+    return [run for word in found for run in (_run().findall(word) if max(word) >= _FIRST_UNSPACED else (word,))]
+
+
+def counts(text: str) -> dict[str, int]:
+    """Return how often each term occurs in `text`."""
+    found: dict[str, int] = {}
+    for word, times in Counter(words(text)).items():
+        for term in _word_terms(word):
+            found[term] = found.get(term, 0) + times
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of `text` as the index holds them, in order, with repetitions."""
+    return [term for word in words(text) for term in _word_terms(word)]
+
+
+def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yield where each word stands that may have one of the `wanted` terms, and which terms it has.
+
+    In an unspaced script that is each pair of characters and each single one. A word that is no identifier has
+    a stem that begins as it does: most words are passed over without being taken apart.
+    """
+    heads = {head for term in wanted for head in _heads(term)}
+    for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
+        word = found[0]
+        if word.isascii():
+            if word[:3].lower() not in heads:
+                if word.isalpha() and word[1:].islower():
+                    continue
+                lower = word.lower()
+                if not any(head in lower for head in heads):
+                    continue
+            yield found.start(), found.end(), _word_terms(word)
+            continue
+        start = found.start()
+        if max(word) < _FIRST_UNSPACED:
+            yield start, found.end(), tuple(terms(word))
+            continue
+        for run in _run().finditer(word):
+            yield from _located_in_run(run[0], start + run.start())
+
+
+def _heads(term: str) -> Iterator[str]:
+    """Yield what the words of a stem begin with: three letters, with `y` for `i` (`skies`, `sky`; `dying`, `die`)."""
+    head = term[:3]
+    yield head
+    yield head.replace("i", "y")
+    yield head.replace("y", "i")
+    if head in ("die", "lie", "tie"):
+        yield f"{head[0]}yi"
+
+
+def _located_in_run(run: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    if not is_unspaced(run):
+        yield start, start + len(run), tuple(terms(run))
+        return
+    for place in range(len(run)):
+        for size in (1, 2)[: len(run) - place]:
+            piece = normalize("NFKC", run[place : place + size])
+            yield start + place, start + place + size, (piece,)
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the distinct terms that a question is searched by, in order, without function words.
+
+    A question of nothing but function words keeps them.
+    """
+    return list(dict.fromkeys(term for _, terms in query_words(text) for term in terms))
+
+
+def query_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each word that a question is searched by, in lower case, and its terms: stem, parts of an identifier."""
+    raw = words(text)
+    empty = STOPWORDS | FOREIGN if is_foreign(text) else STOPWORDS
+    folded = [(word, _fold(word)) for word in raw]
+    kept = [pair for pair in folded if pair[1] not in empty]
+    return [(fold, tuple(_query_word_terms(word))) for word, fold in kept or folded]
+
+
+def is_foreign(text: str) -> bool:
+    """Return whether a question is in a language that is written in Latin letters, and is not English.
+
+    One sign of it is none: `az`, `du`, `der` and `nas` are names, too. Vietnamese does not count: its words have one
+    form only, and many are a function word of another language once their accents are gone.
+    """
+    if not text.isascii() and any("\u1ea0" <= letter <= "\u1ef9" for letter in normalize("NFC", text)):
+        return False
+    foreign = english = 0
+    for word in words(text):
+        folded = _fold(word)
+        english += folded in STOPWORDS
+        foreign += folded in FOREIGN or (folded.isascii() and not word.isascii())
+    return foreign > max(english, 1)
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text begins in a script that is written without spaces."""
+    return text[:1] >= _FIRST_UNSPACED and _within(text[0], _UNSPACED)
+
+
+def _within(character: str, ranges: tuple[str, ...]) -> bool:
+    return any(pair[0] <= character <= pair[1] for pair in ranges)
+
+
+def _word_terms(word: str) -> tuple[str, ...]:
+    found = _memo.get(word)
+    if found is not None:
+        return found
+    if is_unspaced(word):
+        return (*word, *_pairs(word)) if len(word) > 1 else (word,)
+    if len(_memo) >= _MEMO_WORDS:
+        _memo.clear()
+    found = _memo[word] = tuple(_analyse(word))
+    return found
+
+
+def _analyse(word: str) -> Iterable[str]:
+    if _PLURAL.fullmatch(word):
+        word = word[:-1]
+    whole = _stemmed(_fold(word))
+    if len(word) > MAX_WORD_CHARS or not _IDENTIFIER.search(word):
+        return [whole]
+    return [whole, *(_stemmed(_fold(part)) for part in parts(_plain(word)))]
+
+
+def _query_word_terms(word: str) -> Iterable[str]:
+    """Like the index's, but of an ideograph or kana run only the pairs: singles are everywhere."""
+    if len(word) > 1 and is_unspaced(word) and not _within(word[0], _HANGUL):
+        return _pairs(word)
+    return _word_terms(word)
+
+
+def parts(identifier: str) -> list[str]:
+    """Take an identifier apart: `getUserID2` -> get, User, ID, 2; one that has no parts gives []."""
+    found = _PART.findall(identifier)
+    return found if len(found) > 1 else []
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _stemmed(word: str) -> str:
+    if word.isascii():
+        return word if word.isdigit() else stem(word)
+    from mdmem.search.text import endings
+
+    return endings.shared(word)
+
+
+def _fold(word: str) -> str:
+    """Make spellings of one word equal: lower case, straight apostrophe, no accents, no `'s`."""
+    return _plain(word[:MAX_WORD_CHARS]).lower().removesuffix("'s")
+
+
+def _plain(word: str) -> str:
+    """Write a word without accents."""
+    if word.isascii():
+        return word
+    word = normalize("NFKD", word.translate(_SPELLINGS))
+    return normalize("NFC", "".join(c for c in word if category(c) != "Mn" or c >= "\u0900"))

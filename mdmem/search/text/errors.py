@@ -1,0 +1,82 @@
+"""Errors: the lines of an output that say what went wrong, without what differs from run to run.
+
+Paths lose their folders; numbers, hashes, addresses and times become one sign each. So the same error has the same
+signature in another session, and in another project.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_SIGNATURES = 6
+MAX_LINE_CHARS = 300
+_SCAN_CHARS = 40_000
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TELLING = re.compile(
+    r"""\b\w*(?:Error|Exception|Warning)\b\s*[:(\[] | \b(?:error|fatal|panic)\b\s*(?:\[\w+\])?\s*:
+    | ^\s*(?:FAILED|ERROR)\s+\S
+    | ^\s*E\s{2,}\S | ^\s*(?:✗|✕|✘|×|●)\s+\S | \b(?:command\ not\ found|No\ such\ file|cannot\ find|not\ found:)
+    | \b(?:undefined\ reference|undefined:|Traceback\ \() | \berror\ (?:TS|CS|C|E)\d+ | ^FAIL:?\s+\S | ^---\ FAIL:\s""",
+    re.VERBOSE,
+)
+_GENERIC = re.compile(r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*")
+_STEPS = (
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
+    (re.compile(r"\b0x[0-9a-fA-F]+"), "H"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "H"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"), "H"),
+    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@~+-]*[/\\])+(?=[\w.@+-])"), ""),
+    (re.compile(r"(?<![A-Za-z_])\d+(?:[.,]\d+)*"), "N"),
+    (re.compile(r"(?:N[:,]?)+(?=\W|$)"), "N"),
+)
+
+
+def normalised(line: str) -> str:
+    """Return a line without what differs from run to run."""
+    text = _ANSI.sub("", line[: MAX_LINE_CHARS * 4])
+    for pattern, sign in _STEPS:
+        text = pattern.sub(sign, text)
+    return " ".join(text.split()).strip(" |:>*-")[:MAX_LINE_CHARS].lower()
+
+
+def signatures(text: str) -> list[str]:
+    """Return the signatures of the errors in an output, those that tell most first; [] when nothing tells."""
+    found: dict[str, None] = {}
+    for line in telling(text):
+        signature = normalised(line)
+        if is_specific(signature):
+            found.setdefault(signature)
+        if len(found) == MAX_SIGNATURES:
+            break
+    return list(found)
+
+
+def telling(text: str) -> Iterator[str]:
+    """Yield the lines of an output that say what went wrong."""
+    both = text if len(text) <= 2 * _SCAN_CHARS else f"{text[:_SCAN_CHARS]}\n{text[-_SCAN_CHARS:]}"
+    for line in both.splitlines():
+        if _TELLING.search(line[: MAX_LINE_CHARS * 4]):
+            yield _ANSI.sub("", line).strip()
+
+
+def is_specific(signature: str) -> bool:
+    """Whether a signature says which error it is: two words at least, and not only that something failed."""
+    words = re.findall(r"[^\W\d_]{2,}", signature)
+    return len(words) >= 2 and not _GENERIC.fullmatch(signature)
+
+
+def facet(signature: str) -> str:
+    """Return the facet by which the index finds the runs that failed with an error."""
+    return f"error:{zlib.crc32(signature.encode('utf-8', 'replace')):08x}"
+
+
+def likeness(one: str, other: str) -> float:
+    """Return which share of the words of two signatures they have in common, 0 to 1."""
+    a, b = (frozenset(re.findall(r"\w+", text)) for text in (one, other))
+    return len(a & b) / len(a | b) if a and b else 0.0

@@ -1,0 +1,183 @@
+"""English stemming by the Porter2 ("Snowball English") rules: `connected`, `connecting` -> `connect`.
+
+Written against the algorithm's published definition, for lower-case ASCII words; irregular forms are made regular
+first. It is here, and not taken from the index library, because that one costs more per word and cannot be used
+without importing it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from mdmem.search.text.irregular import BASES
+
+_VOWELS = frozenset("aeiouy")
+_DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
+_VALID_LI = frozenset("cdeghkmnrt")
+
+_WHOLE = {
+    "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie",
+    "idly": "idl", "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
+    "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias",
+    "andes": "andes",
+}  # fmt: skip
+_DONE_AFTER_PLURAL = frozenset(["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"])
+_LONG_STARTS = ("gener", "commun", "arsen")
+
+# Suffix -> replacement. Tried longest first; a suffix that matches outside its region ends the step.
+_STEP_2 = {
+    "ization": "ize", "ational": "ate", "fulness": "ful", "ousness": "ous", "iveness": "ive",
+    "tional": "tion", "biliti": "ble", "lessli": "less",
+    "entli": "ent", "ation": "ate", "alism": "al", "aliti": "al", "ousli": "ous", "iviti": "ive", "fulli": "ful",
+    "enci": "ence", "anci": "ance", "abli": "able", "izer": "ize", "ator": "ate", "alli": "al",
+    "bli": "ble", "ogi": "og", "li": "",
+}  # fmt: skip
+_STEP_3 = {
+    "ational": "ate", "tional": "tion", "alize": "al", "icate": "ic", "iciti": "ic", "ative": "", "ical": "ic",
+    "ness": "", "ful": "",
+}  # fmt: skip
+_STEP_4 = ("ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic")  # fmt: skip  # noqa: E501
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """Reduce a lower-case English word to its stem; words of one or two letters stay as they are."""
+    if len(word) <= 2:
+        return word
+    if word in _WHOLE:
+        return _WHOLE[word]
+    word = _mark_consonant_y(BASES.get(word, word).lstrip("'"))
+    first, second = _regions(word)
+    word = _plural(_possessive(word))
+    if word in _DONE_AFTER_PLURAL:
+        return word
+    word = _past(word, first)
+    if len(word) > 2 and word[-1] in "yY" and word[-2] not in _VOWELS:
+        word = word[:-1] + "i"
+    word = _replace(word, first, _STEP_2)
+    word = _replace_derived(word, first, second)
+    word = _drop_ending(word, second)
+    return _drop_final(word, first, second).replace("Y", "y")
+
+
+def _mark_consonant_y(word: str) -> str:
+    """Write a `y` that sounds as a consonant (first, or after a vowel) as `Y`."""
+    if "y" not in word:
+        return word
+    letters = list(word)
+    for i, letter in enumerate(letters):
+        if letter == "y" and (i == 0 or letters[i - 1] in _VOWELS):
+            letters[i] = "Y"
+    return "".join(letters)
+
+
+def _regions(word: str) -> tuple[int, int]:
+    """Return where R1 and R2 begin: after the first consonant that follows a vowel, once and once more."""
+    first = next((len(start) for start in _LONG_STARTS if word.startswith(start)), None)
+    if first is None:
+        first = _after_vowel_consonant(word, 0)
+    return first, _after_vowel_consonant(word, first)
+
+
+def _after_vowel_consonant(word: str, start: int) -> int:
+    for i in range(start + 1, len(word)):
+        if word[i] not in _VOWELS and word[i - 1] in _VOWELS:
+            return i + 1
+    return len(word)
+
+
+def _possessive(word: str) -> str:
+    for ending in ("'s'", "'s", "'"):
+        if word.endswith(ending):
+            return word[: -len(ending)]
+    return word
+
+
+def _plural(word: str) -> str:
+    if word.endswith("sses"):
+        return word[:-2]
+    if word.endswith(("ied", "ies")):
+        return word[:-2] if len(word) > 4 else word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")) and not _VOWELS.isdisjoint(word[:-2]):
+        return word[:-1]
+    return word
+
+
+def _past(word: str, first: int) -> str:
+    for ending in ("eedly", "eed"):
+        if word.endswith(ending):
+            return word[: -len(ending)] + "ee" if len(word) - len(ending) >= first else word
+    for ending in ("ingly", "edly", "ing", "ed"):
+        if word.endswith(ending):
+            rest = word[: -len(ending)]
+            return word if _VOWELS.isdisjoint(rest) else _mend(rest, first)
+    return word
+
+
+def _mend(word: str, first: int) -> str:
+    """Return a word that lost `-ed` or `-ing` the ending it is likely to have had."""
+    if word.endswith(("at", "bl", "iz")):
+        return word + "e"
+    if word.endswith(_DOUBLES):
+        return word[:-1]
+    if first >= len(word) and _ends_short(word):
+        return word + "e"
+    return word
+
+
+def _ends_short(word: str) -> bool:
+    if len(word) == 2:
+        return word[0] in _VOWELS and word[1] not in _VOWELS
+    return (
+        len(word) > 2
+        and word[-1] not in _VOWELS
+        and word[-1] not in "wxY"
+        and word[-2] in _VOWELS
+        and word[-3] not in _VOWELS
+    )
+
+
+def _replace(word: str, first: int, table: dict[str, str]) -> str:
+    ending = _longest(word, table)
+    start = len(word) - len(ending)
+    if not ending or start < first:
+        return word
+    before = word[start - 1 : start]
+    if (ending == "ogi" and before != "l") or (ending == "li" and before not in _VALID_LI):
+        return word
+    return word[:start] + table[ending]
+
+
+def _replace_derived(word: str, first: int, second: int) -> str:
+    ending = _longest(word, _STEP_3)
+    start = len(word) - len(ending)
+    if not ending or start < (second if ending == "ative" else first):
+        return word
+    return word[:start] + _STEP_3[ending]
+
+
+def _longest(word: str, table: dict[str, str]) -> str:
+    for size in range(min(7, len(word)), 1, -1):
+        if word[-size:] in table:
+            return word[-size:]
+    return ""
+
+
+def _drop_ending(word: str, second: int) -> str:
+    for ending in _STEP_4:
+        if word.endswith(ending):
+            start = len(word) - len(ending)
+            if start < second or (ending == "ion" and word[start - 1 : start] not in ("s", "t")):
+                return word
+            return word[:start]
+    return word
+
+
+def _drop_final(word: str, first: int, second: int) -> str:
+    start = len(word) - 1
+    if word.endswith("e"):
+        if start >= second or (start >= first and not _ends_short(word[:-1])):
+            return word[:-1]
+    elif word.endswith("ll") and start >= second:
+        return word[:-1]
+    return word

@@ -1,0 +1,127 @@
+"""Units: what a question is searched by. A word stands for the terms that mean it; a note gets the best of them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search.text import abbreviations, analysis, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mdmem.search.index.view import View
+
+FORM = 0.6
+"""What a word counts that only begins as one that was asked for, in a language whose endings are not known."""
+FORM_START, FORM_SHARE, FORM_ENDING = 4, 0.6, 4
+"""Forms of a word share so many letters at least, and so much of it; they differ in length by no more than that."""
+MAX_FORMS = 200
+MAX_WIDENED = 16
+"""A question of more words than this says enough by itself: other forms would cost more than they find."""
+PART, JOINED, NEAR = 0.7, 0.8, 0.6
+"""What counts a part of an unknown compound, two words written as one, and a word one slip away from an unknown one."""
+MIN_PART_CHARS, MIN_NEAR_CHARS, MAX_NEAR_CHARS = 3, 5, 20
+MAX_COMPOUND_CHARS = 30
+
+
+class Unit(NamedTuple):
+    """One word of a question: the terms that stand for it, with what each counts; a note gets the best of them."""
+
+    terms: tuple[tuple[str, float], ...]
+
+
+def units_of(view: View, text: str) -> list[Unit]:
+    """Take a question apart."""
+    words = analysis.query_words(text)
+    few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
+    if few and analysis.is_foreign(text):
+        return [_with_forms(view, term) for term in dict.fromkeys(term for _, terms in words for term in terms)]
+    found = dict.fromkeys(one for word, terms in words for one in _widened(view, word, terms, near=few))
+    return list(found | dict.fromkeys(_joined(view, words)))
+
+
+def unit(term: str, weight: float = 1.0) -> Unit:
+    """Return the unit of a term: itself, and what programmers write for it."""
+    others = ((other, weight * abbreviations.WEIGHT) for other in abbreviations.others(term))
+    return Unit(((term, weight), *others))
+
+
+def _is_known(view: View, term: str) -> bool:
+    return any(view.count(field, term) for field in ("body", "title", "meta", "date"))
+
+
+def _told(view: View, terms: Sequence[str]) -> Sequence[str]:
+    """Return the terms that tell something; of a name that no note has, a number in it says nothing."""
+    if len(terms) == 1 or _is_known(view, terms[0]):
+        return terms
+    return [term for term in terms if not term.isdigit()]
+
+
+def _widened(view: View, word: str, terms: Sequence[str], *, near: bool) -> Iterator[Unit]:
+    term = terms[0]
+    if len(terms) > 1 or not (term.isascii() and word.isalpha()) or _is_known(view, term):
+        yield from (unit(part) for part in _told(view, terms))
+        return
+    parts = compound(view, word)
+    if parts:
+        yield from (unit(part, PART) for part in parts)
+        return
+    others = _near(view, word) if near else []
+    yield Unit(tuple((other, NEAR) for other in others)) if others else unit(term)
+
+
+def compound(view: View, word: str) -> list[str]:
+    """Return the terms of which an unknown word is written together, as far as the index knows them all; else []."""
+    if len(word) > MAX_COMPOUND_CHARS:
+        return []
+    best: list[str] = []
+    for end in range(MIN_PART_CHARS, len(word) - MIN_PART_CHARS + 1):
+        first = stem.stem(word[:end])
+        if view.count("body", first) < 2:
+            continue
+        rest = stem.stem(word[end:])
+        ends = [rest] if view.count("body", rest) > 1 else compound(view, word[end:])
+        if ends and (not best or len(ends) < len(best) - 1):
+            best = [first, *ends]
+    return best
+
+
+def _near(view: View, word: str) -> list[str]:
+    """Return the known terms of words that are one slip away: a letter left out, added, exchanged or swapped."""
+    if not MIN_NEAR_CHARS <= len(word) <= MAX_NEAR_CHARS:
+        return []
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    shorter = (a + b[1:] for a, b in cuts if b)
+    swapped = (a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1)
+    others = (a + letter + end for a, b in cuts for letter in ascii_lowercase for end in {b, b[1:]})
+    for words in ((*shorter, *swapped), others):
+        known = [term for term in dict.fromkeys(map(stem.stem, words)) if view.count("body", term)]
+        if known:
+            return known
+    return []
+
+
+def _joined(view: View, words: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Unit]:
+    """Yield two or three words beside each other as one, where a note writes them so."""
+    for size in (2, 3):
+        for parts in zip(*(islice(words, start, None) for start in range(size)), strict=False):
+            joined = "".join([word for word, _ in parts])
+            if joined.isalpha() and joined.isascii() and view.count("body", term := stem.stem(joined)):
+                yield Unit(((term, JOINED),))
+
+
+def _with_forms(view: View, term: str) -> Unit:
+    """Return the unit of a term that was stemmed as if it were English: itself, and what may be other forms of it."""
+    if len(term) < FORM_START or not (term.isalpha() and term.isascii()):
+        return unit(term)
+    start = term[: max(FORM_START, int(FORM_SHARE * len(term)))]
+    known = unit(term).terms
+    names = {name for name, _ in known}
+    forms = (
+        form
+        for form in view.starting_with("body", start, MAX_FORMS)
+        if form not in names and form.isalpha() and abs(len(form) - len(term)) <= FORM_ENDING
+    )
+    return Unit((*known, *((form, FORM) for form in forms)))

@@ -1,0 +1,83 @@
+"""Times as people give them: `2w`, `yesterday`, `monday`, `last week`, `2026-09-14`, `2026-09`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+_AGO = r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?"
+_HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
+_DAY = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NAMED_DAYS = {"today": 0, "yesterday": 1}
+_PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
+UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
+"""What is said of a text that is no time."""
+
+
+def span(text: str, now: datetime) -> tuple[float, float] | None:
+    """Read a time as the span it names: from when, and until when (not included), in seconds since 1970.
+
+    A day lasts from midnight to midnight, and a month from its first to its last, in the zone of `now`; a
+    weekday is the last one, today included, and `last monday` the one before today; a week begins on Monday. `2w`
+    and `2w ago`, as well as an exact time, are a moment: both ends are the same. None: it is no time.
+    """
+    text = text.strip().lower()
+    ago = re.fullmatch(_AGO, text)
+    try:
+        if ago:
+            start = now - timedelta(hours=int(ago[1]) * _HOURS[ago[2][0]])
+            return start.timestamp(), start.timestamp()
+        return _calendar(text, now) or _exact(text, now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def day_of(seconds: float, now: datetime) -> tuple[float, float]:
+    """Return the day in which a moment lies, from midnight to midnight in the zone of `now`."""
+    moment = datetime.fromtimestamp(seconds, now.tzinfo)
+    return _days(moment.replace(hour=0, minute=0, second=0, microsecond=0))
+
+
+def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if text in _NAMED_DAYS:
+        return _days(midnight - timedelta(days=_NAMED_DAYS[text]))
+    period = _PERIOD.fullmatch(text)
+    if period:
+        return _period(midnight, period[2], back=period[1] == "last")
+    last, name = text.startswith("last "), text.removeprefix("last ").strip()
+    if name in _WEEKDAYS:
+        ago = (now.weekday() - _WEEKDAYS.index(name)) % 7
+        return _days(midnight - timedelta(days=ago or 7 * last))
+    day = re.fullmatch(_DAY, text)
+    if not day:
+        return None
+    year, month = int(day[1]), int(day[2])
+    if day[3]:
+        return _days(midnight.replace(year=year, month=month, day=int(day[3])))
+    start = midnight.replace(year=year, month=month, day=1)
+    return start.timestamp(), midnight.replace(year=year + month // 12, month=month % 12 + 1, day=1).timestamp()
+
+
+def _period(midnight: datetime, unit: str, *, back: bool) -> tuple[float, float]:
+    """Return this week, month or year, or the one before it."""
+    if unit == "week":
+        start = midnight - timedelta(days=midnight.weekday() + 7 * back)
+        return start.timestamp(), (start + timedelta(days=7)).timestamp()
+    months = 12 if unit == "year" else 1
+    first = midnight.year * 12 + (0 if unit == "year" else midnight.month - 1) - months * back
+    start, end = (midnight.replace(year=at // 12, month=at % 12 + 1, day=1) for at in (first, first + months))
+    return start.timestamp(), end.timestamp()
+
+
+def _days(start: datetime) -> tuple[float, float]:
+    # Not 24 hours: the next midnight on the clock, which is what a day is where clocks are changed.
+    end = (start.replace(tzinfo=None) + timedelta(days=1)).replace(tzinfo=start.tzinfo)
+    return start.timestamp(), end.timestamp()
+
+
+def _exact(text: str, now: datetime) -> tuple[float, float]:
+    moment = datetime.fromisoformat(text.upper())
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)).timestamp()
+    return seconds, seconds

@@ -1,0 +1,125 @@
+"""The tools that tell what was learned: fixes of an error, and open work."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from mdmem.learn import fixes as learned
+from mdmem.learn import work
+from mdmem.server import lookup, shown
+from mdmem.server.reach import Reach
+
+MAX_FIXES = 5
+MAX_OPEN = 30
+
+
+class KnownFix(TypedDict):
+    """What solved an error. id: the run that failed; solved: the run that succeeded; edits: the notes in between."""
+
+    id: str
+    solved: str
+    edits: list[str]
+    project: str
+    created: str
+    command: str
+    error: str
+    files: list[str]
+    diff: str
+
+
+class KnownFixes(TypedDict):
+    """Fixes, the best match first."""
+
+    fixes: list[KnownFix]
+
+
+class OpenTask(TypedDict):
+    """One piece of open work."""
+
+    key: str
+    kind: str
+    text: str
+    detail: str
+    project: str
+    created: str
+    id: str
+
+
+class OpenTasks(TypedDict):
+    """Open work, newest first."""
+
+    items: list[OpenTask]
+
+
+def fixes(
+    at: Reach,
+    error: Annotated[str, Field(description="The error's line, or the whole output.", min_length=1, max_length=40_000)],
+    project: Annotated[str, Field(description="Only this project, by its name.")] = "",
+) -> KnownFixes:
+    """Have I seen this error before, and what solved it? Gives the run that failed, the edits, the run that passed."""
+    with lookup.fresh(at.config):
+        found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES, update=False)
+    seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
+    return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]]}
+
+
+def _known(at: Reach, fix: learned.Fix) -> KnownFix:
+    return {
+        "id": fix.id,
+        "solved": fix.solved,
+        "edits": fix.edits,
+        "project": shown.line(at.gate, fix.project, 80),
+        "created": fix.created,
+        "command": shown.line(at.gate, fix.command, 200),
+        "error": shown.line(at.gate, fix.error, 300),
+        "files": [shown.line(at.gate, file, 200) for file in fix.files[:20]],
+        "diff": at.gate.stored(fix.diff),
+    }
+
+
+def open_work(
+    at: Reach,
+    project: Annotated[str, Field(description="Its name; without it the one that is worked in. `-` is all.")] = "",
+) -> OpenTasks:
+    """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off."""
+    name = "" if project == "-" else project or at.project
+    with lookup.fresh(at.config):
+        found = work.open_work(at.config, name, now=time.time(), update=False)
+    seen = [item for item in found if lookup.read(at, item.path) is not None]
+    return {
+        "items": [
+            {
+                "key": item.key,
+                "kind": item.kind,
+                "text": shown.line(at.gate, item.text, 200),
+                "detail": shown.line(at.gate, item.detail, 300),
+                "project": shown.line(at.gate, item.project, 80),
+                "created": item.created,
+                "id": item.id,
+            }
+            for item in seen[:MAX_OPEN]
+        ]
+    }
+
+
+def fixes_text(made: KnownFixes) -> list[str]:
+    """Write fixes as text."""
+    lines = []
+    for fix in made["fixes"]:
+        lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
+        lines += [f"  solved by {', '.join(f'[mem:{name}]' for name in fix['edits'])}, as [mem:{fix['solved']}] shows"]
+        lines += [fix["diff"], ""] if fix["diff"] else [""]
+    return lines or ["This error is not known."]
+
+
+def open_text(made: OpenTasks) -> list[str]:
+    """Write open work as text."""
+    lines = []
+    for item in made["items"]:
+        detail = f": {item['detail']}" if item["detail"] else ""
+        lines.append(f"- {item['kind']}: {item['text']}{detail} ({item['created'][:10]}) [mem:{item['id']}]")
+    return lines or ["Nothing is open."]

@@ -1,0 +1,139 @@
+"""The index as the server asks it: one question at a time, kept fresh, and blind to what is not to be seen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from mdmem import log
+from mdmem.config import Config
+from mdmem.errors import MdmemError, NotFoundError
+from mdmem.search import engine, index
+from mdmem.search import query as language
+from mdmem.search.index.view import View
+from mdmem.search.query import Filter, Query
+from mdmem.server.reach import Reach
+from mdmem.vault import disk, note
+
+BUDGET_SECONDS = 5.0
+"""How long a question waits for the index to take in new notes; what is left is taken in behind it."""
+SWEEP_SECONDS = 30.0
+"""How often every file is looked at: a question itself only sees which folders have changed."""
+SWEEP_DELAY_SECONDS = 1.0
+"""So long after a question: its answer comes first."""
+MIN_PREFIX_CHARS = 3
+
+_Answer = TypeVar("_Answer")
+_alone = threading.RLock()
+"""An answer is all computing, and the index keeps what it has read: several at once would not be done sooner."""
+_swept: dict[str, float] = {}
+
+
+def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
+    """Ask the index as it is now; return the answer, and what the user should know of it."""
+    with fresh(at.config) as notices:
+        found = engine.answered(at.config, answer)
+    return (default if found is None else found), notices
+
+
+@contextmanager
+def fresh(config: Config) -> Iterator[tuple[str, ...]]:
+    """Have the index for oneself, with what is new taken in; every file is looked at afterwards, in the background."""
+    with _alone:
+        _, notices = engine.bring_up_to_date(config, quick=True, budget_seconds=BUDGET_SECONDS)
+        yield notices
+    _sweep(config)
+
+
+def _sweep(config: Config) -> None:
+    if time.monotonic() - _swept.get(config.vault, -SWEEP_SECONDS) < SWEEP_SECONDS:
+        return
+    _swept[config.vault] = time.monotonic()
+
+    def work() -> None:
+        try:
+            index.update(config, wait_seconds=1.0)
+        except (MdmemError, OSError) as error:
+            log.write(config, "the index could not be brought up to date", error)
+        _swept[config.vault] = time.monotonic()
+
+    timer = threading.Timer(SWEEP_DELAY_SECONDS, work)
+    timer.daemon = True
+    timer.start()
+
+
+def without_hidden(at: Reach, query: Query) -> Query:
+    """Leave out what the projects that stay at home have."""
+    if not at.hidden:
+        return query
+    hidden = Filter("project", tuple(sorted(name.lower() for name in at.hidden)), wanted=False)
+    return query._replace(filters=(*query.filters, hidden))
+
+
+def parsed(at: Reach, text: str, **filters: Any) -> Query:
+    """Read a query in the language of people, with filters beside it."""
+    return without_hidden(at, language.with_filters(language.parse(text), None, **filters))
+
+
+def resolve(at: Reach, reference: str) -> tuple[str, note.Parsed]:
+    """Find the note that a reference names, and read it: `mem:ID`, an id, an unambiguous beginning of one, a path.
+
+    Raises:
+        NotFoundError: when no note that may be seen answers to it, or more than one.
+    """
+    wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
+    path = _as_path(at, wanted)
+    if path is not None:
+        return path
+    nothing: list[tuple[str, note.Parsed]] = []
+    with _alone:
+        found = engine.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
+    if not found:
+        found, _ = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFoundError(f"No note has the id or path {reference!r:.80}. `search` finds notes by their words.")
+    names = ", ".join(str(parsed.meta.get("id", path)) for path, parsed in found[:5])
+    raise NotFoundError(f"{len(found)} notes have ids that begin with {wanted!r:.40}: {names}. Give more characters.")
+
+
+def read(at: Reach, path: str) -> note.Parsed | None:
+    """Read a note that may be seen; None for any other."""
+    data = disk.read_path(at.config.vault, path)
+    parsed = note.parse(data) if data is not None else None
+    if parsed is None or not at.sees(path, parsed.meta):
+        return None
+    if not (parsed.meta.get("id") and parsed.meta.get("title")):  # somebody wrote it by hand: the index has named it
+        nothing: dict[str, Any] = {}
+        named = engine.answered(at.config, lambda view: _named(view, path)) or nothing
+        parsed.meta.update({key: parsed.meta.get(key) or named[key] for key in ("id", "title") if key in named})
+    return parsed
+
+
+def _named(view: View, path: str) -> dict[str, Any]:
+    number = view.find(path)
+    return {} if number is None else view.facts(number)
+
+
+def _as_path(at: Reach, wanted: str) -> tuple[str, note.Parsed] | None:
+    root = at.config.vault
+    path = wanted[len(root) :].lstrip("/") if wanted.startswith(f"{root}/") else wanted
+    for candidate in (path, f"{path}.md"):
+        if "/" in candidate and disk.is_note_path(candidate) and (parsed := read(at, candidate)) is not None:
+            return candidate, parsed
+    return None
+
+
+def _by_id(at: Reach, view: View, wanted: str) -> list[tuple[str, note.Parsed]]:
+    if not wanted:
+        return []
+    notes = view.notes("facet", f"id:{wanted}")
+    if not notes and len(wanted) >= MIN_PREFIX_CHARS:
+        terms = view.starting_with("facet", f"id:{wanted}", limit=100)
+        notes = {number for term in terms for number in view.notes("facet", term)}
+    paths = sorted(view.path(number) for number in notes)
+    return [(path, parsed) for path in paths if (parsed := read(at, path)) is not None]

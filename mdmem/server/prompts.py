@@ -1,0 +1,114 @@
+"""The tool that searches what the user said: each prompt with its session, its number, its project and its time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from mdmem.errors import UsageError
+from mdmem.server import entries, lookup, shown
+from mdmem.server.reach import FOR_TEXT, Reach
+from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
+from mdmem.views import prompts
+from mdmem.views.prompts import FoundPrompt, PromptPage
+
+FORMATS = ("index", "full")
+LEAST_CHARS = 400
+
+
+class PromptLine(TypedDict):
+    """A prompt. prompt: its number in its session. text: its first line, or all of it."""
+
+    id: str
+    session: str
+    prompt: int
+    project: str
+    date: str
+    text: str
+
+
+class FoundPrompts(TypedDict):
+    """A part of an answer. next_offset: where the next part begins, or null. hints: what was not understood."""
+
+    entries: list[PromptLine]
+    total: int
+    next_offset: int | None
+    hints: list[str]
+
+
+def search_user_prompts(
+    at: Reach,
+    query: Annotated[
+        str,
+        Field(
+            description='As in FTS5: a AND b, OR, NOT, NEAR(a b, 5), "phrase", begin*, prompt:3. Empty: the latest.',
+            max_length=MAX_QUERY_CHARS,
+        ),
+    ] = "",
+    project: Project = "",
+    session: Annotated[str, Field(description="Its id or its beginning.")] = "",
+    since: Since = "",
+    until: str = "",
+    order: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",
+    format: Annotated[str, Field(description="index (a line each) or full.")] = "index",  # noqa: A002
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> FoundPrompts:
+    """Search what the user really asked, word for word, across sessions."""
+    if order not in prompts.ORDERS:
+        raise UsageError(f"order must be {', '.join(prompts.ORDERS)}; not {order!r:.40}.")
+    if format not in FORMATS:
+        raise UsageError(f"format must be {' or '.join(FORMATS)}, not {format!r:.40}.")
+    if format == "full":
+        at.require(FOR_TEXT)
+    given = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
+    asked, narrowed = prompts.read(query, given)
+    page, notices = lookup.ask(
+        at,
+        lambda view: prompts.find(
+            view,
+            at.config.vault,
+            asked,
+            lookup.without_hidden(at, narrowed),
+            order="newest" if at.titles_only and order == "relevance" else order,
+            limit=limit,
+            offset=offset,
+            here=at.here,
+            titles_only=at.titles_only,
+        ),
+        PromptPage([], 0, ()),
+    )
+    seen = [one for one in page.prompts if lookup.read(at, one.path) is not None]
+    chars = max(MAX_CHARS // (len(seen) or 1), LEAST_CHARS) if format == "full" else 0
+    more = offset + limit
+    return {
+        "entries": [_line(at, one, chars) for one in seen],
+        "total": page.total,
+        "next_offset": more if more < page.total else None,
+        "hints": [*page.hints, *notices],
+    }
+
+
+def _line(at: Reach, one: FoundPrompt, chars: int) -> PromptLine:
+    """Make an entry. chars: how much of the text; 0 is one line of it."""
+    return {
+        "id": shown.line(at.gate, one.id, entries.NAME_CHARS),
+        "session": shown.line(at.gate, one.session, 80),
+        "prompt": one.prompt,
+        "project": shown.line(at.gate, one.project, entries.NAME_CHARS),
+        "date": entries.spoken(one.created),
+        "text": shown.text(at.gate, one.text)[:chars] if chars else shown.line(at.gate, one.text or one.title),
+    }
+
+
+def prompts_text(found: FoundPrompts) -> list[str]:
+    """Write prompts as text."""
+    lines = []
+    for one in found["entries"]:
+        where = f" ({one['project']})" if one["project"] else ""
+        lines.append(f"- {one['date']} [mem:{one['id']}] session {one['session']}, prompt {one['prompt']}{where}")
+        lines += [f"  > {line}" for line in one["text"].split("\n")]
+    more = f"; go on with offset {found['next_offset']}" if found["next_offset"] is not None else ""
+    return [*(lines or ["Nothing was found."]), f"{len(found['entries'])} of {found['total']}{more}.", *found["hints"]]

@@ -1,0 +1,313 @@
+"""Settings: one row each, with a default, a meaning, and which direction is stricter; and their values, typed.
+
+A row is an attribute of its section: `settings.inject.chars` is an `int`, and a misspelled name is an error
+of the type checker. A vault is data that may come from somebody else, so its file can only make a row
+stricter; what loosens one is taken from the user's own config.toml.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Generic, TypeVar
+
+    T = TypeVar("T")
+    N = TypeVar("N", bool, int, float)
+
+    class _Typed(Generic[T]):
+        pass
+else:  # `typing` is too slow to import on the hook path
+
+    class _Typed:
+        __slots__ = ()
+
+        def __class_getitem__(cls, _: Any) -> type:
+            return cls
+
+
+# -- which of two values is stricter; the first is the user's own, or the default ---------------------
+
+
+def less(own: N, given: N) -> N:
+    """Return the smaller number; of two truths, False where one is."""
+    return min(own, given)
+
+
+def more(own: N, given: N) -> N:
+    """Return the larger number; of two truths, True where one is."""
+    return max(own, given)
+
+
+def all_of(own: list[str], given: list[str]) -> list[str]:
+    """Return what either list names: a list of exclusions only grows."""
+    return [*own, *(item for item in given if item not in own)]
+
+
+def common(own: list[str], given: list[str]) -> list[str]:
+    """Return what both lists name, `*` naming everything: a list of permissions only shrinks."""
+    kept = [item for item in given if item in own or "*" in own]
+    return [*kept, *(item for item in own if "*" in given and item not in kept)]
+
+
+def separate(own: list[str], given: list[str]) -> list[str]:
+    """Return both lists with an empty row between them, for a reader who takes the stricter answer of the two."""
+    return [*own, "", *given] if own and given and own != given else own or given
+
+
+def only(strict: str) -> Callable[[str, str], str]:
+    """Return a rule under which nothing but `strict` can be given."""
+    return lambda own, given: given if given == strict else own
+
+
+def neither(own: T, given: T) -> T:  # noqa: ARG001 - the signature of its kind
+    """Return what is given: no value of such a row shows, stores or costs more than mdmem's own limits allow."""
+    return given
+
+
+class Setting(_Typed["T"]):
+    """One setting: its dotted key, default, meaning, and who may set it.
+
+    stricter: given the user's value and the vault's, return the one that counts; None for a row that is taken
+        from the user's own file and the environment only, never from a vault.
+    env: an environment variable that overrides both files, or "". drops: set to 1, it takes this out of the row's list.
+    choices: the values allowed, or () for any of the default's type. secret: whether its values are never printed.
+    """
+
+    __slots__ = ("choices", "default", "drops", "env", "key", "meaning", "secret", "stricter")
+
+    def __init__(
+        self,
+        default: T,
+        meaning: str,
+        stricter: Callable[[T, T], T] | None = None,
+        *,
+        key: str = "",
+        env: str = "",
+        drops: str = "",
+        choices: tuple[str, ...] = (),
+        secret: bool = False,
+    ) -> None:
+        self.default = default
+        self.meaning = meaning
+        self.stricter = stricter
+        self.key = key
+        self.env = env
+        self.drops = drops
+        self.choices = choices
+        self.secret = secret
+
+    @property
+    def user_only(self) -> bool:
+        """Whether it is never taken from a vault."""
+        return self.stricter is None
+
+    def __set_name__(self, section: type[SettingsSection], name: str) -> None:
+        self.key = f"{section.NAME}.{name}"
+
+    def __get__(self, section: SettingsSection, owner: type) -> T:
+        """Return the value that a section has for it."""
+        value: T = section.values[self.key]
+        return value
+
+
+class SettingsSection:
+    """The settings of one table in a file; `values` holds all sections' values, by dotted key."""
+
+    __slots__ = ("values",)
+    NAME = ""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+
+
+class CaptureSettings(SettingsSection):
+    """What is stored."""
+
+    __slots__ = ()
+    NAME = "capture"
+
+    tools = Setting(["*"], "Tools whose runs are stored; globs.", common)
+    exclude_tools = Setting(
+        ["TodoRead", "mcp__mdmem__*", "mcp__plugin_mdmem_*"],
+        "Tools whose runs are never stored; globs. Overrides capture.tools.",
+        all_of,
+    )
+    exclude_projects = Setting(list[str](), "Projects of which nothing is stored; globs over names.", all_of)
+    exclude_paths = Setting(
+        list[str](), "Folders and files of which nothing is stored; globs, ** and ~ allowed.", all_of
+    )
+    subagents = Setting(False, "Whether what sub-agents do is stored.", less)
+    host_memory = Setting(True, "Whether agents' own memory and instruction files are followed.", less)
+    max_chars = Setting(10_000, "Maximum characters kept of a tool's output: its beginning and end.", neither)
+    max_lines = Setting(100, "Maximum lines kept of a tool's output: its beginning and end.", neither)
+    max_files = Setting(100, "Maximum number of files listed for a search.", neither)
+    fetch_chars = Setting(500, "Maximum characters kept of a fetched page's summary.", neither)
+    prompt_chars = Setting(65_536, "Maximum length of a stored prompt, in characters.", neither)
+    durability = Setting(
+        "power",
+        'Notes survive a "power" cut (synced) or only the death of the "process".',
+        only("power"),
+        choices=("power", "process"),
+    )
+    branches = Setting(
+        "all",
+        'Notes made on a code branch that is not the default one are seen like "all", or only there: "stage".',
+        only("stage"),
+        choices=("all", "stage"),
+    )
+
+
+class PrivacySettings(SettingsSection):
+    """What is kept out."""
+
+    __slots__ = ()
+    NAME = "privacy"
+
+    marker = Setting("[PRIVATE]", "Replacement text for a private section; may be empty.", neither)
+    redacted = Setting("[REDACTED]", "Replacement text for a secret.", neither)
+    name_kinds = Setting(False, "Whether the mark names the kind: [REDACTED:github-token].", less)
+    keep_lines = Setting(False, "Whether a private section leaves as many lines as it had.", less)
+    tags = Setting(["private"], "Words whose tags hide text: <word>, [word], <!-- word -->.", all_of)
+    unclosed = Setting(
+        "private",
+        'What follows a <private> that is never closed: "private", or "keep".',
+        only("private"),
+        choices=("private", "keep"),
+    )
+    literal_code = Setting(False, "Whether a pair of tags wholly inside a closed code fence is only text.", less)
+    anonymize = Setting(False, "Whether paths are stored with ~ for your home folder and your name.", more)
+    patterns = Setting(list[str](), "Your own secrets: regular expressions, masked wherever they match.", all_of)
+    feedback = Setting(True, "Whether you are told how many private sections were kept out of a prompt.", more)
+
+
+class InjectSettings(SettingsSection):
+    """What is shown to the agent."""
+
+    __slots__ = ()
+    NAME = "inject"
+
+    enabled = Setting(
+        True,
+        "Whether memories are injected.",
+        less,
+    )
+    chars = Setting(3_000, "The size of an injected block, in characters; at most 9500.", less)
+    after_turns = Setting(
+        13, "The turn at which memories are looked up once a session.", more, env="MDMEM_INJECT_AFTER_TURNS"
+    )
+    after_chars = Setting(
+        333,
+        "A prompt longer than this looks memories up at once, once a session.",
+        more,
+        env="MDMEM_INJECT_AFTER_CHARS",
+    )
+    query_turns = Setting(6, "Number of recent turns that make the query.", less, env="MDMEM_INJECT_QUERY_TURNS")
+    query_turn_chars = Setting(
+        500,
+        "Maximum characters used of each of those turns.",
+        less,
+        env="MDMEM_INJECT_QUERY_TURN_CHARS",
+    )
+    recall_limit = Setting(15, "Maximum number of memories in a block.", less, env="MDMEM_INJECT_RECALL_LIMIT")
+    bullet_chars = Setting(300, "The size of one memory, in characters.", less, env="MDMEM_INJECT_BULLET_CHARS")
+    deadline_seconds = Setting(1.5, "Time limit in seconds.", less, env="MDMEM_INJECT_DEADLINE_SECONDS")
+    other_projects = Setting(False, "Whether memories of other projects may be injected.", less)
+    on = Setting(
+        ["ask", "turns", "start", "failure", "edit"],
+        "When memories are given: ask, turns, start, failure, edit (before a change to a file), read (before reading).",
+        common,
+        env="MDMEM_INJECT_DISABLED",
+        drops="turns",
+    )
+
+
+class ExpandSettings(SettingsSection):
+    """A model's help with searching."""
+
+    __slots__ = ()
+    NAME = "expand"
+
+    enabled = Setting(
+        False, "Whether a model writes a guess at the note that is looked for, whose words join the query."
+    )
+    provider = Setting(
+        "",
+        "The provider that is asked, and no other: claude-cli, anthropic, openrouter, openai, compatible.",
+        env="MDMEM_PROVIDER",
+    )
+    model = Setting("", "The model of the first provider that is asked; each has a small one.", env="MDMEM_HYDE_MODEL")
+    models = Setting(list[str](), 'A model for each provider: "anthropic claude-haiku-4-5", "openai gpt-4.1-mini".')
+    keys = Setting(list[str](), 'API keys: "anthropic KEY"; a key in the environment comes first.', secret=True)
+    address = Setting(
+        "", 'The address of any server that speaks OpenAI\'s protocol, such as "http://localhost:11434/v1" for Ollama.'
+    )
+    weight = Setting(0.3, "Weight of a word of the guess; a word of the query has 1.")
+    deadline_seconds = Setting(4.0, "Time limit in seconds; in an injection, for all providers together.")
+    without_claude_cli = Setting(False, "Whether to skip the `claude` program.", env="MDMEM_DISABLE_CLAUDE_CLI")
+
+
+class WatchSettings(SettingsSection):
+    """The watcher, for those who run it."""
+
+    __slots__ = ()
+    NAME = "watch"
+
+    sweep_seconds = Setting(180, "How often the watcher looks at the whole vault, regardless of file events.", neither)
+    commit_after_seconds = Setting(30, "Seconds without a change after which the watcher commits (0: never).", neither)
+
+
+class SyncSettings(SettingsSection):
+    """The exchange with a remote."""
+
+    __slots__ = ()
+    NAME = "sync"
+
+    every = Setting(0, "Minutes between syncs by the watcher (0: never).")
+
+
+class InternalSettings(SettingsSection):
+    """Memories of ghosts and agents."""
+
+    __slots__ = ()
+    NAME = "internal"
+
+    trust = Setting(
+        list[str](),
+        'How far whoever talks to a ghost or agent is trusted, 0 to 1: "user:alice bob 0.5", "agent * 0.3"; else 1.',
+        separate,
+    )
+
+
+SECTIONS = (
+    CaptureSettings, PrivacySettings, InjectSettings, ExpandSettings, WatchSettings, SyncSettings, InternalSettings,
+)  # fmt: skip
+
+SETTINGS: tuple[Setting[Any], ...] = tuple(
+    [row for section in SECTIONS for row in vars(section).values() if type(row) is Setting]
+)
+
+BY_KEY: dict[str, Setting[Any]] = {row.key: row for row in SETTINGS}
+
+
+class Settings:
+    """The value of every setting. values: dotted key -> value, of the type of its default."""
+
+    __slots__ = ("capture", "expand", "inject", "internal", "privacy", "sync", "values", "watch")
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        """Take the defaults, and what is `given` in their place."""
+        values = {row.key: row.default for row in SETTINGS}
+        values.update(given or {})
+        self.values = values
+        self.capture = CaptureSettings(values)
+        self.privacy = PrivacySettings(values)
+        self.inject = InjectSettings(values)
+        self.expand = ExpandSettings(values)
+        self.watch = WatchSettings(values)
+        self.sync = SyncSettings(values)
+        self.internal = InternalSettings(values)
+
+    def changed(self, values: Mapping[str, Any]) -> Settings:
+        """Return a copy with other `values`, by dotted key."""
+        return Settings({**self.values, **values})

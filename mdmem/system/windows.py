@@ -1,0 +1,290 @@
+"""The Windows half, without `fcntl`, `os.link`, `dir_fd`, `O_NOFOLLOW`, `setitimer`, `fork` and Unix sockets.
+
+A folder is its path, looked at component by component: whoever can swap a folder of the vault for a link in between
+has the user's rights anyway. A folder is locked through a hidden file in it, which the vault's `.gitignore` names.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from typing import Any
+
+NAMES = (
+    "HeldFolder", "alarm", "detached", "end_group", "lock", "open_folder", "own", "to_background", "unlock", "within",
+)  # fmt: skip
+"""What takes the place of the POSIX half's."""
+
+LOCK_FILE = ".mdmem.lock"
+_LOCK_AT = 1 << 30
+"""The byte that is locked lies behind all text: locks are mandatory here, and readers are not to be kept out."""
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_REPARSE_POINT = 0x400
+_NEW_GROUP, _NO_WINDOW = 0x200, 0x0800_0000
+
+
+def lock(fd: int, seconds: float = 0.0) -> bool:
+    """Lock an open file for this process alone; False when another has it for longer than `seconds`."""
+    end = time.monotonic() + seconds
+    pause = 0.001
+    while not _locking(fd, "LK_NBLCK"):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
+    return True
+
+
+def unlock(fd: int) -> None:
+    """Free what `lock` locked."""
+    _locking(fd, "LK_UNLCK")
+
+
+def _locking(fd: int, mode: str) -> bool:
+    try:
+        import msvcrt
+    except ImportError:
+        return True  # no locks at all: names still cannot collide
+    at = os.lseek(fd, 0, os.SEEK_CUR)
+    os.lseek(fd, _LOCK_AT, os.SEEK_SET)
+    windows: Any = msvcrt
+    try:
+        windows.locking(fd, getattr(windows, mode), 1)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EDEADLK):
+            return False
+        raise
+    finally:
+        os.lseek(fd, at, os.SEEK_SET)
+    return True
+
+
+class HeldFolder:
+    """A folder by its path. No name in it is followed if it is a link or a junction."""
+
+    __slots__ = ("_lock", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    def close(self) -> None:
+        """Free its lock."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def lock(self, seconds: float) -> bool:
+        """Lock this folder until it is closed; False when another process has it for longer than `seconds`."""
+        if self._lock is None:
+            self._lock = os.open(os.path.join(self.path, LOCK_FILE), os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
+        return lock(self._lock, seconds)
+
+    def unlock(self) -> None:
+        """Free the lock."""
+        if self._lock is not None:
+            unlock(self._lock)
+
+    def child(self, name: str) -> HeldFolder:
+        """Open a folder in it.
+
+        Raises:
+            FileNotFoundError: when it is missing.
+            NotADirectoryError: when it is a link or a file.
+        """
+        found = self.stat(name)
+        if _is_link(found) or not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, "A link or a file is where a folder should be.", name)
+        return HeldFolder(self._at(name))
+
+    def make(self, name: str) -> None:
+        """Make a folder in it."""
+        os.mkdir(self._at(name), 0o700)
+
+    def names(self) -> list[str]:
+        """Return the names in it, without the lock's."""
+        return [name for name in os.listdir(self.path) if name != LOCK_FILE]
+
+    def stat(self, name: str) -> os.stat_result:
+        """Return what `os.lstat` says of a name in it."""
+        return os.lstat(self._at(name))
+
+    def open_to_read(self, name: str) -> int:
+        """Open a file in it; a link is refused (ELOOP), and what is no file is not opened (ENXIO)."""
+        found = self.stat(name)
+        if _is_link(found):
+            raise OSError(errno.ELOOP, "A link is where a file should be.", name)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.ENXIO, "This is no file.", name)
+        return os.open(self._at(name), os.O_RDONLY | _BINARY)
+
+    def open_new(self, name: str) -> int:
+        """Make a file in it and open it for writing."""
+        return os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
+
+    def publish(self, temp: str, name: str) -> bool:
+        """Return the file `temp` another name that nothing has; False when something has it.
+
+        Raises:
+            OSError: when the file system refuses.
+        """
+        if os.name == "nt":
+            try:
+                os.rename(self._at(temp), self._at(name))  # which overwrites nothing, on Windows alone
+            except FileExistsError:
+                return False
+            return True
+        try:
+            os.close(self.open_new(name))
+        except FileExistsError:
+            return False
+        try:
+            self.replace(temp, name)
+        except OSError:
+            self.remove(name)
+            raise
+        return True
+
+    def replace(self, temp: str, name: str) -> None:
+        """Put the file `temp` in the place of `name`; a reader that has it open for a moment is waited for."""
+        for pause in (0.01, 0.05, 0.2):
+            try:
+                os.replace(self._at(temp), self._at(name))
+            except PermissionError:
+                time.sleep(pause)
+            else:
+                return
+        os.replace(self._at(temp), self._at(name))
+
+    def remove(self, name: str) -> None:
+        """Remove a file in it."""
+        os.unlink(self._at(name))
+
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder in it that is empty but for the lock's file."""
+        path = self._at(name)
+        if os.listdir(path) == [LOCK_FILE]:
+            os.unlink(os.path.join(path, LOCK_FILE))
+        os.rmdir(path)
+
+    def sync(self) -> None:
+        """Do nothing: names are written with the files."""
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+
+def _is_link(found: os.stat_result) -> bool:
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
+
+
+def open_folder(path: str) -> HeldFolder:
+    """Open a folder.
+
+    Raises:
+        OSError: when it is missing or no folder.
+    """
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)
+    return HeldFolder(path)
+
+
+_alarms: list[Any] = []
+
+
+def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:
+    """Call `ring` in `seconds` (0: cancel), then every `again_seconds`, in a thread: what it raises has no effect.
+
+    A deadline is kept by a `ring` that ends the process.
+    """
+    import threading
+
+    while _alarms:
+        _alarms.pop().set()
+    if not seconds:
+        return
+    off = threading.Event()
+    _alarms.append(off)
+
+    def run() -> None:
+        left = max(seconds, 0.001)
+        while left and not off.wait(left):
+            try:
+                ring()
+            except BaseException:  # noqa: BLE001, S110 - nothing stands above it in this thread
+                pass
+            left = again_seconds
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def within(seconds: float, work: Callable[[], None]) -> None:
+    """Run `work` in a thread for at most `seconds`; one that takes longer is left alone.
+
+    Raises:
+        TimeoutError: when it has not ended by then.
+        OSError: as `work`.
+    """
+    import threading
+
+    errors: list[OSError] = []
+
+    def run() -> None:
+        try:
+            work()
+        except OSError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise TimeoutError
+    if errors:
+        raise errors[0]
+
+
+def own(found: os.stat_result, denied: int = 0) -> bool:  # noqa: ARG001 - the other half's signature
+    """Return True: a user's folders are closed to others by their access lists, which a `stat` does not show."""
+    return True
+
+
+def detached() -> dict[str, Any]:
+    """Return the arguments of `subprocess.Popen` for a program that this one's end, or Ctrl-C, does not touch."""
+    return {"creationflags": _NEW_GROUP | _NO_WINDOW} if os.name == "nt" else {}
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
+    """End a program that was started with `detached`, and on Windows all that it started."""
+    if os.name == "nt":
+        import subprocess
+
+        words = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
+        subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    process.kill()
+
+
+def to_background(words: list[str]) -> None:
+    """Start `mdmem WORDS...` in the background, without a window, and end this process."""
+    import subprocess
+
+    none = subprocess.DEVNULL
+    command = [windowless(sys.executable), "-m", "mdmem", *words]
+    subprocess.Popen(command, stdin=none, stdout=none, stderr=none, **detached())
+    os._exit(0)
+
+
+def windowless(python: str) -> str:
+    """Return the interpreter that opens no window, where there is one beside this."""
+    folder, name = os.path.split(python)
+    other = os.path.join(folder, name.lower().replace("python", "pythonw", 1))
+    return other if name.lower() == "python.exe" and os.path.exists(other) else python

@@ -1,0 +1,181 @@
+"""Chats: exports of ChatGPT (`conversations.json`) and Claude.ai, one JSON file with all conversations.
+
+Both are lists; a conversation is a session of prompts and answers, without a project and without tool runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mdmem.agents import Event, text
+from mdmem.agents.dialect import made_id, seconds
+from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
+
+CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
+MAX_BYTES = 1 << 30
+_MAX_STEPS = 100_000
+_SESSION_CHARS = 64
+
+
+class ChatMessage:
+    """One message: when, whose (`user` or `assistant`), its id and its words."""
+
+    __slots__ = ("at", "id", "role", "words")
+
+    def __init__(self, at: float | None, role: str, own_id: str, words: str) -> None:
+        self.at = at
+        self.role = role
+        self.id = own_id
+        self.words = words
+
+
+def nowhere(env: Mapping[str, str]) -> Path:
+    """Return where they lie by themselves: an export is always named by its path."""
+    del env
+    return Path("/nonexistent")
+
+
+def find(root: Path) -> Iterator[Path]:
+    """Find the exports below a folder that has others' transcripts: a person names them, one by one."""
+    yield from sorted(root.rglob("conversations.json"))
+
+
+def is_chatgpt(head: bytes) -> bool:
+    """Whether a JSON file begins as ChatGPT's export does."""
+    return head.lstrip().startswith(b"[") and b'"mapping"' in head and b'"message"' in head
+
+
+def is_claude_ai(head: bytes) -> bool:
+    """Whether a JSON file begins as Claude.ai's export does."""
+    return head.lstrip().startswith(b"[") and b'"chat_messages"' in head
+
+
+def read_chatgpt(
+    path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold
+) -> Iterator[Saved]:
+    """Return the events of all conversations in an export of ChatGPT.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    del now, subagents, tell
+    for chat in _conversations(path, skipped):
+        said = list(_branch(chat, skipped))
+        session = text(chat.get("conversation_id")) or text(chat.get("id"))
+        yield from _events(CHATGPT, session, seconds(chat.get("create_time")), said, path)
+
+
+def read_claude_ai(
+    path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold
+) -> Iterator[Saved]:
+    """Return the events of all conversations in an export of Claude.ai.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    del now, subagents, tell
+    for chat in _conversations(path, skipped):
+        messages = chat.get("chat_messages")
+        found = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
+        said = [_of_claude(one) for one in found]
+        yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), said, path)
+
+
+def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
+    if path.stat().st_size > MAX_BYTES:
+        skipped["file too long"] += 1
+        return
+    try:
+        chats = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        skipped["unreadable file"] += 1
+        return
+    for chat in chats if isinstance(chats, list) else ():
+        if isinstance(chat, dict):
+            yield chat
+        else:
+            skipped["unreadable line"] += 1
+
+
+def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
+    """Return the messages that lead to the one that was shown last; edited and regenerated ones lie beside them."""
+    mapping = chat.get("mapping")
+    nodes: dict[str, Any] = mapping if isinstance(mapping, dict) else {}
+    here = text(chat.get("current_node")) or next(reversed(nodes), "")
+    line: list[dict[str, Any]] = []
+    while isinstance(nodes.get(here), dict) and len(line) < _MAX_STEPS:
+        line.append(nodes[here])
+        here = text(nodes[here].get("parent"))
+    skipped["message beside the conversation"] += max(0, len(nodes) - len(line))
+    for node in reversed(line):
+        message = node.get("message")
+        if isinstance(message, dict) and not _is_hidden(message):
+            author = message.get("author")
+            role = text(author.get("role")) if isinstance(author, dict) else ""
+            yield ChatMessage(seconds(message.get("create_time")), role, text(message.get("id")), _words(message))
+
+
+def _is_hidden(message: dict[str, Any]) -> bool:
+    facts = message.get("metadata")
+    recipient = text(message.get("recipient"))
+    hidden = isinstance(facts, dict) and facts.get("is_visually_hidden_from_conversation") is True
+    return hidden or recipient not in ("", "all")
+
+
+def _words(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    kind = text(content.get("content_type")) if isinstance(content, dict) else ""
+    if kind not in ("text", "multimodal_text") or not isinstance(parts, list):
+        return ""
+    found = [
+        part if isinstance(part, str) else text(part.get("text")) for part in parts if isinstance(part, (str, dict))
+    ]
+    return "\n\n".join(part for part in found if part.strip())
+
+
+def _of_claude(message: dict[str, Any]) -> ChatMessage:
+    role = {"human": "user", "assistant": "assistant"}.get(text(message.get("sender")), "")
+    content = message.get("content")
+    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    words = "\n\n".join(text(one.get("text")) for one in blocks if one.get("type") == "text" and text(one.get("text")))
+    return ChatMessage(
+        seconds(message.get("created_at")), role, text(message.get("uuid")), words or text(message.get("text"))
+    )
+
+
+def _events(agent: str, session: str, began: float | None, said: list[ChatMessage], path: Path) -> Iterator[Saved]:
+    """Turn a conversation's messages into prompts and answers; the texts of one answer are joined."""
+    said = [one for one in said if one.role in ("user", "assistant") and one.words.strip()]
+    if not said:
+        return
+    at = began or next((one.at for one in said if one.at), None) or path.stat().st_mtime
+    session = session[:_SESSION_CHARS] or made_id(agent, said[0].words)
+    prompt = ""
+    answer: list[str] = []
+    make = _maker(agent, session)
+    yield Saved(at, make("SessionStart", source="startup"))
+    for one in said:
+        if one.role == "user":
+            if answer:
+                yield Saved(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
+                answer = []
+            at = max(at, one.at or at)
+            prompt = one.id or made_id(session, at, one.words)
+            yield Saved(at, make("UserPromptSubmit", prompt_id=prompt, prompt=one.words))
+        else:
+            at = max(at, one.at or at)
+            answer.append(one.words)
+    if answer:
+        yield Saved(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
+    yield Saved(at, make("SessionEnd", source="as the export ends"))
+
+
+def _maker(agent: str, session: str) -> Callable[..., Event]:
+    def make(name: str, **fields: Any) -> Event:
+        return Event(agent=agent, name=name, session=session, **fields)
+
+    return make

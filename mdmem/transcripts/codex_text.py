@@ -1,0 +1,102 @@
+"""The texts in Codex's rollouts: what was typed, command lines, outputs and patches."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mdmem.agents import text
+from mdmem.agents.dialect import decoded
+
+_UNTYPED = (
+    "# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<hook_prompt", "<model_switch>",
+    "<permissions instructions>", "<skill>", "<subagent_notification>", "<turn_aborted>", "<user_action>",
+    "<user_instructions>", "<user_shell_command>",
+)  # fmt: skip
+"""What the host's own messages in the user's role begin with, in rollouts that do not name the source of each text."""
+
+
+def joined(content: Any) -> str:
+    """Return the texts of a message's items."""
+    if not isinstance(content, list):
+        return text(content)
+    return "\n".join([text(item.get("text")) for item in content if isinstance(item, dict)]).strip("\n")
+
+
+def typed(payload: dict[str, Any]) -> str | None:
+    """Return what the user typed of a message in the user's role; None where the host wrote all of it."""
+    content = payload.get("content")
+    origins = sources(payload)
+    if isinstance(content, list) and len(origins) == len(content):
+        own = [item for item, source in zip(content, origins, strict=True) if source == "user"]
+        return joined(own) if own else None
+    words = joined(content)
+    return None if words.lstrip().startswith(_UNTYPED) else words
+
+
+def sources(payload: dict[str, Any]) -> list[str]:
+    """Return who each text of a message comes from (`user`, `harness`, ...); [] where one is not named."""
+    metadata = payload.get("internal_chat_message_metadata_passthrough")
+    items = metadata.get("content_item_metadata") if isinstance(metadata, dict) else None
+    found = [item.get("provenance") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    sources = [text(source.get("type")) if isinstance(source, dict) else "" for source in found]
+    return sources if all(sources) else []
+
+
+def command_line(given: Any) -> str:
+    """Return a command line as the hook does: what the shell was asked to run."""
+    found = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
+    if isinstance(found, list):
+        words = [str(word) for word in found]
+        is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
+        return words[2] if is_shell else " ".join(words)
+    return text(found)
+
+
+def number_behind(said: str, words: str) -> str:
+    """Return the number behind some words in the lines before an output; "" when they are not there."""
+    facts, _, _ = said.partition("\nOutput:")
+    rest = facts.partition(words)[2].split("\n")[0].strip()
+    return rest if rest.isdecimal() else ""
+
+
+_REFUSED = ("unsupported custom tool call", "patch rejected", "rejected by user", "aborted by user")
+
+
+def is_refused(output: Any) -> bool:
+    """Whether the output of a call says that it never ran: no hook fires for it."""
+    said = decoded(output)
+    said = said.get("output", said.get("content")) if isinstance(said, dict) else said
+    return text(said).lower().startswith(_REFUSED)
+
+
+def patch_of(changes: Any, cwd: str) -> str:
+    """Write the changes of files as a patch in the form that the model writes."""
+    lines = ["*** Begin Patch"]
+    for path, change in changes.items() if isinstance(changes, dict) else ():
+        kind = text(change.get("type")) if isinstance(change, dict) else ""
+        name = path.removeprefix(f"{cwd}/") if cwd else path
+        if kind == "add":
+            lines += [f"*** Add File: {name}", *(f"+{line}" for line in text(change.get("content")).splitlines())]
+        elif kind == "delete":
+            lines.append(f"*** Delete File: {name}")
+        elif kind == "update":
+            moved = text(change.get("move_path"))
+            lines += [f"*** Update File: {name}", *([f"*** Move to: {moved}"] if moved else [])]
+            lines += text(change.get("unified_diff")).splitlines()
+    return "\n".join([*lines, "*** End Patch", ""])
+
+
+def shell_response(output: Any) -> Any:
+    """Return a command's output in a form that tells its exit code, where the newest one has its own words for it."""
+    if isinstance(output, dict):
+        output = output.get("content", output)
+    if isinstance(output, list):
+        output = joined(output)
+    if not isinstance(output, str):
+        return output
+    facts, found, rest = output.partition("\nOutput:\n")
+    code = facts.rpartition("Process exited with code ")[2].split("\n")[0].strip() if found else ""
+    if "Process exited with code " in facts and code.isdecimal() and len(code) < 10:
+        return json.dumps({"output": rest, "metadata": {"exit_code": int(code)}})
+    return output

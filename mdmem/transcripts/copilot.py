@@ -1,0 +1,161 @@
+"""GitHub Copilot CLI's sessions: `events.jsonl` in a folder of each session, an event a line.
+
+Hooks of Copilot know neither answers nor the ids of tool runs; these files have both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mdmem.agents import copilot, text
+from mdmem.transcripts.answer import AnswerParts
+from mdmem.transcripts.lines import Lines
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
+
+_TOOLS = {
+    "bash": "Bash",
+    "powershell": "PowerShell",
+    "view": "Read",
+    "edit": "Edit",
+    "create": "Write",
+    "grep": "Grep",
+    "rg": "Grep",
+    "glob": "Glob",
+    "task": "Agent",
+}
+"""A tool's name in the file -> the name that hooks are given."""
+
+_SILENT = ("report_intent", "update_todo", "todo_write", "store_memory")
+"""Tools with which the agent only manages its own work."""
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of all sessions."""
+    return Path(copilot.folder(env)) / "session-state"
+
+
+def find(root: Path) -> Iterator[Path]:
+    """Find the sessions below `root`."""
+    yield from sorted(root.rglob("events.jsonl"))
+
+
+def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+    """Return a session's events, oldest first; what a sub-agent did is passed over.
+
+    Raises:
+        OSError: when the file cannot be read.
+    """
+    del subagents
+    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, skipped)
+    for line in Lines(path, skipped).telling(tell):
+        yield from reader.feed(line)
+    yield from reader.finish(now)
+
+
+class CopilotReader:
+    """Turns the lines of one session into events.
+
+    session, since: the id and the time to use until a line has one.
+    """
+
+    def __init__(self, path: str, session: str, since: float, skipped: Skipped) -> None:
+        self._path = path
+        self._session = session
+        self._skipped = skipped
+        self._at = since
+        self._cwd = self._branch = self._commit = self._prompt = ""
+        self._calls: dict[str, tuple[str, Any]] = {}
+        self._answer = AnswerParts()
+
+    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
+        """Take one line in; return the events that it completes."""
+        data, kind = line.get("data"), text(line.get("type"))
+        self._at = moment(line.get("timestamp")) or self._at
+        row = _ROWS.get(kind)
+        if row is None or not isinstance(data, dict):
+            return
+        if text(line.get("agentId")):
+            self._skipped["sub-agent's line"] += 1
+            return
+        yield from row(self, data)
+
+    def finish(self, now: float) -> Iterator[Saved]:
+        """Return what the end of the file completes."""
+        if now - self._at > QUIET_SECONDS:
+            yield from self._said()
+            yield self._saved("SessionEnd", reason="as the transcript ends")
+
+    def _begins(self, data: dict[str, Any]) -> Iterator[Saved]:
+        self._session = text(data.get("sessionId")) or self._session
+        context = data.get("context")
+        if isinstance(context, dict):
+            self._cwd = text(context.get("cwd")) or self._cwd
+            self._branch = text(context.get("branch"))
+            self._commit = text(context.get("headCommit"))[:8]
+        yield self._saved("SessionStart", source="new")
+
+    def _user(self, data: dict[str, Any]) -> Iterator[Saved]:
+        yield from self._said()
+        if text(data.get("source")).startswith("agent-"):
+            self._skipped["prompt that nobody typed"] += 1
+            return
+        self._prompt = text(data.get("messageId"))
+        if text(data.get("content")).strip():
+            yield self._saved("UserPromptSubmit", prompt=text(data.get("content")))
+
+    def _assistant(self, data: dict[str, Any]) -> Iterator[Saved]:
+        self._answer.clear()
+        if not data.get("toolRequests"):
+            self._answer.add("", text(data.get("content")), self._at)
+        return iter(())
+
+    def _turn_ends(self, _: dict[str, Any]) -> Iterator[Saved]:
+        return self._said()
+
+    def _starts(self, data: dict[str, Any]) -> Iterator[Saved]:
+        self._answer.clear()  # what was said before a tool run is no answer
+        self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
+        return iter(())
+
+    def _completes(self, data: dict[str, Any]) -> Iterator[Saved]:
+        call = text(data.get("toolCallId"))
+        name, given = self._calls.pop(call, ("", None))
+        if not name or name in _SILENT:
+            self._skipped["tool result without its call" if not name else "run of a tool without a hook"] += 1
+            return
+        result, error = data.get("result"), data.get("error")
+        said = text(result.get("content")) if isinstance(result, dict) else text(result)
+        fields: dict[str, Any] = {"tool_name": _TOOLS.get(name, name), "tool_input": given, "tool_use_id": call}
+        if data.get("success") is False:
+            told = text(error.get("message") if isinstance(error, dict) else error) or said
+            yield self._saved("PostToolUseFailure", error=told, **fields)
+            return
+        response = {"result_type": "success", "text_result_for_llm": said}
+        yield self._saved("PostToolUse", tool_result=response, **fields)
+
+    def _said(self) -> Iterator[Saved]:
+        """Return the answer that is complete now, if there is one."""
+        if self._answer.text:
+            yield self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+        self._answer.clear()
+
+    def _saved(self, name: str, **fields: Any) -> Saved:
+        """Make an event as the hook does: from a payload, by the same words."""
+        payload = {"hook_event_name": name, "session_id": self._session, "cwd": self._cwd, **fields}
+        event = copilot.read(payload, {})
+        event.transcript, event.prompt_id = self._path, self._prompt
+        return Saved(self._at, event, self._branch, self._commit)
+
+
+_ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
+    "session.start": CopilotReader._begins,
+    "session.resume": CopilotReader._begins,
+    "user.message": CopilotReader._user,
+    "assistant.message": CopilotReader._assistant,
+    "assistant.turn_end": CopilotReader._turn_ends,
+    "tool.execution_start": CopilotReader._starts,
+    "tool.execution_complete": CopilotReader._completes,
+}
+"""A kind of line -> what is done with it; what is not here holds nothing an event is made of."""

@@ -1,0 +1,145 @@
+"""Host memory: what agents remember by themselves, and the instruction files that they load, followed as they change.
+
+A changed file is taken in again. A copy that somebody has edited is kept, and the conflict is named in its front
+matter. What is deleted there is superseded here. Which files were seen is known in state: another machine's are
+never taken for deleted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mdmem import files, privacy, project
+from mdmem.agents import claude_code, codex, gemini
+from mdmem.config import Config
+from mdmem.transcripts import markdown
+from mdmem.transcripts.imported import Done
+from mdmem.transcripts.importer import Import
+from mdmem.transcripts.markdown import MarkdownFolder
+from mdmem.vault import disk, exclusions, note, user_notes
+from mdmem.watcher.followed import STATE
+
+SUPERSEDED = "its source was deleted"
+"""The value of `superseded_by` of a note whose file is gone."""
+
+_MAX_STATE_BYTES = 4 * 1024 * 1024
+_OF_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md")
+_OF_USER = (
+    (claude_code.NAME, claude_code.folder, "CLAUDE.md"),
+    (codex.NAME, codex.folder, "AGENTS.md"),
+    (gemini.NAME, gemini.folder, "GEMINI.md"),
+)
+
+
+def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
+    """Take in what has changed since the last look; return how many notes are new, changed or superseded.
+
+    cwd: where a session goes on; the instruction files of its project are followed from now on.
+
+    Raises:
+        OSError, MdmemError: when the vault cannot be written.
+    """
+    seen = _Followed(config)
+    root = _root(config, cwd)
+    if root:
+        seen.add("root", root)
+    found = list(folders(env, seen.of("root")))
+    done = Done(config)
+    changed = [one for one in found if any(not done.has_now(one.root / name) for name in markdown.files(one))]
+    learned = 0
+    if changed:
+        run = Import(config, done, env)
+        run.folders([one._replace(files=names) for one in changed if (names := tuple(_kept(config, one, seen)))])
+        learned = run.tally.added["note"]
+    for folder in changed:
+        for name in markdown.files(folder):
+            seen.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
+    return learned + _supersede(config, seen)
+
+
+def folders(env: Mapping[str, str], roots: Iterator[list[str]]) -> Iterator[MarkdownFolder]:
+    """Return what is followed: memory folders of agents, the user's instruction files, those of known projects."""
+    yield from markdown.memories(Path(claude_code.folder(env), "projects"))
+    for agent, folder, name in _OF_USER:
+        if Path(folder(env), name).is_file():
+            yield MarkdownFolder(Path(folder(env)), f"{agent}-instructions", (name,), follow=True)
+    for (root,) in roots:
+        names = tuple(name for name in _OF_PROJECT if Path(root, name).is_file() and not Path(root, name).is_symlink())
+        if names:
+            yield MarkdownFolder(Path(root), f"{project.identify(root).name}-instructions", names, root, follow=True)
+
+
+def _kept(config: Config, folder: MarkdownFolder, seen: _Followed) -> Iterator[str]:
+    """Return a folder's files without those whose notes were taken in and have been deleted or moved since."""
+    taken = {note_id for _, name, note_id in seen.of("file") if name == folder.name}
+    present = {str(parsed.meta.get("id")) for _, parsed in _notes(config, folder.name)} if taken else set()
+    for name in markdown.files(folder):
+        if markdown.note_id(folder, name) not in taken - present:
+            yield name
+
+
+def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
+    """Return the notes that were taken in from a folder, with their paths in the vault."""
+    top = Path(config.vault, *markdown.HOME, folder)
+    for entry in disk.walk(str(top)) if top.is_dir() else ():
+        path = "/".join((*markdown.HOME, folder, entry.path))
+        yield path, note.parse(disk.read_path(config.vault, path) or b"")
+
+
+def _root(config: Config, cwd: str) -> str:
+    """Return the working tree that a folder is in; "" when it has no instruction file."""
+    where = project.identify(cwd) if cwd and Path(cwd).is_dir() else None
+    root = where.worktree if where is not None and exclusions.takes_project(config, where, cwd) else ""
+    return root if root and any(Path(root, name).is_file() for name in _OF_PROJECT) else ""
+
+
+def _supersede(config: Config, seen: _Followed) -> int:
+    """Mark the notes whose files were seen here and are gone, unless a whole disk or home is."""
+    count = 0
+    for path, folder, note_id in seen.of("file"):
+        if os.path.lexists(path) or not Path(path).parent.parent.is_dir():
+            continue
+        name = _named(config, folder, note_id)
+        if name:
+            count += user_notes.set_keys(config, name, {"superseded_by": SUPERSEDED})
+    return count
+
+
+def _named(config: Config, folder: str, note_id: str) -> str:
+    """Return the path of the note with an id, where nobody has edited it or marked it otherwise; else ""."""
+    for path, parsed in _notes(config, folder):
+        if parsed.meta.get("id") == note_id:
+            return "" if parsed.meta.get("superseded_by") or markdown.is_edited(parsed) else path
+    return ""
+
+
+class _Followed:
+    """What this machine follows: lines of `root` and a folder, or `file`, its path, its folder's name and note."""
+
+    def __init__(self, config: Config) -> None:
+        self._path = f"{config.state_dir}/{STATE}"
+        self._rules = privacy.Rules.of(config.settings)
+        try:
+            text = files.read(self._path, _MAX_STATE_BYTES).decode("utf-8", "replace")
+        except OSError:
+            text = ""
+        self._rows = dict.fromkeys(text.splitlines())
+
+    def of(self, kind: str) -> Iterator[list[str]]:
+        """Return the rows of a kind, without it."""
+        rows = (row.split("\t") for row in list(self._rows))
+        yield from (words[1:] for words in rows if words[0] == kind and len(words) == (2 if kind == "root" else 4))
+
+    def add(self, *words: str) -> None:
+        """Remember a row; a path that holds something private is not followed to its end."""
+        row = "\t".join(words)
+        is_plain = row.isprintable() or row.replace("\t", "").isprintable()
+        if row in self._rows or not is_plain or privacy.clean(row, rules=self._rules, origin="tool").value != row:
+            return
+        self._rows[row] = None
+        try:
+            files.append(self._path, f"{row}\n".encode("utf-8", "replace"))
+        except OSError:
+            return

@@ -1,0 +1,61 @@
+"""Done: which files were imported wholly, so that the next run passes over them. A cache, and no more.
+
+One line a file, appended: the hash of its path, its size, when it was last written to, and the hash of the
+settings that say what is stored. Whatever is not here is read again, which adds nothing twice.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mdmem import files
+from mdmem.config import Config
+from mdmem.hashing import short
+
+_MAX_BYTES = 16 * 1024 * 1024
+
+
+class Done:
+    """The files that one vault has; one that cannot be read knows of none."""
+
+    def __init__(self, config: Config, *, again: bool = False) -> None:
+        """Load what earlier runs left; `again`: as if there had been none."""
+        self._path = Path(config.state_dir) / "imports"
+        kept = sorted(key for key in config.settings.values if key.startswith(("capture.", "privacy.")))
+        self._settings = short(repr([(key, config.settings.values[key]) for key in kept]), 12)
+        self.again = again
+        self._rows = set() if again else _load(self._path)
+
+    def has(self, path: Path, size: int, changed_ns: int) -> bool:
+        """Return whether a file was imported as it is now."""
+        return self._row(path, size, changed_ns) in self._rows
+
+    def has_now(self, path: Path) -> bool:
+        """Return the same of a file that is looked at for this; one that is gone needs nothing done."""
+        try:
+            facts = path.stat()
+        except OSError:
+            return True
+        return self.has(path, facts.st_size, facts.st_mtime_ns)
+
+    def add(self, path: Path, size: int, changed_ns: int) -> None:
+        """Remember a file; that this cannot be written costs time at the next run, nothing else."""
+        row = self._row(path, size, changed_ns)
+        if row in self._rows:
+            return
+        self._rows.add(row)
+        try:
+            files.append(str(self._path), f"{row}\n".encode("ascii"))
+        except OSError:
+            return
+
+    def _row(self, path: Path, size: int, changed_ns: int) -> str:
+        return f"{short(str(path.resolve()), 20)} {size} {changed_ns} {self._settings}"
+
+
+def _load(path: Path) -> set[str]:
+    try:
+        with path.open("rb") as file:
+            return set(file.read(_MAX_BYTES).decode("ascii", "replace").split("\n"))
+    except OSError:
+        return set()

@@ -1,0 +1,284 @@
+"""Bring: transcripts and folders into the vault, through the same code as what hooks bring."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from mdmem import files, privacy
+from mdmem.capture import store
+from mdmem.config import Config
+from mdmem.errors import VaultError
+from mdmem.transcripts import markdown
+from mdmem.transcripts.imported import Done
+from mdmem.transcripts.replay import Replay
+from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped
+from mdmem.transcripts.sources import Transcript
+from mdmem.vault import journal
+
+_FAILURES_IN_A_ROW = 5
+_TURN_EVENTS = 100
+"""A longer turn is stored in parts of so many events, so that it need not be held in memory whole."""
+
+
+class Tally:
+    """What an import did.
+
+    added: kind of note -> how many are new. known: how many were already stored. completed: how many of those have
+    learned something. sessions: how many gained a note.
+    private: events that a private turn or section left nothing of. skipped: why something was passed over.
+    """
+
+    def __init__(self) -> None:
+        self.added: Counter[str] = Counter()
+        self.known = 0
+        self.completed = 0
+        self.private = 0
+        self.failed = 0
+        self.sessions = 0
+        self.files = 0
+        self.skipped: Skipped = Skipped()
+
+
+class Import:
+    """A run: the vault, what it knows of earlier runs, and what came of it so far.
+
+    since: events before this time are passed over.
+    told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
+    deleted: notes that their owner has deleted, id -> file name; purged: says so of an id. They stay away.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        done: Done,
+        env: Mapping[str, str],
+        *,
+        told: Callable[[int], None] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+        deleted: Mapping[str, str] | None = None,
+        purged: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self.deleted = deleted
+        self.purged = purged
+        self.config = config
+        self.done = done
+        self.env = env
+        self.told = told
+        self.since = 0.0
+        self.stopped = stopped
+        self.tally = Tally()
+        self._bytes = 0
+        self._failures = 0
+        self._tags = _tags(config)
+
+    def transcripts(self, found: Iterable[Transcript], now: float) -> None:
+        """Store what transcripts hold, one after the other; what a stop leaves unfinished is for the next run.
+
+        now: the time, which tells a session that is over from one that may go on.
+
+        Raises:
+            OSError, VaultError: when the vault cannot be written.
+        """
+        with self._synced(), _scratch(self.config) as scratch:
+            for transcript in found:
+                if not _can_read(transcript.path):
+                    self.tally.skipped["file that cannot be read"] += 1
+                    continue
+                failed = self.tally.failed
+                over = self._transcript(transcript, now, scratch)
+                if self.stopped():
+                    return
+                self.tally.files += 1
+                self._bytes += transcript.size
+                self.told(self._bytes)
+                if over and self.tally.failed == failed:
+                    self.done.add(transcript.path, transcript.size, transcript.changed_ns)
+
+    def _transcript(self, transcript: Transcript, now: float, scratch: str) -> bool:
+        """Store what one transcript holds; return whether its session is over."""
+        last = transcript.changed_ns / 1e9
+        before = self._bytes
+        subagents = self.config.settings.capture.subagents
+        read = transcript.source.read(
+            transcript.path, self.tally.skipped, now, subagents=subagents, tell=lambda at: self.told(before + at)
+        )
+        for session, saved in _by_session(read):
+            with self._replay(transcript, session, scratch, now) as replay:
+                for turn in _by_turn(saved):
+                    if self.stopped():
+                        break
+                    replay.foresee(one.event for one in turn)
+                    last = self._turn(replay, turn, last)
+            self.tally.sessions += replay.added > 0
+            self.tally.completed += replay.completed
+            if self.stopped():
+                break
+        return now - last > QUIET_SECONDS
+
+    def _turn(self, replay: Replay, saved: list[Saved], last: float) -> float:
+        """Store the events of one turn; return the time of the last one."""
+        for one in saved:
+            if self.stopped():
+                break
+            last = one.at
+            if one.at < self.since:
+                continue
+            self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
+        return last
+
+    def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:
+        tags = journal.session_tags(session)
+        # A session that is going on may get its folder from a hook at any moment: then it is looked for.
+        absent = self._tags.isdisjoint(tags) and now - transcript.changed_ns / 1e9 > QUIET_SECONDS
+        self._tags.update(tags)
+        return Replay(
+            self.config,
+            session,
+            scratch,
+            loose=transcript.source.loose,
+            absent=absent,
+            again=self.done.again,
+            deleted=self.deleted,
+            purged=self.purged,
+        )
+
+    def _count(self, outcome: store.Outcome) -> None:
+        self._failures = self._failures + 1 if outcome.error else 0
+        if self._failures >= _FAILURES_IN_A_ROW:
+            raise VaultError(
+                f"The vault at {self.config.vault} cannot be written ({outcome.error}). What was read so far waits"
+                " aside; `mdmem doctor` says why."
+            )
+        if outcome.error:
+            self.tally.failed += 1
+        elif outcome.added:
+            self.tally.added[outcome.kind] += 1
+        elif outcome.stored:
+            self.tally.known += 1
+        elif outcome.ignored == store.PRIVATE:
+            self.tally.private += 1
+        elif outcome.ignored in _REASONS:
+            self.tally.skipped[_REASONS[outcome.ignored]] += 1
+
+    def folders(self, found: Iterable[markdown.MarkdownFolder]) -> None:
+        """Copy folders of markdown.
+
+        Raises:
+            OSError, VaultError: when the vault cannot be written.
+        """
+        rules = privacy.Rules.of(self.config.settings)
+        with self._synced():
+            for folder in found:
+                for name in markdown.files(folder):
+                    if self.stopped():
+                        return
+                    self._file(folder, name, rules)
+
+    def _file(self, folder: markdown.MarkdownFolder, name: str, rules: privacy.Rules) -> None:
+        path = folder.root / name
+        try:
+            facts = path.stat()
+            if self.done.has(path, facts.st_size, facts.st_mtime_ns):
+                self.tally.known += 1
+                return
+            added = markdown.bring(self.config, rules, folder, name, self.tally.skipped)
+        except (FileNotFoundError, PermissionError):
+            if _can_read(path):
+                raise  # it is the vault that cannot be written
+            self.tally.skipped["file that cannot be read"] += 1
+            return
+        self.tally.added["note"] += added
+        self.done.add(path, facts.st_size, facts.st_mtime_ns)
+
+    @contextlib.contextmanager
+    def _synced(self) -> Iterator[None]:
+        """Have everything on disk at the end, however it comes: once, not once a note."""
+        try:
+            yield
+        finally:
+            if self.tally.added and self.config.durable:
+                os.sync()
+
+
+_REASONS = {
+    "paused at that time": "event while storing was paused",
+    "switched off": "event of a session that is paused",
+    "excluded": "event in an excluded project",
+    "excluded tool": "run of an excluded tool",
+    "nobody typed this prompt": "prompt that nobody typed",
+}
+"""Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
+
+
+def _by_session(read: Iterator[Saved]) -> Iterator[tuple[str, Iterator[Saved]]]:
+    """Cut a transcript where its events' session changes: what was resumed can hold more than one."""
+    yield from itertools.groupby(read, key=lambda saved: journal.session_id(saved.event))
+
+
+def _by_turn(saved: Iterable[Saved]) -> Iterator[list[Saved]]:
+    """Cut a session's events at its prompts; a turn that is very long comes in parts."""
+    turn: list[Saved] = []
+    for one in saved:
+        if turn and (one.event.name == "UserPromptSubmit" or len(turn) >= _TURN_EVENTS):
+            yield turn
+            turn = []
+        turn.append(one)
+    if turn:
+        yield turn
+
+
+def _tags(config: Config) -> set[str]:
+    """Return the tag of every session that the journal has a folder of."""
+    top = f"{config.vault}/journal"
+    return {
+        name.rpartition("-")[2]
+        for project in journal.folders(top)
+        for day in journal.folders(f"{top}/{project}")
+        for name in journal.folders(f"{top}/{project}/{day}")
+    }
+
+
+@contextlib.contextmanager
+def _scratch(config: Config) -> Iterator[str]:
+    """Return a folder for the marks of this run; those of runs that were killed go as well."""
+    home = _usable(Path(config.runtime_dir), Path(config.state_dir) / "run")
+    for old in home.glob("import-*"):
+        if not _is_running(old.name.split("-")[1]):
+            shutil.rmtree(old, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=f"import-{os.getpid()}-", dir=home)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _can_read(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
+
+
+def _usable(*folders: Path) -> Path:
+    """Return the first folder that can be written to, made where it is missing."""
+    for folder in folders[:-1]:
+        with contextlib.suppress(OSError):
+            files.make_folder(str(folder))
+            if os.access(folder, os.W_OK):
+                return folder
+    files.make_folder(str(folders[-1]))
+    return folders[-1]
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True

@@ -1,0 +1,106 @@
+"""Late truth: sessions' own transcripts, read in the background for what hooks could not know.
+
+A missing answer, an exit code, a run that was interrupted, the answer of a sub-agent in the background: they become
+notes, or complete the notes that are there, as an import does it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import log
+from mdmem.capture import late
+from mdmem.capture.session import Session
+from mdmem.config import Config
+from mdmem.errors import MdmemError
+from mdmem.transcripts import sources
+from mdmem.transcripts.imported import Done
+from mdmem.transcripts.importer import Import
+from mdmem.vault.disk import epoch
+
+MAX_BYTES = 256 * 1024 * 1024
+"""A longer transcript is left to `mdmem import`."""
+
+_SETTLED_SECONDS = 0.5
+_PATIENCE_SECONDS = 3.0
+"""An agent may write its transcript a moment after its hooks have run."""
+
+_MARGIN_SECONDS = 5.0
+_MAX_MARK_BYTES = 8192
+
+
+class Mark(NamedTuple):
+    """A session whose transcript is to be read."""
+
+    agent: str
+    session: str
+    path: Path
+
+
+def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] | None = None) -> int:
+    """Read the transcripts that hooks have marked; return how many notes are new or know more.
+
+    deleted: notes that their owner has deleted, id -> file name; they stay away.
+    """
+    learned = 0
+    for mark in _marks(config):
+        try:
+            learned += _read(config, mark, env, deleted)
+        except (OSError, MdmemError) as error:
+            log.write(config, "a session's transcript could not be read", error)
+    return learned
+
+
+def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[str, str] | None) -> int:
+    source = next((source for source in sources.SOURCES if source.agent == mark.agent), None)
+    if source is None or not _wait(mark.path):
+        return 0
+    transcript = sources.transcript(source, mark.path)
+    if transcript is None or transcript.size > MAX_BYTES:
+        return 0
+    run = Import(config, Done(config), env, deleted=deleted)
+    run.since = _began(Session(config, mark.session)) - _MARGIN_SECONDS
+    run.transcripts([transcript], time.time())
+    return sum(run.tally.added.values()) + run.tally.completed
+
+
+def _began(session: Session) -> float:
+    """Return when mdmem first heard of a session: what came before it was there is left to `mdmem import`."""
+    stored = [epoch(line[2]) for line in session.published()[:1] if len(line) > 2]
+    return session.began or next(iter(stored), 0.0) or time.time()
+
+
+def _wait(path: Path) -> bool:
+    """Wait until a file has not been written to for a moment, but not for long; return whether it is there."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    before: tuple[int, int] | None = None
+    while True:
+        try:
+            facts = path.stat()
+        except OSError:
+            facts = None
+        now = (facts.st_size, facts.st_mtime_ns) if facts else None
+        if (now is not None and now == before) or time.monotonic() > end:
+            return now is not None
+        before = now
+        time.sleep(_SETTLED_SECONDS)
+
+
+def _marks(config: Config) -> Iterator[Mark]:
+    """Take the marks, each once, whoever else looks at the same moment."""
+    folder = Path(late.folder(config))
+    for mark in sorted(folder.iterdir()) if folder.is_dir() else []:
+        taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")
+        try:
+            mark.rename(taken)
+            with taken.open("rb") as file:
+                lines = file.read(_MAX_MARK_BYTES).decode("utf-8", "replace").split("\n")
+            taken.unlink()
+        except OSError:
+            continue
+        if len(lines) == 3 and Path(lines[2]).is_absolute():
+            yield Mark(lines[0], lines[1], Path(lines[2]))

@@ -1,0 +1,238 @@
+"""A session whose folder stays open from one event to the next, for those who store many."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import log
+from mdmem.capture import entry, page
+from mdmem.capture.session import Session
+from mdmem.errors import VaultError
+from mdmem.vault import disk
+from mdmem.vault.journal import numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mdmem.config import Config
+    from mdmem.vault import note
+
+TWIN_SECONDS = 60
+"""A hook and a transcript name the time of one event at most this far apart."""
+
+_SURE_SECONDS = {"summary": TWIN_SECONDS, "response": 5}
+"""What hooks word otherwise than transcripts: two so near in time are one, whatever they are called."""
+
+_HEAD_BYTES = 4096
+
+
+class Kept(Session):
+    """A session that knows its record by heart. Its folder is locked only while a note is being stored.
+
+    aliases: a prompt's id -> its number, for prompts that are stored under another id.
+    deleted: notes of any session that were published and deleted, id -> name, whatever state recalls.
+    """
+
+    __slots__ = (
+        "_absent", "_caught_up", "_claimed", "_folder", "_learned", "_loose", "_marks", "_names", "_old", "_published",
+        "_sequences", "aliases",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        config: Config,
+        session_id: str,
+        loose: frozenset[str],
+        *,
+        absent: bool = False,
+        deleted: Mapping[str, str],
+    ) -> None:
+        self._absent = absent
+        self._folder: _Held | None = None
+        self._caught_up = False
+        self._learned = 0
+        self._names: dict[str, str] = dict(deleted)
+        self._published: set[str] = set(deleted.values())
+        self._sequences: dict[int, int] = {}
+        self._loose = loose
+        self._marks = config.runtime_dir
+        self._old: list[entry.PageEntry] | None = None
+        self._claimed: set[str] = set()
+        self.aliases: dict[str, int] = {}
+        super().__init__(config, session_id)
+
+    def flag(self, name: str) -> str:
+        """Return the path of a marker file: never one of the living session."""
+        return os.path.join(self._marks, f"{self.key}.{name}")
+
+    # -- the record --------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Take in what was added to the record since it was read last."""
+        super().read()
+        if len(self.data) < self._learned:  # begun anew by somebody else
+            self._learned = 0
+        whole = self.data.rfind(b"\n") + 1
+        for line in self.data[self._learned : whole].split(b"\n"):
+            if line[:2] in (b"?\t", b"+\t", b"=\t"):
+                self._learn(line[:1], line[2:].partition(b"\t")[0].decode("utf-8", "replace"))
+        self._learned = max(self._learned, whole)
+
+    def _learn(self, kind: bytes, name: str) -> None:
+        prompt, sequence = numbers(name if kind != b"=" else f"{name}.md") or (-1, 0)
+        self._sequences[prompt] = max(sequence, self._sequences.get(prompt, 0))
+        if kind != b"=":
+            self._names[name[-13:-3]] = name
+        if kind == b"+":
+            self._published.add(name)
+
+    def append(self, *fields: str) -> None:
+        """Add a line; a beginning that is known stays the beginning, and so does an end."""
+        if fields[0] == "start" and self.began:
+            return
+        if fields[0] == "end" and self._has_ended(fields[1]):
+            return
+        super().append(*fields)
+
+    def _has_ended(self, seconds: str) -> bool:
+        return any(now >= float(seconds) for now, _ in self.moments("end"))
+
+    def name_of(self, note_id: str) -> str:
+        """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""
+        return self._names.get(note_id, "")
+
+    def is_published(self, name: str) -> bool:
+        """Return whether a note got as far as its file."""
+        return name in self._published
+
+    def next_sequence(self, prompt: int) -> int:
+        """Return the next free number within a prompt."""
+        return self._sequences.get(prompt, 0) + 1
+
+    def prompt_number(self, prompt_id: str = "") -> int:
+        """Return which prompt an event belongs to, also when that is stored under another id."""
+        return self.aliases.get(prompt_id) or super().prompt_number(prompt_id)
+
+    def forget(self) -> None:
+        """Forget what was published in a folder that is gone."""
+        try:
+            os.unlink(self.path)
+        except OSError:
+            return
+        self.data = b""
+        self._end = self._inode = self._learned = 0
+        self._names.clear()
+        self._published.clear()
+        self._sequences.clear()
+
+    # -- the folder --------------------------------------------------------------------------------
+
+    def open_folder(self) -> disk.Folder | None:
+        """Return the folder, which stays open; None when there is none yet."""
+        if self._folder is None:
+            found = super().open_folder()
+            self._folder = _Held(found.inside) if found else None
+        return self._folder
+
+    def look(self) -> tuple[str, ...]:
+        """Look through the vault for the session's folder, unless the caller knows that there is none."""
+        return () if self._absent and not self.folder else super().look()
+
+    def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
+        """Return the folder, made with its page when there is none."""
+        if self._folder is None:
+            made = super().make_folder(project, words, page, now)
+            self._folder = self._folder or _Held(made.inside)
+        return self._folder
+
+    def catch_up(self, folder: disk.Folder) -> None:
+        """Read the record again under the folder's lock; once, see that it fits the folder."""
+        if self._caught_up:
+            self.read()
+            return
+        super().catch_up(folder)
+        self._caught_up = True
+
+    def take_in(self) -> None:
+        """Record the notes that are in the folder and that the record does not know: their writer was killed."""
+        folder = self.open_folder()
+        if folder is None:
+            return
+        with folder:
+            folder.lock()
+            self.catch_up(folder)
+            for name in sorted(filter(numbers, folder.names()), key=numbers):
+                if name[-13:-3] not in self._names:
+                    self.append("+", name)
+            self.read()
+
+    def update_page(self) -> None:
+        """Bring the session's page up to date; that it cannot be costs a line in the log."""
+        try:
+            folder = self.open_folder()
+            if folder is not None:
+                with folder:
+                    folder.lock()
+                    self.catch_up(folder)
+                    page.update(self, folder)
+        except (OSError, VaultError) as error:
+            log.write(self.config, "session page not updated", error)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._folder is not None:
+            self._folder.inside.close()
+            self._folder = None
+
+    # -- what was stored before --------------------------------------------------------------------
+
+    def is_marked(self, name: str) -> bool:
+        """Return whether something private was removed from a note, or nobody can tell because it is gone."""
+        folder = self.open_folder()
+        try:
+            data = disk.read(folder, name) if folder else None
+        except OSError:
+            return True
+        return data is None or b"\nprivate: " in data[:_HEAD_BYTES]
+
+    def twin(self, kind: str, title: str, now: float) -> str | None:
+        """Find the note that a hook stored of the same event under another id.
+
+        Only among those that were there before, and that no event has claimed.
+        """
+        if kind not in self._loose:
+            return None
+        for old in self._before():
+            apart = abs(disk.epoch(old.created) - now)
+            same = old.title == title or apart <= _SURE_SECONDS.get(kind, -1)
+            if old.kind == kind and apart <= TWIN_SECONDS and same and old.name not in self._claimed:
+                return old.name
+        return None
+
+    def claim(self, name: str) -> None:
+        """Record that a note is an event's, so that it is no other event's twin."""
+        self._claimed.add(name)
+
+    def _before(self) -> list[entry.PageEntry]:
+        """Read the notes that can be twins, once: before the first of their kind is added."""
+        if self._old is None:
+            folder = self.open_folder()
+            names = [name for name in folder.names() if numbers(name) and self._can_be_twin(name)] if folder else []
+            self._old = [entry.read(folder, name) for name in sorted(names)] if folder else []
+        return self._old
+
+    def _can_be_twin(self, name: str) -> bool:
+        return "observation" in self._loose or name.split("-", 3)[2] in self._loose
+
+
+class _Held(disk.Folder):
+    """A folder that a `with` statement unlocks and leaves open."""
+
+    __slots__ = ()
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.inside.unlock()
+        except OSError:
+            return

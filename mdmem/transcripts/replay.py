@@ -1,0 +1,226 @@
+"""Replay: a session's saved events, stored in one go by the rules that hooks follow.
+
+The folder of the session stays open, what was stored before is known by its id, and the page is written
+once, at the end. What marks the living session (whether its turn is private, what its private sections
+said) is left alone: a replay keeps marks of its own. It never renumbers, rewrites or brings back a note.
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import privacy, project
+from mdmem.capture import completion, entry, events, turn
+from mdmem.capture.store import Capture, Outcome, PendingNote
+from mdmem.capture.tools.teamwork import LATER
+from mdmem.config import Config
+from mdmem.transcripts.open_session import Kept
+from mdmem.vault import disk, exclusions, note
+from mdmem.vault.journal import numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from mdmem.agents import Event
+
+
+class Replay:
+    """Stores the events of one session, oldest first; use it in a `with` statement.
+
+    added, completed: how many notes were not there before, and how many have learned something.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        session: str,
+        scratch: str,
+        *,
+        loose: frozenset[str] = frozenset(),
+        absent: bool = False,
+        again: bool = False,
+        deleted: Mapping[str, str] | None = None,
+        purged: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """Begin with the session called `session`, an agent's own id as `events.session_id` gives it.
+
+        scratch: a folder that nobody else uses, 0700, for this replay's own marks.
+        loose: the kinds of notes that a hook may have stored under another id than the transcript gives; one
+        with the same title, at the same time, is then the same note.
+        absent: the vault is known to hold no folder of this session, so that none is looked for.
+        again: a session whose folder is gone is stored anew; else what its owner deleted stays away.
+        deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
+        purged: says of a note's id whether that note is never to come back.
+
+        Raises:
+            OSError, VaultError: when the session's folder cannot be opened.
+        """
+        # Whoever replays sessions syncs the file system once, at the end.
+        settings = config.settings.changed({"capture.durability": "process"})
+        self.config = Config(config.vault, config.index_dir, config.state_dir, scratch, settings)
+        self.session = Kept(self.config, session, loose, absent=absent, deleted=deleted or {})
+        if self.session.open_folder() is not None:
+            self.session.take_in()
+        elif again:
+            self.session.forget()
+        self.rules = privacy.Rules.of(config.settings)
+        self.added = self.completed = 0
+        self.purged = purged
+        self._pauses = exclusions.pauses(config, self.session.key)
+        self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
+        self._homes: dict[str, str] = {}
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def capture(
+        self, event: Event, now: float, env: Mapping[str, str], *, branch: str = "", commit: str = ""
+    ) -> Outcome:
+        """Store what one event leaves.
+
+        now: when it happened. branch, commit: the project's at that time, as far as anybody knows.
+
+        Raises:
+            OSError, VaultError: for faults of mdmem's own folders.
+        """
+        ignored = events.ignores(self.config, event)
+        if ignored:
+            return Outcome(ignored)
+        self.session.agent = event.agent
+        outcome = self._stored_before(event)
+        if outcome is None:
+            at = _Replayed(self, event, now, self._place(event, branch, commit))
+            paused = any(begin <= now <= end for begin, end in self._pauses)
+            outcome = events.pass_over(at, "paused at that time") if paused else events.handle(at, env)
+        self.added += outcome.added
+        return outcome
+
+    def foresee(self, coming: Iterable[Event]) -> None:
+        """Learn what private sections of coming events say, so that it is masked in those before them as well.
+
+        A turn is one document: what a tool prints may be marked as private by the next tool's output only.
+        """
+        for event in coming:
+            if not events.ignores(self.config, event):
+                turn.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
+
+    def close(self) -> None:
+        """Bring the session's page up to date if notes were added, and let go of the folder."""
+        try:
+            if self.added or self.completed:
+                self.session.update_page()
+        finally:
+            self.session.close()
+
+    def home(self, at: _Replayed, created: str) -> str:
+        """Return the folder of an event's project, looked up once."""
+        root = at.project.root
+        if root not in self._homes:
+            self._homes[root] = Capture.home(at, created)
+        return self._homes[root]
+
+    def _place(self, event: Event, branch: str, commit: str) -> project.Project:
+        """Return where an event happened: the project as it is now, on the branch that it was on.
+
+        The event's directory is cleaned, as a capture does it.
+        """
+        key = (event.cwd, branch, commit)
+        if key not in self._places:
+            at = Capture(self.config, event, 0.0)
+            at.project.branch, at.project.commit = branch, commit
+            self._places[key] = (event.cwd, at.project)
+        event.cwd, where = self._places[key]
+        return where
+
+    def _stored_before(self, event: Event) -> Outcome | None:
+        """Know an event by its id, without cleaning and describing it again.
+
+        Not where something private was removed from it: what that said is to be kept out of what follows.
+        """
+        kind, own = _own_id(event)
+        if not own or os.path.exists(self.session.flag("private")):
+            return None
+        name = self.session.name_of(self.session.note_id(own, kind))
+        if not name or not self.session.is_published(name) or self.session.is_marked(name):
+            return None
+        if kind == "observation" and self._knows_more(event, name):
+            return None
+        self.session.claim(name)
+        outcome = Outcome()
+        outcome.kind, outcome.stored = kind, True
+        return outcome
+
+    def _knows_more(self, event: Event, name: str) -> bool:
+        """Whether an event may tell what its note does not: that it failed, an answer, an exit code, a duration."""
+        folder = self.session.open_folder()
+        meta = note.parse(disk.read(folder, name) or b"").meta if folder else {}
+        response = event.tool_response if isinstance(event.tool_response, dict) else {}
+        return bool(
+            (event.error is not None and meta.get("success") is True)
+            or (meta.get("status") in LATER and response.get("status") not in LATER)
+            or (event.duration_ms is not None and "duration_ms" not in meta)
+            or (type(response.get("exit_code")) is int and "exit_code" not in meta)
+        )
+
+
+def _own_id(event: Event) -> tuple[str, str]:
+    """Return the kind of an event's note and the event's own id, where that alone makes the note's; else ""."""
+    if event.name == "UserPromptSubmit":
+        return "prompt", event.prompt_id
+    return "observation", event.tool_use_id if event.name in ("PostToolUse", "PostToolUseFailure") else ""
+
+
+class _Replayed(Capture):
+    """One event of a replay."""
+
+    live = False
+    __slots__ = ("replay",)
+
+    session: Kept
+
+    def __init__(self, replay: Replay, event: Event, now: float, where: project.Project) -> None:
+        self.replay = replay
+        self.left_out = 0
+        self.config = replay.config
+        self.event = event
+        self.now = now
+        self.session = replay.session
+        self.project = where
+        self.rules = replay.rules
+
+    def home(self, created: str) -> str:
+        """Return the project's folder in the journal."""
+        return self.replay.home(self, created)
+
+    def is_deleted(self, made: note.Note) -> bool:
+        """Return whether the note was purged, or deleted with its whole session: no folder is made for it."""
+        if self.replay.purged(made.id):
+            return True
+        return self.session.is_published(self.session.name_of(made.id)) and self.session.open_folder() is None
+
+    def known(self, draft: PendingNote, made: note.Note) -> str | None:
+        """Return the file of a note that is already there, also under the id that a hook gave it."""
+        name = self.session.known(made.id) or self.session.twin(draft.kind, made.title, self.now)
+        if name is None:
+            return None
+        self.session.claim(name)
+        if draft.kind == "prompt":
+            self.session.aliases[self.event.prompt_id] = numbers(name)[0]
+        return name
+
+    def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
+        """Put what the transcript knows into a note that is already stored."""
+        changed = completion.complete(folder, name, made, durable=False)
+        if changed is not None:
+            self.session.append("+", name, *entry.facts(changed))
+            self.replay.completed += 1
+
+    def expect_late(self) -> None:
+        """Leave the transcript alone: it is being read."""
+
+    def update_page(self) -> None:
+        """Leave the page to the replay's end."""

@@ -1,0 +1,329 @@
+"""The vault on disk: folders that cannot be left, files that cannot be torn, a walk, a lock.
+
+A file is published the way maildir does it: written under a dot name in its own folder, synced, then
+linked to its name, which fails where something already has that name. Folders are opened one component
+at a time and links are never followed, so that no id, title or swapped folder leads outside.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+
+from mdmem import system
+from mdmem.errors import VaultError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+MAX_READ_BYTES = 32 * 1024 * 1024
+"""Of a longer file only this much is read: notes are small, and a stray video must not fill the memory."""
+
+_ENDINGS = (".md", ".markdown")
+TEMP_SECONDS = 3600
+"""A writer's temporary file that is older than this belongs to one that was killed."""
+
+WAIT_SECONDS = 6.0
+"""Nobody waits longer for a folder that another process has locked."""
+
+
+class NotSyncedError(OSError):
+    """A file is stored, whole and under its name, but may not survive a power cut: its folder cannot be synced."""
+
+
+class Folder:
+    """A folder inside the vault, held open; use it in a `with` statement.
+
+    inside: all work goes through it. path: where it is, for messages and for state.
+    """
+
+    __slots__ = ("inside",)
+
+    def __init__(self, inside: system.HeldFolder) -> None:
+        self.inside = inside
+
+    @property
+    def path(self) -> str:
+        """Where the folder was opened."""
+        return self.inside.path
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.inside.close()
+
+    def lock(self) -> None:
+        """Wait for this folder to be ours alone, until it is closed. Death of the process frees it too.
+
+        Raises:
+            TimeoutError: when somebody else has it for longer than `WAIT_SECONDS`.
+        """
+        if not self.inside.lock(WAIT_SECONDS):
+            raise TimeoutError(errno.ETIMEDOUT, "The folder is locked by another process.")
+
+    def names(self) -> list[str]:
+        """Return the names in it."""
+        return self.inside.names()
+
+    def has(self, name: str) -> bool:
+        """Whether something has this name."""
+        try:
+            self.inside.stat(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+
+def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False, durable: bool = True) -> Folder:
+    """Open the folder `parts` below `root`; with `create`, make what is missing (0700).
+
+    Raises:
+        VaultError: when `root` is no folder, or a component is a link, a file, or no plain name.
+        OSError: when the file system refuses.
+    """
+    try:
+        inside = system.open_folder(root)
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise VaultError(f"No vault at {root}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.") from error
+    try:
+        for part in parts:
+            below = _step(inside, part, create=create, durable=durable)
+            inside.close()
+            inside = below
+    except BaseException:
+        inside.close()
+        raise
+    return Folder(inside)
+
+
+def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -> system.HeldFolder:
+    if name in ("", ".", "..") or "/" in name or os.sep in name or "\0" in name:
+        raise VaultError(f"{name!r:.60} is not the name of a folder.")
+    try:
+        return above.child(name)
+    except FileNotFoundError:
+        if not create:
+            raise
+    except NotADirectoryError as error:
+        raise VaultError(f"{name!r:.60} in the vault is a link or a file where a folder should be.") from error
+    try:
+        above.make(name)
+    except FileExistsError:
+        pass  # another process was quicker, and may be killed before it has synced
+    if durable:
+        above.sync()
+    return above.child(name)
+
+
+def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> bool:
+    """Publish a new file, whole or not at all; False when the name is taken, whoever holds it.
+
+    durable: survives a power cut (file and folder are synced); otherwise the death of the process.
+
+    Raises:
+        NotSyncedError: when it is stored, but may not survive a power cut.
+        OSError: when it cannot be stored; nothing is left behind.
+    """
+    temp = _temp_name()
+    try:
+        _write(folder, temp, data, durable=durable)
+        if not folder.inside.publish(temp, name):
+            return False
+        if durable:
+            _sync(folder, name, data)
+    finally:
+        _remove(folder, temp)
+    return True
+
+
+def _sync(folder: Folder, name: str, data: bytes) -> None:
+    """Sync a folder in which `data` was just stored under `name`; where that fails, look what is there.
+
+    Raises:
+        NotSyncedError: when the file is there all the same.
+        OSError: when it is not.
+    """
+    try:
+        folder.inside.sync()
+    except OSError as error:
+        if read(folder, name) == data:
+            raise NotSyncedError(error.errno, "The file is stored, but its folder cannot be synced.") from error
+        raise
+
+
+def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable: bool = True) -> bool:
+    """Put `new` in the place of `old`; False when the file is no longer `old` (None: missing).
+
+    What a person saved between reading and writing is thus kept: read again, and try again.
+    """
+    if old is None:
+        return create(folder, name, new, durable=durable)
+    temp = _temp_name()
+    try:
+        _write(folder, temp, new, durable=durable)
+        if read(folder, name) != old:
+            return False
+        folder.inside.replace(temp, name)
+        if durable:
+            _sync(folder, name, new)
+    finally:
+        _remove(folder, temp)
+    return True
+
+
+def read(folder: Folder, name: str) -> bytes | None:
+    """Read a file of this folder, at most `MAX_READ_BYTES`; None when it is missing, a link or no file."""
+    try:
+        fd = folder.inside.open_to_read(name)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+            return None
+        raise
+    with open(fd, "rb") as file:
+        return file.read(MAX_READ_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+
+
+def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
+    fd = folder.inside.open_new(name)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        if durable:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _temp_name() -> str:
+    return f".{time.time_ns():x}-{os.getpid()}.tmp"
+
+
+def is_temp(name: str) -> bool:
+    """Return whether a file is one that a writer makes for a moment."""
+    number, _, rest = name[1:].partition("-")
+    plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
+    return plain and number != "" and set("0123456789abcdef").issuperset(number)
+
+
+def reap(root: str, now: float, seconds: float = TEMP_SECONDS) -> int:
+    """Remove what writers that were killed have left, once it is `seconds` old; return how many files that were."""
+    gone = 0
+    folders: list[tuple[str, ...]] = [()]
+    while folders:
+        parts = folders.pop()
+        try:
+            with open_folder(root, parts) as folder:
+                for name in folder.names():
+                    mode, changed = _look(folder, name)
+                    if stat.S_ISDIR(mode) and not name.startswith("."):
+                        folders.append((*parts, name))
+                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > seconds:
+                        _remove(folder, name)
+                        gone += 1
+        except (OSError, VaultError):
+            continue  # deleted meanwhile, or not ours to read
+    return gone
+
+
+def _look(folder: Folder, name: str) -> tuple[int, float]:
+    """Return mode and time of what has this name, not through a link; zeros when it is gone."""
+    try:
+        found = folder.inside.stat(name)
+    except OSError:
+        return 0, 0.0
+    return found.st_mode, found.st_mtime
+
+
+def _remove(folder: Folder, name: str) -> None:
+    try:
+        folder.inside.remove(name)
+    except OSError:
+        return
+
+
+class WalkedFile:
+    """A markdown file that the walk met: vault-relative POSIX path, and what tells a change."""
+
+    __slots__ = ("inode", "mtime_ns", "path", "size")
+
+    def __init__(self, path: str, mtime_ns: int, size: int, inode: int) -> None:
+        self.path = path
+        self.mtime_ns = mtime_ns
+        self.size = size
+        self.inode = inode
+
+
+def walk(
+    root: str, below: str = "", visited: list[str] | None = None, skip: Container[str] = ()
+) -> Iterator[WalkedFile]:
+    """Yield every note below `root`, in no order: `.md` files, without hidden ones, links and templates.
+
+    below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
+    skip: folders below it that are not gone into.
+    """
+    ours = os.path.exists(os.path.join(root, "mdmem.toml"))
+    folders = [f"{below}/" if below else ""]
+    while folders:
+        prefix = folders.pop()
+        if visited is not None:
+            visited.append(prefix.rstrip("/"))
+        try:
+            scan = os.scandir(os.path.join(root, prefix) if prefix else root)
+        except OSError:
+            continue  # deleted meanwhile, or not ours to read
+        with scan:
+            for item in scan:
+                if item.name.startswith("."):
+                    continue
+                path = prefix + item.name
+                try:
+                    if path.endswith(_ENDINGS) and item.is_file(follow_symlinks=False):
+                        if prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
+                            found = item.stat(follow_symlinks=False)
+                            yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+                    elif item.is_dir(follow_symlinks=False) and not (ours and path == "templates") and path not in skip:
+                        folders.append(f"{path}/")
+                except OSError:
+                    continue
+
+
+def is_note_path(path: str, *, ours: bool = True) -> bool:
+    """Return whether a vault-relative POSIX path names a note: markdown, not hidden, not mdmem's own.
+
+    ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` are mdmem's own.
+    """
+    if not path.endswith(_ENDINGS) or path.startswith(".") or "/." in path:
+        return False
+    return not (ours and (path == "README.md" or path.startswith("templates/")))
+
+
+def read_path(root: str, path: str) -> bytes | None:
+    """Read the note at a vault-relative POSIX path, never through a link; None when it is not there."""
+    *folders, name = path.split("/")
+    try:
+        with open_folder(root, tuple(folders)) as folder:
+            return read(folder, name) if name not in ("", ".", "..") else None
+    except (FileNotFoundError, VaultError):
+        return None
+
+
+def iso_time(seconds: float) -> str:
+    """Write a time as notes do: ISO 8601 in UTC, whole seconds."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def epoch(iso: str) -> float:
+    """Read a time as notes write it; 0 for anything else."""
+    if len(iso) != 20 or not (iso[:4] + iso[5:7] + iso[8:10] + iso[11:13] + iso[14:16] + iso[17:19]).isdigit():
+        return 0.0
+    year, month, day = int(iso[:4]), int(iso[5:7]), int(iso[8:10])
+    # Days from a civil date, proleptic Gregorian: `calendar.timegm` would import datetime.
+    year -= month <= 2
+    shifted = (month + 9) % 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * shifted + 2) // 5 + day - 719469
+    return days * 86400.0 + int(iso[11:13]) * 3600 + int(iso[14:16]) * 60 + int(iso[17:19])

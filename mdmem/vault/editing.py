@@ -1,0 +1,220 @@
+"""Header: keys of a note's front matter set in place; every byte that is not theirs stays as a person left it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+import yaml
+
+from mdmem.errors import UsageError
+from mdmem.vault import front_matter, note
+
+_Loader: Any = getattr(yaml, "CParser", yaml.SafeLoader)
+_STARTS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+_BOM = "\ufeff"
+_FENCES = ("---\n", "---\r\n")
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+"""What stands for a byte that is no UTF-8, where YAML looks: one character for one, so that places stay the same."""
+
+
+class _Item(NamedTuple):
+    """One line of a list: where its line begins, and where its value lies."""
+
+    line: int
+    start: int
+    end: int
+
+
+class _Entry(NamedTuple):
+    """One key: where its line begins, the place behind its colon, and where its value lies.
+
+    items: the lines of a list that is written with one item a line; () for any other value.
+    """
+
+    key: str
+    line: int
+    colon: int
+    start: int
+    end: int
+    items: tuple[_Item, ...]
+
+
+def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
+    """Set (or with None, take out) keys of a note's front matter, each where it stands; a new one at the end.
+
+    Comments, order, quotes, line ends and everything below are kept. A list with one item a line keeps the lines
+    of the items that stay. A file without front matter gets one.
+
+    Raises:
+        UsageError: when the front matter is broken, or cannot be changed without touching something else.
+    """
+    before = note.parse(data)
+    if before.problem:
+        raise UsageError(f"The front matter of this note is broken ({before.problem}). Fix it in your editor first.")
+    text = data.decode("utf-8", "surrogateescape")
+    wanted = before.meta
+    for key, value in changes.items():
+        old, wanted = wanted.get(key), _changed(wanted, key, value)
+        text = _with_key(text, key, value, old)
+    changed = text.encode("utf-8", "surrogateescape")
+    after = note.parse(changed)
+    if after.problem or front_matter.write(after.meta) != front_matter.write(wanted) or after.body != before.body:
+        raise UsageError("The front matter of this note cannot be changed in place. Change it in your editor.")
+    return changed
+
+
+def with_body(data: bytes, body: str) -> bytes:
+    """Put `body` in the place of all that stands below a note's front matter, which stays as it is.
+
+    Raises:
+        UsageError: when the note has no front matter, or a broken one, or the body would become a part of it.
+    """
+    before = note.parse(data)
+    text = data.decode("utf-8", "surrogateescape")
+    span = _span(text) if before.problem is None else None
+    if span is None:
+        raise UsageError(f"This note has no front matter that can be read ({before.problem or 'none at all'}).")
+    newline = "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
+    end = _line_end(text, span[1])
+    gap = "" if text[:end].endswith("\n") else newline
+    below = "".join(line + newline for line in body.strip("\n").split("\n"))
+    changed = f"{text[:end]}{gap}{newline}{below}".encode("utf-8", "surrogateescape")
+    if front_matter.write(note.parse(changed).meta) != front_matter.write(before.meta):
+        raise UsageError("The text would become a part of the note's front matter.")
+    return changed
+
+
+def _changed(meta: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    return {name: held for name, held in {**meta, key: value}.items() if name != key or value is not None}
+
+
+def _with_key(text: str, key: str, value: Any, old: Any) -> str:
+    newline = "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
+    span = _span(text)
+    if span is not None:
+        start, end = span
+        return text[:start] + _in_header(text[start:end], key, value, old, newline) + text[end:]
+    if value is None:
+        return text
+    mark = _BOM if text.startswith(_BOM) else ""
+    return f"{mark}---{newline}{_line(key, value)}{newline}---{newline}{newline}{text[len(mark) :]}"
+
+
+def _span(text: str) -> tuple[int, int] | None:
+    """Return where the front matter lies, without the lines that fence it; None when there is none."""
+    start = len(_BOM) if text.startswith(_BOM) else 0
+    if not text.startswith(_FENCES, start):
+        return None
+    start = end = text.index("\n", start) + 1
+    while not text.startswith(_FENCES, end) and text[end:] != "---":
+        end = text.index("\n", end) + 1
+    return start, end
+
+
+def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str:
+    entries = list(_entries(header))
+    found = next((entry for entry in entries if entry.key == key), None)
+    if found is None:
+        first = header[entries[0].line :] if entries else ""
+        indent = first[: len(first) - len(first.lstrip(" "))]
+        return header if value is None else f"{header}{indent}{_line(key, value)}{newline}"
+    if value is None:
+        return header[: found.line] + header[_line_end(header, found.end) :]
+    if front_matter.write({key: value}) == front_matter.write({key: old}):
+        return header
+    if found.items and isinstance(value, list):
+        kept = _with_items(header, found, value, old, newline)
+        if kept is not None:
+            return kept
+    return header[: found.colon] + _behind_colon(header, found, _value(key, value), newline) + header[found.end :]
+
+
+def _behind_colon(header: str, entry: _Entry, value: str, newline: str) -> str:
+    """What comes behind the colon: the value on the key's line, and comments that stood before the old one."""
+    gap = header[entry.colon : entry.start]
+    if "\n" not in gap:
+        return (gap or " ") + value
+    first, *between = gap.split(newline)[:-1]
+    return f" {value}{newline.join([first.rstrip(), *between])}"
+
+
+def _with_items(header: str, entry: _Entry, new: list[Any], old: list[Any], newline: str) -> str | None:
+    """Take out the lines of items that go and add lines for new ones at the end; None when that is not enough."""
+    stay = [item for item in old if item in new]
+    if not stay or new[: len(stay)] != stay or len(old) != len(entry.items):
+        return None
+    last = entry.items[-1]
+    end = _line_end(header, last.end)
+    lead = header[last.line : last.start]
+    more = "".join(f"{lead}{_value('', item)}{newline}" for item in new[len(stay) :])
+    changed = header[:end] + more + header[end:]
+    for item, value in zip(reversed(entry.items), reversed(old), strict=True):
+        if value not in new:
+            changed = changed[: item.line] + changed[_line_end(header, item.end) :]
+    return changed
+
+
+def _entries(header: str) -> Iterator[_Entry]:
+    """Yield the keys of the front matter, in order.
+
+    Raises:
+        UsageError: when they are not written one below the other.
+    """
+    depth = end = 0
+    key = value = None
+    items: list[_Item] = []
+    for event in _events(header):
+        at = event.start_mark.index
+        depth -= isinstance(event, _ENDS)
+        if isinstance(event, yaml.ScalarEvent) or event.end_mark.index > at:
+            end = event.end_mark.index
+        if depth == 0 and isinstance(event, yaml.MappingStartEvent) and event.flow_style:
+            raise UsageError("The front matter of this note is written in braces. Put each key on its own line.")
+        if depth == 1 and key is None:
+            key, value, items = event, None, []
+            continue
+        if depth == 1 and value is None:
+            value = event
+        elif depth == 2 and isinstance(event, yaml.ScalarEvent):
+            items.append(_Item(_line_start(header, at), at, end))
+        depth += isinstance(event, _STARTS)
+        if depth == 1 and value is not None:
+            yield _entry(header, key, value, end, items)
+            key = value = None
+
+
+def _events(header: str) -> Iterator[Any]:
+    """Return YAML's events of the front matter. A flat loop over a flat list: nesting costs no stack."""
+    return cast("Iterator[Any]", yaml.parse(header.translate(_HALVES), Loader=_Loader))
+
+
+def _entry(header: str, key: Any, value: Any, end: int, items: list[_Item]) -> _Entry:
+    line = _line_start(header, key.start_mark.index)
+    if header[line : key.start_mark.index].strip(" "):
+        raise UsageError("The front matter of this note is written with more than a key in a line. Edit it yourself.")
+    colon = header.index(":", key.end_mark.index) + 1
+    end = max(len(header[:end].rstrip("\r\n")), colon)
+    start = min(max(value.start_mark.index, colon), end)
+    listed = isinstance(value, yaml.SequenceStartEvent) and not value.flow_style
+    plain = all(header[item.line : item.start].strip(" ") == "-" for item in items)
+    whole = all("\n" not in header[item.start : item.end] for item in items)
+    return _Entry(key.value, line, colon, start, end, tuple(items) if listed and plain and whole else ())
+
+
+def _line_start(header: str, at: int) -> int:
+    return header.rfind("\n", 0, at) + 1
+
+
+def _line_end(header: str, at: int) -> int:
+    return header.find("\n", at) + 1 or len(header)
+
+
+def _line(key: str, value: Any) -> str:
+    """Write one key as a line, without its end."""
+    return front_matter.write({key: value}).removeprefix("---\n").removesuffix("\n---\n")
+
+
+def _value(key: str, value: Any) -> str:
+    return _line(key, value)[len(_line(key, None)) - len("null") :]

@@ -1,0 +1,233 @@
+"""What is not to be stored: switched off, paused, excluded by name or by path, or by the settings of the gate."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from mdmem import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from mdmem.config import Config
+    from mdmem.project import Project
+
+IGNORE_FILE = ".mdmemignore"
+MAX_IGNORE_BYTES = 64 * 1024
+MAX_PAUSES_BYTES = 1024 * 1024
+
+
+def is_off(config: Config, session_key: str, env: Mapping[str, str]) -> bool:
+    """Return whether storing is switched off (MDMEM_DISABLED, MDMEM_CHILD) or paused, for all or this session."""
+    if is_disabled(env):
+        return True
+    return pause_of(config) is not None or (session_key != "" and pause_of(config, session_key) is not None)
+
+
+class Pause:
+    """A pause of storing. began, ends: seconds since the epoch; ends is 0 for one that a person ends."""
+
+    __slots__ = ("began", "ends")
+
+    def __init__(self, began: float, ends: float) -> None:
+        self.began = began
+        self.ends = ends
+
+
+def pause_path(config: Config, session_key: str = "") -> str:
+    """Return the file that says that storing is paused, for all or for one session."""
+    return os.path.join(config.state_dir, f"paused-{session_key}" if session_key else "paused")
+
+
+def pause_of(config: Config, session_key: str = "") -> Pause | None:
+    """Return the pause that lasts now, for all or for one session; one whose time is over is ended."""
+    path = pause_path(config, session_key)
+    try:
+        began = os.stat(path).st_mtime
+    except OSError:
+        return None
+    try:
+        ends = float(files.read(path, 32) or 0)
+    except (OSError, ValueError):
+        ends = 0.0
+    if ends and time.time() >= ends:
+        end_pause(config, session_key, Pause(began, ends), ends)
+        return None
+    return Pause(began, ends)
+
+
+def begin_pause(config: Config, session_key: str = "", ends: float = 0.0) -> None:
+    """Pause storing, for all or for one session, until `ends` (0: until a person ends it)."""
+    earlier = pause_of(config, session_key)
+    if earlier:
+        end_pause(config, session_key, earlier, time.time())
+    files.replace(pause_path(config, session_key), f"{ends:.0f}".encode() if ends else b"")
+
+
+def end_pause(config: Config, session_key: str, pause: Pause, now: float) -> None:
+    """End a pause, and note when it was."""
+    remember_pause(config, pause.began, now, session_key or "all")
+    files.remove(pause_path(config, session_key))
+
+
+def is_disabled(env: Mapping[str, str]) -> bool:
+    """Return whether mdmem is to do nothing at all: switched off by its user, or run by a program that it started."""
+    return env.get("MDMEM_DISABLED", "") not in ("", "0", "false") or bool(env.get("MDMEM_CHILD"))
+
+
+def pauses(config: Config, session_key: str) -> list[tuple[float, float]]:
+    """Return the times, in seconds since the epoch, between which storing was paused for all or for this session."""
+    try:
+        text = files.read(os.path.join(config.state_dir, "pauses"), MAX_PAUSES_BYTES).decode()
+    except (OSError, UnicodeDecodeError):
+        return []
+    found = []
+    for row in map(str.split, text.splitlines()):
+        if len(row) == 3 and row[2] in ("all", session_key):
+            try:
+                found.append((float(row[0]), float(row[1])))
+            except ValueError:
+                continue
+    return found
+
+
+def remember_pause(config: Config, begin: float, end: float, session_key: str = "all") -> None:
+    """Note that a pause is over, so that an import does not bring in what was not to be stored."""
+    path = os.path.join(config.state_dir, "pauses")
+    files.append(path, f"{begin:.0f} {end:.0f} {session_key}\n".encode())
+
+
+def takes_tool(config: Config, tool: str) -> bool:
+    """Return whether the runs of a tool are stored."""
+    if any(matches(pattern, tool) for pattern in config.settings.capture.exclude_tools):
+        return False
+    wanted = config.settings.capture.tools
+    return wanted == ["*"] or any(matches(pattern, tool) for pattern in wanted)
+
+
+def takes_project(config: Config, project: Project, cwd: str) -> bool:
+    """Return whether anything of a project, seen from `cwd`, is stored."""
+    if any(matches(pattern, project.name) for pattern in config.settings.capture.exclude_projects):
+        return False
+    return takes_path(config, cwd or project.root, project)
+
+
+def takes_path(config: Config, path: str, project: Project) -> bool:
+    """Return whether what is about a file or folder is stored; `.mdmemignore` of the project counts."""
+    patterns = config.settings.capture.exclude_paths
+    if patterns and any(covers(os.path.expanduser(pattern), path) for pattern in patterns):
+        return False
+    ignored = ignore_patterns(project.worktree)
+    if not ignored:
+        return True
+    relative = os.path.relpath(path, project.worktree).replace(os.sep, "/") if os.path.isabs(path) else path
+    if relative == ".." or relative.startswith("../"):
+        return True
+    return not _is_ignored(ignored, "" if relative == "." else relative)
+
+
+def excludes_paths(config: Config, project: Project) -> bool:
+    """Return whether any path is excluded at all."""
+    return bool(config.settings.capture.exclude_paths or ignore_patterns(project.worktree))
+
+
+def paths_in(command: str) -> list[str]:
+    """List the words of a shell command that can only be paths: with a slash or a dot in them."""
+    words = command.translate(_NO_PATH).split()
+    return [word for word in words if "/" in word.strip("/") or "." in word.rstrip(".") or word[-1] == "/"]
+
+
+_NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
+
+
+def without_excluded(config: Config, response: Any, project: Project) -> Any:
+    """Take the excluded files out of a search's result: out of its list, and its lines that begin with a path."""
+    if not isinstance(response, dict) or not ("filenames" in response or "content" in response):
+        return response
+    if not excludes_paths(config, project):
+        return response
+
+    def taken(path: Any) -> bool:
+        return not isinstance(path, str) or takes_path(config, os.path.join(project.worktree, path), project)
+
+    kept = dict(response)
+    if isinstance(kept.get("filenames"), list):
+        kept["filenames"] = [path for path in kept["filenames"] if taken(path)]
+    if isinstance(kept.get("content"), str):
+        lines = kept["content"].splitlines(keepends=True)
+        kept["content"] = "".join([line for line in lines if taken(line.partition(":")[0].strip() or None)])
+    return kept
+
+
+def ignore_patterns(root: str) -> list[str]:
+    """Read a project's `.mdmemignore`: a glob a line, `#` comments, `!` takes back; alone `*` means everything."""
+    try:
+        text = files.read_any(os.path.join(root, IGNORE_FILE), MAX_IGNORE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _is_ignored(patterns: Iterable[str], relative: str) -> bool:
+    ignored = False
+    for pattern in patterns:
+        negated = pattern.startswith("!")
+        glob = pattern.lstrip("!").rstrip("/")
+        everything = glob in ("*", "**", "/", "")
+        anchored = "/" in glob.strip("/") or glob.startswith("/")
+        glob = glob.lstrip("/") if anchored else f"**/{glob}"
+        if everything or (relative and covers(glob, relative)):
+            ignored = not negated
+    return ignored
+
+
+def covers(pattern: str, path: str) -> bool:
+    """Return whether a glob names this path or a folder above it; `**` stands for any folders, also none."""
+    want = pattern.replace("\\", "/").rstrip("/").split("/")
+    have = path.replace("\\", "/").rstrip("/").split("/")
+    # The parts of the pattern that can be reached after each part of the path: linear, no backtracking.
+    reached = _skip({0}, want)
+    for part in have:
+        if len(want) in reached:
+            return True
+        step: set[int] = set()
+        for place in reached:
+            if want[place] == "**":
+                step.add(place)
+            elif matches(want[place], part):
+                step.add(place + 1)
+        reached = _skip(step, want)
+    return len(want) in reached
+
+
+def _skip(places: set[int], want: list[str]) -> set[int]:
+    for place in sorted(places):
+        while place < len(want) and want[place] == "**":
+            place += 1
+            places.add(place)
+    return places
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a glob (`*` any characters, `?` one) fits the whole text; linear space, no regex."""
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == text
+    p = t = 0
+    star = mark = -1
+    while t < len(text):
+        if p < len(pattern) and pattern[p] == "*":
+            star, mark = p, t
+            p += 1
+        elif p < len(pattern) and pattern[p] in ("?", text[t]):
+            p += 1
+            t += 1
+        elif star >= 0:
+            mark += 1
+            p, t = star + 1, mark
+        else:
+            return False
+    return pattern[p:].strip("*") == ""

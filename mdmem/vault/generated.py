@@ -1,0 +1,103 @@
+"""The part of a page that mdmem keeps up to date, between two markers; everything outside it is a person's.
+
+On a session's page the hooks write that part. What needs other notes to be read, upkeep adds to it later: the links to
+the sessions around it, and the titles of tool runs. Hooks keep what upkeep wrote.
+"""
+
+from __future__ import annotations
+
+from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BEGIN, END = PAGE_MARKS
+UP = f"[Project](../../project.md) {NAVIGATION_MARK}"
+"""The line of links of a session's page, before upkeep knows the sessions around it."""
+INDENT = "   "
+"""What belongs to a prompt of the list is indented so far."""
+MAX_RUNS = 100
+"""So many runs of one prompt are listed."""
+
+
+def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
+    """Cut a page into the lines up to the first marker, those between, and those from the second; None without both.
+
+    A marker is a line of its own, so that a title or a prompt that holds one is only text.
+    """
+    lines = text.split("\n")
+    bare = [line.rstrip() for line in lines]
+    if BEGIN not in bare or END not in bare[bare.index(BEGIN) :]:
+        return None
+    begin = bare.index(BEGIN)
+    end = bare.index(END, begin)
+    return lines[: begin + 1], lines[begin + 1 : end], lines[end:]
+
+
+def replaced(data: bytes, inside: list[str]) -> bytes:
+    """Return a page with these lines between its markers, with the page's line ends; without markers, as it is."""
+    cut = lines_of(data.decode("utf-8", "surrogateescape"))
+    if cut is None:
+        return data
+    head, _, tail = cut
+    ending = "\r" if head[-1].endswith("\r") else ""
+    made = [*head, *[f"{line}{ending}" for line in inside], *tail]
+    return "\n".join(made).encode("utf-8", "surrogateescape")
+
+
+def inside(data: bytes) -> list[str]:
+    """Return the lines between the markers of a page, without their ends."""
+    cut = lines_of(data.decode("utf-8", "surrogateescape"))
+    return [line.rstrip("\r") for line in cut[1]] if cut else []
+
+
+# -- a session's page ------------------------------------------------------------------------------
+
+
+def navigation(lines: list[str]) -> str:
+    """Return the line of links that a session's page has, else the one that it begins with."""
+    return next((line for line in lines[:3] if line.endswith(NAVIGATION_MARK)), UP)
+
+
+def bare(lines: list[str]) -> list[str]:
+    """Return the lines of a session's page without its links and its folded runs."""
+    kept: list[str] = []
+    is_folded = False
+    for line in lines:
+        word = line.strip()
+        is_folded = is_folded or word.startswith(FOLDED_BEGIN)
+        if not is_folded and not line.endswith(NAVIGATION_MARK):
+            kept.append(line)
+        is_folded = is_folded and word != FOLDED_END
+    return kept[1:] if kept and not kept[0] else kept
+
+
+def runs(lines: list[str]) -> dict[str, str]:
+    """Return the lines of tool runs that a session's page has, by the names of their files."""
+    return {
+        line.rpartition("](")[2].rstrip(")").strip("<>"): line.strip()
+        for line in lines
+        if line.startswith(f"{INDENT}- ") and line.endswith(")")
+    }
+
+
+def with_runs(lines: list[str], links: str, listed: Mapping[int, tuple[list[str], int]]) -> list[str]:
+    """Return a session's lines with its links at the top, and below each prompt its runs, folded.
+
+    listed: for a prompt's number the lines of its runs, and how many of them failed.
+    """
+    made = [links, ""]
+    for line in bare(lines):
+        made.append(line)
+        number = line.partition(". [")[0]
+        if number.isdigit() and int(number) in listed:
+            made += _folded(*listed[int(number)])
+    return made
+
+
+def _folded(found: list[str], failed: int) -> list[str]:
+    count = f"{len(found)} tool {'run' if len(found) == 1 else 'runs'}{f', {failed} failed' if failed else ''}"
+    shown = [f"{INDENT}{line}" for line in found[:MAX_RUNS]]
+    more = [f"{INDENT}- and {len(found) - MAX_RUNS} more"] if len(found) > MAX_RUNS else []
+    return [f"{INDENT}{FOLDED_BEGIN}<summary>{count}</summary>", "", *shown, *more, f"{INDENT}{FOLDED_END}"]

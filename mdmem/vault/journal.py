@@ -1,0 +1,357 @@
+"""The journal as both halves find it: which folder is a session's, which is a project's, and what state recalls.
+
+The folders are the truth. The record of a session, in the user's state folder, is a quick answer, and only
+that: a list of lines, appended only, of which the write half keeps these kinds:
+
+    start TAB seconds TAB source            the session began, was resumed, compacted
+    folder TAB journal/project/day/name     where its notes are; the last such line counts
+    ? TAB name                              about to be published
+    + TAB name TAB kind TAB created TAB ... published
+    = TAB name                              a number that is taken, by a note that came from elsewhere
+    cron TAB hash                           a prompt that the host will send by itself
+    end TAB seconds TAB reason
+"""
+
+from __future__ import annotations
+
+import os
+
+from mdmem import files
+from mdmem.errors import VaultError
+from mdmem.hashing import short
+from mdmem.vault import disk, front_matter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+    from typing import Any
+
+    from mdmem.agents import Event
+    from mdmem.config import Config
+    from mdmem.project import Project
+
+FORMER_PAGE = "session.md"
+"""What version 0.1 called every session's page; `doctor --fix` renames it after its folder."""
+PROJECT_PAGE = "project.md"
+PAGE_MARKS = ("<!-- mdmem:begin -->", "<!-- mdmem:end -->")
+"""Between them a page is kept up to date; what stands outside is the person's."""
+NAVIGATION_MARK = "<!-- mdmem:nav -->"
+"""Ends the line of a session's page that leads to its project and to the sessions around it."""
+FOLDED_BEGIN, FOLDED_END = "<details>", "</details>"
+"""Around the tool runs of a prompt, on a session's page."""
+
+
+_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
+_HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
+
+
+def unmarked(text: str) -> str:
+    """Return a note's text without the marks in a page, and without what only leads to other notes.
+
+    Those are no words that anybody reads or seeks: links to other sessions, and the folded list of tool runs.
+    """
+    if PAGE_MARKS[0] not in text:
+        return text.replace(PAGE_MARKS[1], "")
+    head, _, rest = text.partition(PAGE_MARKS[0])
+    inside, _, after = rest.partition(PAGE_MARKS[1])
+    return head + _without_leads(inside) + after
+
+
+def outside(text: str) -> str:
+    """Return a page's text without the part that is kept up to date; any other text as it is."""
+    head, begun, rest = text.partition(PAGE_MARKS[0])
+    return head + rest.partition(PAGE_MARKS[1])[2] if begun else text
+
+
+def _without_leads(text: str) -> str:
+    first, *rest = text.split(FOLDED_BEGIN)
+    text = "".join([first.rstrip(" "), *[piece.partition(FOLDED_END)[2].lstrip("\n") for piece in rest]])
+    if NAVIGATION_MARK not in text:
+        return text
+    return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
+
+
+class Record:
+    """What state recalls of one session of one agent; a missing record is an empty one.
+
+    key: names it in the state folder. path: its file. data: its bytes. A line begins and ends with a line break,
+    so that one that was cut short, by a full disk or a kill, spoils no other.
+    """
+
+    __slots__ = ("_end", "_inode", "data", "id", "key", "path")
+
+    def __init__(self, config: Config, session: str, path: str = "") -> None:
+        """Read the record of a session called `session`, or the one in the file `path`."""
+        self.id = session
+        self.key = short(session, 16)
+        self.path = path or os.path.join(config.state_dir, "sessions", self.key)
+        self.data = b""
+        self._end = self._inode = 0
+        self.read()
+
+    def read(self) -> None:
+        """Take in what was added since it was read last; of one that is gone, keep what is known."""
+        try:
+            fd = files.open_to_read(self.path)
+        except OSError:
+            return
+        try:
+            found = os.fstat(fd)
+            if found.st_ino != self._inode or found.st_size < self._end:
+                self.data, self._end, self._inode = b"", 0, found.st_ino
+            if found.st_size > self._end:
+                more = os.pread(fd, found.st_size - self._end, self._end)
+                self.data = self.data + more if self.data else more
+                self._end += len(more)
+        except OSError:
+            pass  # a folder, or a disk that fails: what is known so far is all there is
+        finally:
+            os.close(fd)
+
+    @property
+    def text(self) -> str:
+        """The whole record."""
+        return self.data.decode("utf-8", "replace")
+
+    def lines(self, kind: str) -> list[list[str]]:
+        """Return the fields of the whole lines of one kind, without the kind itself, oldest first."""
+        begin = f"{kind}\t".encode()
+        if self.data.rfind(b"\n" + begin) < 0:
+            return []
+        whole = self.data[: self.data.rfind(b"\n") + 1].split(b"\n")
+        return [line.decode("utf-8", "replace").split("\t")[1:] for line in whole if line.startswith(begin)]
+
+    @property
+    def folder(self) -> tuple[str, ...]:
+        """Where its notes are, below the vault, as far as state knows; () when it does not."""
+        begin = self.data.rfind(b"\nfolder\t") + 8
+        end = self.data.find(b"\n", begin)
+        if begin < 8 or end < 0:
+            return ()
+        parts = tuple(self.data[begin:end].decode("utf-8", "replace").split("/"))
+        return parts if len(parts) == 4 and parts[0] == "journal" else ()
+
+    def flag(self, name: str) -> str:
+        """Return the path of a marker file of this session in the state folder."""
+        return f"{self.path}.{name}"
+
+    def name_of(self, note_id: str) -> str:
+        """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""
+        tail = f"-{note_id}.md".encode()
+        end = len(self.data)
+        while (end := self.data.rfind(tail, 0, end)) >= 0:
+            line = self.data[self.data.rfind(b"\n", 0, end) + 1 : end + len(tail)]
+            name = line[2:].decode("utf-8", "replace")
+            if line[:2] in (b"?\t", b"+\t") and numbers(name):
+                return name
+        return ""
+
+    def has(self, note_id: str) -> bool:
+        """Return whether a note was published; its owner may have deleted or renamed it since."""
+        name = self.name_of(note_id)
+        return bool(name) and self.is_published(name)
+
+    def is_published(self, name: str) -> bool:
+        """Return whether a note got as far as its file."""
+        line = b"\n+\t" + name.encode()
+        return self.data.rfind(line + b"\t") >= 0 or self.data.rfind(line + b"\n") >= 0
+
+
+def session_id(event: Event) -> str:
+    """Take a session's id as it came when it is one; a hostile or endless one is named by its hash.
+
+    So is one that the gate takes for a secret, since it stands in every note of the session.
+    """
+    raw = event.session
+    if not raw:
+        return f"{event.agent}-without-session"
+    return raw if _is_uuid(raw) or _is_plain_id(raw) else f"session-{short(raw, 20)}"
+
+
+def _is_uuid(text: str) -> bool:
+    return len(text) == 36 and text[8:24:5] == "----" and _HEX_AND_DASH.issuperset(text)
+
+
+def _is_plain_id(text: str) -> bool:
+    if len(text) > 128 or not _ID.issuperset(text):
+        return False
+    from mdmem import privacy
+
+    return bool(privacy.clean(text, origin="tool").value == text)
+
+
+def numbers(name: str) -> tuple[int, ...]:
+    """Read prompt number and sequence from a note's file name; () for any other file."""
+    first, _, rest = name.partition("-")
+    second, dash, _ = rest.partition("-")
+    good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
+    return (int(first), int(second)) if good and first.isascii() and second.isascii() else ()
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+def page_name(folder: str) -> str:
+    """Return what the page of a session's folder is called: like the folder, as editors expect of a folder's note."""
+    return f"{folder.rpartition('/')[2]}.md"
+
+
+def page_paths(folder: str) -> tuple[str, str]:
+    """Return where a folder's page may be, as vault paths: under its own name, and under that of version 0.1."""
+    return f"{folder}/{page_name(folder)}", f"{folder}/{FORMER_PAGE}"
+
+
+def is_page(path: str) -> bool:
+    """Return whether a vault path is that of a session's page."""
+    return path.startswith("journal/") and path in page_paths(path.rpartition("/")[0])
+
+
+def page_of(names: Container[str], folder: str) -> str:
+    """Return the page among the names of the files in a session's folder; "" when it has none.
+
+    names: a collection that can also be iterated over. A page whose folder was renamed keeps the old name.
+    """
+    for name in (page_name(folder), FORMER_PAGE):
+        if name in names:
+            return name
+    like = [name for name in names if _is_like_a_page(name)] if isinstance(names, (list, set, tuple, dict)) else []
+    return like[0] if len(like) == 1 else ""
+
+
+def _is_like_a_page(name: str) -> bool:
+    """Whether a file's name is made like a session folder's: a time, words, and the session's tag."""
+    tag = name.removesuffix(".md").rpartition("-")[2]
+    return name.endswith(".md") and name[:4].isdigit() and name[4:5] == "-" and len(tag) == 8 and not numbers(name)
+
+
+def page_in(folder: disk.Folder) -> str:
+    """Return the name of the page in a session's open folder; "" when it has none."""
+    name = page_name(os.path.basename(folder.path))
+    return name if folder.has(name) else page_of(folder.names(), folder.path)
+
+
+def read_page(root: str, folder: str) -> bytes:
+    """Read the page of a session's folder; b"" when it has none."""
+    for path in page_paths(folder):
+        data = disk.read_path(root, path)
+        if data is not None:
+            return data
+    return b""
+
+
+def session_tag(session: str) -> str:
+    """Return a name for a session in eight characters: the head of a random UUID, else of a hash.
+
+    Only version 4 is random at its head: version 7 begins with the clock, so that two sessions of one
+    minute would share theirs.
+    """
+    head = session[:8]
+    uuid4 = len(session) == 36 and session[14] == "4" and session.count("-") == 4
+    return head.lower() if uuid4 and head.isalnum() and head.isascii() else short(session, 8)
+
+
+def session_tags(session: str) -> tuple[str, str]:
+    """Return the tags that folders of a session end in: the usual one, and one for when another session has that."""
+    return session_tag(session), short(session, 8)
+
+
+def find_session(config: Config, session: str, *, renamed: bool = False) -> tuple[str, ...]:
+    """Look for a session's folder in the vault; () when it has none.
+
+    renamed: look at the pages of folders with another name as well, since its owner may have renamed it.
+    """
+    tails = tuple(f"-{tag}" for tag in session_tags(session))
+    top = os.path.join(config.vault, "journal")
+    every = [
+        ("journal", project, day, name)
+        for project in folders(top)
+        for day in folders(os.path.join(top, project))
+        for name in folders(os.path.join(top, project, day))
+    ]
+    named = [parts for parts in every if parts[3].endswith(tails)]
+    others = [parts for parts in every if not parts[3].endswith(tails)] if renamed else []
+    found = next((parts for parts in named if _session_of(config, parts) in (session, "")), ())
+    return found or next((parts for parts in others if _session_of(config, parts) == session), ())
+
+
+def _session_of(config: Config, parts: tuple[str, ...]) -> str:
+    """Return whose a session's folder is, by its page, else by its first note; "" when nothing tells."""
+    try:
+        with disk.open_folder(config.vault, parts) as folder:
+            first = min(filter(numbers, folder.names()), key=numbers, default="")
+            names = (name for name in (page_in(folder), first) if name)
+            return next((found for name in names if (found := session_in(folder, name))), "")
+    except (OSError, VaultError):
+        return ""
+
+
+def session_in(folder: disk.Folder, name: str) -> str:
+    """Return which session a note names in its front matter; "" when it names none."""
+    page = disk.read(folder, name) or b""
+    header = front_matter.split(page.decode("utf-8", "replace"))[0]
+    return str(front_matter.read(header)[0].get("session", "")) if header else ""
+
+
+def folders(path: str) -> list[str]:
+    """List the folders in a folder, without hidden ones and links; one that cannot be read is empty."""
+    try:
+        with os.scandir(path) as scan:
+            return [item.name for item in scan if item.is_dir(follow_symlinks=False) and item.name[:1] != "."]
+    except OSError:
+        return []
+
+
+# -- projects --------------------------------------------------------------------------------------
+
+
+def identity(project: Project) -> str:
+    """Return what makes a project itself: its remote, so that two machines agree, else its path."""
+    return project.remote or f"path:{project.root}"
+
+
+def identities(config: Config, name: str) -> list[str]:
+    """Read which projects a folder of the journal holds, from its `project.md`."""
+    try:
+        page = disk.read_path(config.vault, f"journal/{name}/{PROJECT_PAGE}")
+    except OSError:
+        return []  # not ours to read
+    header = front_matter.split(page.decode("utf-8", "replace"))[0] if page else None
+    found: Any = front_matter.read(header)[0].get("identity", []) if header else []
+    from mdmem.project import in_one_case
+
+    return [in_one_case(str(item)) for item in (found if isinstance(found, list) else [found])]
+
+
+def find_project(config: Config, who: str) -> str:
+    """Return the name of the journal's folder that holds a project, by its cleaned identity; "" when there is none."""
+    return recall_project(config, who) or look_for_project(config, who)
+
+
+def recall_project(config: Config, who: str) -> str:
+    """Return the name of a project's folder as state has it; "" when its page was changed since, or there is none."""
+    try:
+        stamp, _, name = files.read(project_pointer(config, who), 600).decode().partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    plain = name and "/" not in name and not name.startswith(".")
+    return name if plain and stamp == project_stamp(config, name) else ""
+
+
+def look_for_project(config: Config, who: str) -> str:
+    """Look through the journal for the folder whose page has this identity; "" when none has."""
+    names = sorted(folders(os.path.join(config.vault, "journal")))
+    return next((name for name in names if who in identities(config, name)), "")
+
+
+def project_pointer(config: Config, who: str) -> str:
+    """Return the file in which state keeps the stamp of a project's page and the name of its folder."""
+    return os.path.join(config.state_dir, "projects", short(who, 16))
+
+
+def project_stamp(config: Config, name: str) -> str:
+    """Return by what a change of a project's page is told; "" when there is no page."""
+    try:
+        found = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"

@@ -1,0 +1,98 @@
+"""What people wrote into the vault by hand, as it may leave it: without private sections and secrets.
+
+Hooks clean what they store; a file that somebody wrote or edited was cleaned by nobody. Commit, export, search,
+index, injection and the servers all ask here before they show such a text to anything else.
+"""
+
+from __future__ import annotations
+
+from mdmem import config, privacy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mdmem.vault import note
+
+_HEAD_CHARS = 4096
+_YES = ("true", "yes", "on")
+
+
+def keeps_private(meta: Mapping[str, object]) -> bool:
+    """Return whether front matter says that the note is private: `private: true`, `yes` or `on`.
+
+    A number counts what was kept out of a captured note, and says nothing about the rest of it.
+    """
+    return str(meta.get("private", "")).strip().lower() in _YES
+
+
+def is_captured(parsed: note.Parsed) -> bool:
+    """Return whether a note is as a hook stored it, cleaned; everything else counts as written by people."""
+    from mdmem.vault import note  # YAML is slow to load
+
+    return "digest" in parsed.meta and not note.is_edited(parsed)
+
+
+def is_untouched(parsed: note.Parsed, data: bytes, tags: Any) -> bool:
+    """Whether the note is as it was captured: same words, same tags, no key of anybody's, written as mdmem writes."""
+    from mdmem.vault import note
+
+    if parsed.problem or note.is_edited(parsed) or "digest" not in parsed.meta or set(parsed.meta) - note.OF_CAPTURE:
+        return False
+    if parsed.meta.get("tags") != tags:
+        return False
+    again = note.render(note.Note(parsed.meta, "", parsed.body.lstrip("\n")))
+    return again.encode("utf-8", "replace").rstrip() == data.rstrip()
+
+
+def origin(parsed: note.Parsed) -> str:
+    """Return how the privacy gate reads a note: a lone `[private]` counts only where people write."""
+    return "tool" if is_captured(parsed) else "prompt"
+
+
+def shown(vault: str, text: str) -> str:
+    """Return the text of a note without what is private or secret. What hooks stored is not looked at again."""
+    from mdmem.vault import note
+
+    return text if is_captured(note.parse(text)) else _cleaned(vault, text, "prompt")
+
+
+def cleaned(vault: str, parsed: note.Parsed) -> note.Parsed:
+    """Return a note without what is private or secret in its front matter or its text, each by itself."""
+    from mdmem.vault import note
+
+    if is_captured(parsed):
+        return parsed
+    rules = privacy.Rules.of(config.load(vault).settings)
+    texts = {key: value for key, value in parsed.meta.items() if isinstance(value, (str, list))}
+    meta = parsed.meta | privacy.clean(texts, rules=rules).value
+    return note.Parsed(meta, str(privacy.clean(parsed.body, rules=rules).value), parsed.problem)
+
+
+def quoted(vault: str, text: str) -> str:
+    """Return the same for a text of which a line is quoted, without parsing the front matter of captured notes."""
+    captured = "\ndigest: " in text[:_HEAD_CHARS]
+    if captured and "private" not in text.lower():
+        return text
+    return _cleaned(vault, text, "tool" if captured else "prompt")
+
+
+def _cleaned(vault: str, text: str, origin: str) -> str:
+    return str(privacy.clean(text, rules=privacy.Rules.of(config.load(vault).settings), origin=origin).value)
+
+
+def clean_path(rules: privacy.Rules, path: str) -> str:
+    """Clean the names of a file and of its folders; mdmem named those of the journal, from what was cleaned."""
+    folders, _, name = path.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    cleaned = _cleaned_name(rules, stem or name) + (dot + suffix if stem else "")
+    if not path.startswith("journal/"):
+        folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
+    return f"{folders}/{cleaned}" if folders else cleaned
+
+
+def _cleaned_name(rules: privacy.Rules, name: str) -> str:
+    storable = name.encode("utf-8", "replace").decode()  # a name that is no UTF-8 stays as it is
+    cleaned = str(privacy.clean(storable, rules=rules).value)
+    return name if cleaned == storable else cleaned or rules.marker or "-"

@@ -1,0 +1,54 @@
+"""Promotion: a note's text between mdmem's markers in an instruction file that agents load by themselves."""
+
+from __future__ import annotations
+
+_BEGIN, _END = "<!-- mdmem:begin {} -->", "<!-- mdmem:end {} -->"
+_ANY_BEGIN, _ANY_END = "<!-- mdmem:begin ", "<!-- mdmem:end "
+
+
+def with_note(text: str, note_id: str, title: str, body: str) -> str:
+    """Return an instruction file's text with a note in it: in the place where it is already, else at the end."""
+    block = f"{_BEGIN.format(note_id)}\n## {title}\n\n{_unmarked(body).strip()}\n{_END.format(note_id)}"
+    found = _find(text, note_id)
+    if found is not None:
+        return text[: found[0]] + block + text[found[1] :]
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}{block}\n"
+
+
+def without_note(text: str, note_id: str) -> str:
+    """Return an instruction file's text without a note, and without the blank line that was put before it."""
+    found = _find(text, note_id)
+    if found is None:
+        return text
+    before, after = text[: found[0]], text[found[1] :].removeprefix("\n")
+    if before.endswith("\n\n") and (not after or after.startswith("\n")):
+        before = before[:-1]
+    return before + after
+
+
+def holds(text: str, note_id: str) -> bool:
+    """Whether a note is in an instruction file's text."""
+    return _find(text, note_id) is not None
+
+
+def without_all(text: str) -> str:
+    """Return an instruction file's text without what mdmem has put into it."""
+    while (start := text.find(_ANY_BEGIN)) >= 0:
+        note_id = text[start + len(_ANY_BEGIN) :].partition(" ")[0]
+        shorter = without_note(text, note_id)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def _find(text: str, note_id: str) -> tuple[int, int] | None:
+    end = _END.format(note_id)
+    start = text.find(_BEGIN.format(note_id))
+    stop = text.find(end, start)
+    return None if start < 0 or stop < 0 else (start, stop + len(end))
+
+
+def _unmarked(body: str) -> str:
+    return body.replace(_ANY_BEGIN, "<!-- mdmem begin ").replace(_ANY_END, "<!-- mdmem end ")

@@ -1,0 +1,319 @@
+"""Owned: the notes that people, and agents at their word, write and change themselves.
+
+What is written comes through the same gate as everything else. What is changed is changed in place: a line of
+front matter, or what is added at a note's end. What hooks captured is never added to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from mdmem import privacy
+from mdmem.config import Config
+from mdmem.errors import BusyError, NotFoundError, UsageError
+from mdmem.hashing import short
+from mdmem.privacy import memory
+from mdmem.vault import disk, editing, note
+
+MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
+"""What one note can hold of a text."""
+
+MAX_TAGS = 32
+MAX_TAG_CHARS = 64
+_TRIES = 20
+_MAX_PATH_CHARS = 159
+
+
+class Written(NamedTuple):
+    """A note that is on disk. path: vault-relative, POSIX."""
+
+    id: str
+    path: str
+
+
+def add(
+    config: Config,
+    title: str,
+    body: str,
+    *,
+    project: str = "",
+    tags: Iterable[str] = (),
+    pinned: bool = False,
+    kind: str = "note",
+    folder: str = "notes",
+    extra_meta: Mapping[str, Any] | None = None,
+    now: float,
+) -> Written:
+    """Write a new note. The same words in the same second give the same note.
+
+    title: "" takes the first line of the body. folder: vault-relative, made when it is missing.
+    now: seconds since the epoch.
+
+    Raises:
+        UsageError: when there is nothing to store, since it is empty or private, or it is too long for one note.
+        VaultError, OSError: when the vault cannot take it.
+    """
+    if note.is_internal(folder) != (kind in note.INTERNAL):
+        raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
+    rules = privacy.Rules.of(config.settings)
+    source = {"title": title, "body": body, "tags": list(tags), "meta": dict(extra_meta or {})}
+
+    def build(clean: Any) -> note.Draft | None:
+        line = note.one_line(clean["title"]) or _first_line(clean["body"], rules.marker)
+        if not _has_words(clean["title"] + clean["body"], rules.marker):
+            return None
+        meta = {**clean["meta"], "pinned": pinned or None, "tags": clean_tags(clean["tags"])}
+        return note.Draft(line, line, meta, _bounded(clean["body"]))
+
+    created = disk.iso_time(now)
+    context = {"project": project}
+    made, _ = note.new(
+        kind,
+        source,
+        build,
+        identity=(),
+        created=created,
+        context=context,
+        rules=rules,
+        origin="prompt",
+        echo=memory.load_all(config),
+    )
+    if made is None:
+        raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
+    text = "\0".join(str(value) for value in (*made.meta.values(), made.body))
+    made.meta["id"] = note.make_id(kind, folder, short(text, 16))
+    return _publish(config, made, folder)
+
+
+def _publish(config: Config, made: note.Note, folder: str) -> Written:
+    durable = config.durable
+    parts = tuple(part for part in folder.split("/") if part)
+    with disk.open_folder(config.vault, parts, create=True, durable=durable) as opened:
+        day, tail = str(made.meta["created"])[:10], f"{made.id}.md"
+        words = note.cut_bytes(made.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
+        name = f"{day}-{words}-{tail}" if words else f"{day}-{tail}"
+        disk.create(opened, name, note.render(made).encode("utf-8", "replace"), durable=durable)
+    return Written(made.id, "/".join((*parts, name)))
+
+
+def append(config: Config, path: str, text: str) -> None:
+    """Add a paragraph at the end of a note that a person or an agent owns; every byte before it stays.
+
+    path: vault-relative, POSIX.
+
+    Raises:
+        UsageError: when the note was captured or is an internal memory, when its front matter is broken,
+            when there is nothing to add, or more than a note holds.
+        NotFoundError: when there is no such note.
+        VaultError, BusyError, OSError: when it cannot be written.
+    """
+    added = cleaned_body(config, text).strip("\n").encode("utf-8", "replace")
+
+    def edit(data: bytes) -> bytes:
+        if not is_owned(path, data):
+            raise UsageError(
+                f"{path} was captured, and only notes that somebody wrote are added to. `mdmem edit` opens it."
+            )
+        before, changed = note.parse(data), _with_paragraph(data, added)
+        if before.problem or note.parse(changed).meta != before.meta:
+            raise UsageError(f"The front matter of {path} is broken, or the text would join it. Fix it first.")
+        return changed
+
+    change(config, path, edit)
+
+
+class ChangedError(BusyError):
+    """A note is no longer what somebody read before they changed it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was changed meanwhile. Read it again, then change it.")
+
+
+def change_body(config: Config, path: str, text: str, *, seen: bytes) -> None:
+    """Put a text in the place of all that stands below a note's front matter. seen: the file as somebody read it.
+
+    Raises:
+        ChangedError: when the file is another one by now.
+        UsageError: when nothing is left of the text, it is too long, or would become front matter.
+        NotFoundError: when there is no such note.
+        VaultError, BusyError, OSError: when it cannot be written.
+    """
+    body = cleaned_body(config, text)
+
+    def edit(data: bytes) -> bytes:
+        if data != seen:
+            raise ChangedError(path)
+        before = note.parse(data)
+        if before.meta or before.problem:
+            return editing.with_body(data, body)
+        changed = (body.strip("\n") + "\n").encode("utf-8", "replace")
+        if note.parse(changed).meta or note.parse(changed).problem:
+            raise UsageError("The text would become the note's front matter. Begin it with another line.")
+        return changed
+
+    change(config, path, edit)
+
+
+def _with_paragraph(data: bytes, added: bytes) -> bytes:
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
+    tail = data[-4:].replace(b"\r\n", b"\n")
+    ends = len(tail) - len(tail.rstrip(b"\n"))
+    gap = newline * max(2 - ends, 0) if data else b""
+    return data + gap + added.replace(b"\r\n", b"\n").replace(b"\n", newline) + newline
+
+
+def set_keys(config: Config, path: str, changes: Mapping[str, Any]) -> bool:
+    """Set (or with None, take out) keys of a note's front matter; every other byte stays. False: it was so already.
+
+    path: vault-relative, POSIX. Captured notes can be pinned or tagged too; internal memories cannot.
+
+    Raises:
+        UsageError: when the front matter is broken, or cannot be changed in place.
+        NotFoundError: when there is no such note.
+        VaultError, BusyError, OSError: when it cannot be written.
+    """
+    values = clean(config, dict(changes))
+    return change(config, path, lambda data: editing.set_keys(data, values))
+
+
+def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
+    """Add tags to a note; return all that it has now.
+
+    Raises:
+        UsageError, NotFoundError, VaultError, BusyError, OSError: as `set_keys`.
+    """
+    wanted = clean_tags(clean(config, list(tags)))
+    return _change_tags(config, path, lambda had: [*had, *(tag for tag in wanted if tag not in had)])
+
+
+def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
+    """Take tags off a note; give those that it still has.
+
+    Raises:
+        UsageError, NotFoundError, VaultError, BusyError, OSError: as `set_keys`.
+    """
+    gone = frozenset(clean_tags(tags))
+    return _change_tags(config, path, lambda had: [tag for tag in had if tag not in gone])
+
+
+def _change_tags(config: Config, path: str, choose: Callable[[list[str]], list[str]]) -> list[str]:
+    now: list[str] = []
+
+    def edit(data: bytes) -> bytes:
+        held = note.parse(data).meta.get("tags")
+        had = tags_of(held)
+        now[:] = choose(had)
+        return data if now == had else editing.set_keys(data, {"tags": now or None})
+
+    change(config, path, edit)
+    return now
+
+
+def tags_of(value: Any) -> list[str]:
+    """Read the tags of a note's front matter, however a person wrote them: a list, or words with commas."""
+    if isinstance(value, str):
+        return [tag for tag in value.replace(",", " ").split() if tag]
+    return [str(tag) for tag in value] if isinstance(value, list) else []
+
+
+def clean_tags(tags: Iterable[Any]) -> list[str]:
+    """Write tags as they are stored: no `#`, no white space, each once; `a,b` is two, as people type them.
+
+    Raises:
+        UsageError: when one is too long, or there are too many.
+    """
+    words = (word for tag in tags for word in str(tag).split(","))
+    found = dict.fromkeys("-".join(word.strip().lstrip("#").split()) for word in words)
+    found.pop("", None)
+    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in found):
+        raise UsageError(f"A note takes at most {MAX_TAGS} tags of at most {MAX_TAG_CHARS} characters.")
+    return list(found)
+
+
+def is_owned(path: str, data: bytes) -> bool:
+    """Return whether somebody wrote a note themselves: not captured from a session, and no internal memory."""
+    kind = note.parse(data).meta.get("kind", "" if path.startswith("journal/") else "note")
+    return str(kind) not in _CAPTURED and not note.is_internal(path, kind)
+
+
+_CAPTURED = frozenset([*note.KINDS, ""]).difference(note.WRITTEN)
+
+
+def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, internal: bool = False) -> bool:
+    """Change one note: `edit` gets its bytes and gives the new ones. False when they are the same.
+
+    A change that somebody saves meanwhile is never lost: `edit` is then asked again. internal: whether `path` may
+    lie among the internal memories.
+
+    Raises:
+        NotFoundError: when there is no such note.
+        VaultError, BusyError, OSError: when it cannot be written.
+    """
+    *folders, name = path.split("/")
+    if not disk.is_note_path(path) or (note.is_internal(path) and not internal):
+        raise NotFoundError(f"There is no note at {path!r:.200}.")
+    durable = config.durable
+    try:
+        with disk.open_folder(config.vault, tuple(folders)) as folder:
+            folder.lock()
+            for _ in range(_TRIES):
+                data = disk.read(folder, name)
+                if data is None:
+                    break
+                if len(data) >= disk.MAX_READ_BYTES:
+                    raise UsageError(f"{path} is longer than mdmem reads. Change it in your editor.")
+                changed = edit(data)
+                if changed == data:
+                    return False
+                if disk.replace(folder, name, data, changed, durable=durable):
+                    return True
+            else:
+                raise BusyError(f"{path} is being changed by another program. Try again.")
+    except FileNotFoundError:
+        pass
+    raise NotFoundError(f"There is no note at {path!r:.200}.")
+
+
+# -- the gate ---------------------------------------------------------------------------------------
+
+
+def clean(config: Config, value: Any) -> Any:
+    """Pass a value through the gate on its way into a note: a text, or lists and objects of texts."""
+    rules = privacy.Rules.of(config.settings)
+    names = frozenset(value) if isinstance(value, dict) else frozenset()
+    return privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names).value
+
+
+def cleaned_body(config: Config, text: str) -> str:
+    """Pass a note's text through the gate.
+
+    Raises:
+        UsageError: when nothing is left of it, or it is more than a note holds.
+    """
+    cleaned = str(clean(config, text))
+    if not _has_words(cleaned, privacy.Rules.of(config.settings).marker):
+        raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
+    return _bounded(cleaned)
+
+
+def _bounded(text: str) -> str:
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_BODY_BYTES:
+        most = MAX_BODY_BYTES // 1024
+        raise UsageError(f"A note holds at most {most} KiB; this is {size // 1024} KiB. Write several.")
+    return text
+
+
+def _has_words(text: str, marker: str) -> bool:
+    bare = text.replace(marker, "") if marker else text
+    return bool(bare.strip())
+
+
+def _first_line(text: str, marker: str) -> str:
+    """Take the line that names a text: its first with words beside the private marker, without markdown."""
+    for line in text[:20_000].splitlines():
+        words = line.strip().lstrip("#>*- \t").rstrip("* \t")
+        if any(c.isalnum() for c in (words.replace(marker, "") if marker else words)):
+            return note.one_line(words, 120)
+    return note.one_line(text, 120)

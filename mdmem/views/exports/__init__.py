@@ -1,0 +1,64 @@
+"""Notes in forms that are made to be looked at elsewhere: a page, a site of files, a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.errors import UsageError
+from mdmem.history import export
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mdmem.config import Config
+
+FORMS = {
+    "zip": "zip",
+    "jsonl": "jsonl",
+    "html": "html",
+    "htm": "html",
+    "db": "sqlite",
+    "sqlite": "sqlite",
+    "sqlite3": "sqlite",
+}
+"""The ending of a file's name -> the format that it is written in."""
+
+
+def write(config: Config, target: Path, form: str, *, project: str = "", since: str = "") -> int:
+    """Write notes to `target`, which must not exist; return their number.
+
+    form: "zip", "jsonl", "html" or "sqlite". project, since: as `export.select` takes them.
+
+    Raises:
+        UsageError: when there is no such form, or the file exists.
+        OSError: when it cannot be written.
+    """
+    if form in export.WRITERS:
+        return export.export(config, target, form, project=project, since=since)
+    if target.exists():
+        raise UsageError(f"{target} already exists; nothing was written.")
+    notes = list(export.select(config, project=project, since=since))
+    if form == "sqlite":
+        from mdmem.views.exports import database
+
+        return database.write(notes, target)
+    if form != "html":
+        known = ", ".join(dict.fromkeys(FORMS.values()))
+        raise UsageError(f"There is no format {form!r:.40}. Formats: {known}; `mdmem export site DIR` writes a site.")
+    from mdmem.views.exports import articles
+
+    with target.open("x", encoding="utf-8", errors="replace") as file:
+        file.write(articles.whole_page(notes))
+    return len(notes)
+
+
+def site(config: Config, target: Path, *, project: str = "", since: str = "") -> int:
+    """Write notes as a site of files into the folder `target`; return their number.
+
+    Raises:
+        UsageError: when there is something in it.
+        OSError: when it cannot be written.
+    """
+    from mdmem.views.exports import static_site as work
+
+    return work.write(export.select(config, project=project, since=since), target)

@@ -1,0 +1,169 @@
+"""Exported notes as they are read: sessions as conversations with folded tool runs, other notes one by one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.vault import journal
+from mdmem.views import wording
+from mdmem.views.exports import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.history.export import Exported
+    from mdmem.views.exports.markdown import Places
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { line-height: 1.25; } h2 { margin-top: 2.5rem; }
+article { border-top: 1px solid #8884; padding: .5rem 0; overflow-wrap: anywhere; }
+.prompt, .response { border-left: 4px solid #4a7fd4; padding-left: .8rem; }
+.response { border-left-color: #3f9a5c; }
+.facts, nav { color: #767676; font-size: .9rem; } .failed > summary { color: #c0392b; }
+details { margin: .25rem 0 .25rem 1rem; } summary { cursor: pointer; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding: .6rem; }
+pre, code { font: .9rem/1.45 ui-monospace, monospace; }
+ins, del { color: #23863d; text-decoration: none; }
+del { color: #c0392b; }
+table { border-collapse: collapse; } td, th { border: 1px solid #8884; padding: .2rem .5rem; }
+input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box; }
+"""
+
+
+def sealed(text: str) -> str:
+    """Return a style or a script as the policy of a page permits it: by its hash."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def document(title: str, body: str, *, script: str = "") -> str:
+    """Return a whole page: nothing is loaded from anywhere, and only its own script runs."""
+    policy = f"default-src 'none'; style-src {sealed(STYLE)}" + (f"; script-src {sealed(script)}" if script else "")
+    ran = f"<script>{script}</script>\n" if script else ""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}{ran}</body>\n</html>\n"
+    )
+
+
+class ExportedSession(NamedTuple):
+    """A session on its way out: its folder, its page if there is one, and its other notes in their order."""
+
+    folder: str
+    page: Exported | None
+    notes: list[Exported]
+
+    @property
+    def title(self) -> str:
+        """The page's title, else the first prompt's."""
+        every = ([self.page] if self.page else []) + self.notes
+        return next((str(one.parsed.meta["title"]) for one in every if one.parsed.meta.get("title")), self.folder)
+
+    @property
+    def started(self) -> str:
+        """When its first note was made."""
+        every = self.notes or ([self.page] if self.page else [])
+        return min((created(one) for one in every if created(one)), default="")
+
+    @property
+    def project(self) -> str:
+        """The name of its project."""
+        return self.folder.split("/")[1]
+
+
+def grouped(notes: Iterable[Exported]) -> tuple[list[ExportedSession], list[Exported]]:
+    """Sort notes into sessions, oldest first, and all others, by path."""
+    folders: dict[str, list[Exported]] = {}
+    others = []
+    for one in notes:
+        folder = one.path.rpartition("/")[0]
+        if one.path.startswith("journal/") and folder.count("/") == 3:
+            folders.setdefault(folder, []).append(one)
+        else:
+            others.append(one)
+    sessions = [_session(folder, members) for folder, members in folders.items()]
+    return sorted(sessions, key=lambda one: (one.started, one.folder)), others
+
+
+def _session(folder: str, members: list[Exported]) -> ExportedSession:
+    page = next((one for one in members if one.parsed.meta.get("kind") == "session"), None)
+    rest = [one for one in members if one is not page]
+    last = (1 << 30, 0)
+    rest.sort(key=lambda one: (journal.numbers(one.path.rpartition("/")[2]) or last, created(one), one.path))
+    return ExportedSession(folder, page, rest)
+
+
+def created(one: Exported) -> str:
+    """Return when a note was made, as it says."""
+    return str(one.parsed.meta.get("created") or "")
+
+
+def title_of(one: Exported) -> str:
+    """Return a note's title, else the name of its file."""
+    return str(one.parsed.meta.get("title") or one.path.rpartition("/")[2].removesuffix(".md"))
+
+
+def session(one: ExportedSession, places: Places = markdown.NOWHERE, page: str = "") -> str:
+    """Write a session as a conversation; a person's words on its page stand at the end."""
+    parts = [
+        f'<p class="facts">{escape(" · ".join(filter(None, [one.project, wording.date_and_time(one.started)])))}</p>\n'
+    ]
+    parts += [
+        _run(note, places, page) if _kind(note) == "observation" else said(note, places, page) for note in one.notes
+    ]
+    own = journal.outside(one.page.parsed.body).strip() if one.page else ""
+    own = own.removeprefix(f"# {one.title}").strip()
+    if own and own != "## Notes":
+        parts.append(f"<article>{markdown.html(own, places, one.folder, page)}</article>\n")
+    return "".join(parts)
+
+
+def _kind(one: Exported) -> str:
+    return str(one.parsed.meta.get("kind") or "note")
+
+
+def said(one: Exported, places: Places = markdown.NOWHERE, page: str = "") -> str:
+    """Write a note with who wrote it and when."""
+    meta, kind = one.parsed.meta, _kind(one)
+    who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
+    facts = " · ".join(filter(None, [who, wording.date_and_time(created(one)), str(meta.get("id") or "")]))
+    style = kind if kind in ("prompt", "response") else "note"
+    body = markdown.html(one.parsed.body, places, one.path.rpartition("/")[0], page)
+    return f'<article class="{style}" id="{anchor(one)}"><p class="facts">{escape(facts)}</p>\n{body}</article>\n'
+
+
+def _run(one: Exported, places: Places, page: str) -> str:
+    failed = one.parsed.meta.get("success") is False
+    error = str(one.parsed.meta.get("error") or "") if failed else ""
+    title = f"{'✗ ' if failed else ''}{title_of(one)}" + (f": {error}" if error and error not in title_of(one) else "")
+    body = markdown.html(one.parsed.body, places, one.path.rpartition("/")[0], page)
+    opening = '<details class="failed"' if failed else "<details"
+    return f'{opening} id="{anchor(one)}"><summary>{escape(title[:300])}</summary>\n{body}</details>\n'
+
+
+def anchor(one: Exported) -> str:
+    """Return what a note is called on a page."""
+    name = str(one.parsed.meta.get("id") or "")
+    return name if name.isalnum() and name.isascii() else f"n-{hashlib.sha256(one.path.encode()).hexdigest()[:10]}"
+
+
+def whole_page(notes: Iterable[Exported]) -> str:
+    """Write all notes as one page to be read: by day, sessions as conversations."""
+    sessions, others = grouped(notes)
+    days: dict[str, list[str]] = {}
+    for one in sessions:
+        days.setdefault(wording.day(one.started), []).append(f"<h3>{escape(one.title)}</h3>\n{session(one)}")
+    for note in others:
+        if _kind(note) != "project":
+            text = f"<h3>{escape(title_of(note))}</h3>\n{said(note)}"
+            days.setdefault(wording.day(created(note)) or "Without a date", []).append(text)
+    parts = [f"<h2>{escape(day)}</h2>\n{''.join(held)}" for day, held in sorted(days.items())]
+    count = sum(len(one.notes) for one in sessions) + len(others)
+    counted = f"{wording.number(count, 'note')} of {wording.number(len(sessions), 'session')}"
+    return document("mdmem", f"<h1>What happened</h1>\n<p>{counted}.</p>\n{''.join(parts)}")

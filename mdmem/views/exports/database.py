@@ -1,0 +1,127 @@
+"""Notes as an SQLite database with full-text search: sessions, notes, files."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from mdmem.search import links
+from mdmem.vault import journal
+from mdmem.views.exports import articles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from mdmem.history.export import Exported
+
+SCHEMA = """
+CREATE TABLE sessions (
+    session TEXT PRIMARY KEY, project TEXT, agent TEXT, branch TEXT, title TEXT, started TEXT, ended TEXT,
+    notes INTEGER, failed INTEGER, folder TEXT
+);
+CREATE TABLE notes (
+    number INTEGER PRIMARY KEY, id TEXT, path TEXT UNIQUE, kind TEXT, title TEXT, created TEXT, project TEXT,
+    session TEXT, prompt INTEGER, sequence INTEGER, tool TEXT, success INTEGER, pinned INTEGER, tags TEXT, meta TEXT,
+    body TEXT
+);
+CREATE TABLE files (path TEXT, note INTEGER REFERENCES notes (number), changed INTEGER);
+CREATE TABLE links (note INTEGER REFERENCES notes (number), target TEXT, how TEXT);
+CREATE INDEX notes_by_id ON notes (id);
+CREATE INDEX notes_by_session ON notes (session, prompt, sequence);
+CREATE INDEX files_by_path ON files (path);
+CREATE VIRTUAL TABLE notes_fts USING fts5 (
+    title, body, tags, content=notes, content_rowid=number, tokenize='porter unicode61'
+);
+"""
+
+
+def write(notes: Iterable[Exported], target: Path) -> int:
+    """Write the database to `target`, a new file; return the number of notes.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    count = 0
+    try:
+        with closing(sqlite3.connect(target)) as base:
+            base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")
+            kept = list(notes)
+            for number, one in enumerate(kept, 1):
+                _add(base, number, one)
+                count = number
+            base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", _sessions(kept))
+            base.execute("INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')")
+            base.commit()
+            base.execute("PRAGMA optimize")
+    except sqlite3.Error as error:
+        raise OSError(f"{target} could not be written ({error}).") from error
+    return count
+
+
+def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
+    meta = one.parsed.meta
+    body = _text(journal.unmarked(one.parsed.body))
+    tags = meta.get("tags")
+    named = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
+    texts = {key: _text(meta.get(key)) for key in ("id", "created", "project", "session", "tool")}
+    numbers = {key: _whole(meta.get(key)) for key in ("prompt", "sequence", "success")}
+    row = {
+        **texts,
+        **numbers,
+        "number": number,
+        "path": _text(one.path),
+        "kind": _text(meta.get("kind") or "note"),
+        "title": _text(articles.title_of(one)),
+        "pinned": int(bool(meta.get("pinned"))),
+        "tags": _text(" ".join(named)),
+        "meta": _text(json.dumps(meta, ensure_ascii=False, default=str)),
+        "body": body,
+    }
+    columns = ", ".join(row)
+    places = ", ".join(f":{key}" for key in row)
+    base.execute(f"INSERT INTO notes ({columns}) VALUES ({places})", row)  # noqa: S608 - names of ours only
+    files = meta.get("files")
+    changed = int(str(meta.get("tool", "")).lower() in ("edit", "write", "multiedit", "notebookedit", "apply_patch"))
+    base.executemany(
+        "INSERT INTO files VALUES (?,?,?)",
+        [(_text(file), number, changed) for file in (files if isinstance(files, list) else ())],
+    )
+    base.executemany(
+        "INSERT INTO links VALUES (?,?,?)", [(number, _text(link.target), link.how) for link in links.written(body)]
+    )
+
+
+def _sessions(notes: list[Exported]) -> Iterator[tuple[Any, ...]]:
+    for one in articles.grouped(notes)[0]:
+        every = [*([one.page] if one.page else []), *one.notes]
+        times = sorted(filter(None, map(articles.created, one.notes))) or [one.started]
+        facts = [next((str(n.parsed.meta[key]) for n in every if n.parsed.meta.get(key)), "") for key in _KEYS]
+        failed = sum(note.parsed.meta.get("success") is False for note in one.notes)
+        session, project, agent, branch = map(_text, facts)
+        yield (
+            session,
+            project,
+            agent,
+            branch,
+            _text(one.title),
+            times[0],
+            times[-1],
+            len(one.notes),
+            failed,
+            _text(one.folder),
+        )
+
+
+_KEYS = ("session", "project", "agent", "branch")
+
+
+def _text(value: object) -> str:
+    """Return a value as text that any program can read: no lone surrogates."""
+    return "" if value is None else str(value).encode("utf-8", "replace").decode()
+
+
+def _whole(value: object) -> int | None:
+    return int(value) if isinstance(value, int) else None

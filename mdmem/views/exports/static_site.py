@@ -1,0 +1,141 @@
+"""A site of plain files: a page a session and a page a note, relative links, and a search without a server."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.errors import UsageError
+from mdmem.search import links
+from mdmem.vault import journal
+from mdmem.views import wording
+from mdmem.views.exports import articles, markdown
+from mdmem.views.exports.markdown import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.history.export import Exported
+    from mdmem.views.exports.articles import ExportedSession
+
+MAX_TEXT_CHARS = 600
+"""So much of a note's text can be searched."""
+MAX_SHOWN = 100
+
+SCRIPT = """
+const notes = JSON.parse(document.getElementById("notes").textContent);
+const find = document.querySelector.bind(document), make = document.createElement.bind(document);
+const field = find("input"), list = find("ol"), said = find("output");
+const lower = notes.map(([title, , facts, text]) => [title.toLowerCase(), (facts + " " + text).toLowerCase()]);
+function show() {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  const found = [];
+  for (let i = 0; words.length && i < notes.length; i++) {
+    let score = 0;
+    for (const word of words) {
+      const place = lower[i][0].includes(word) ? 3 : lower[i][1].includes(word) ? 1 : 0;
+      score = place && score >= 0 ? score + place : -1;
+      if (score < 0) break;
+    }
+    if (score > 0) found.push([score, i]);
+  }
+  found.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  list.replaceChildren(...found.slice(0, MOST).map(([, i]) => {
+    const item = make("li"), link = make("a"), facts = make("small");
+    link.href = notes[i][1]; link.textContent = notes[i][0]; facts.textContent = " " + notes[i][2];
+    item.append(link, facts);
+    return item;
+  }));
+  said.textContent = words.length ? found.length + " found" : notes.length + " notes";
+}
+field.addEventListener("input", show);
+field.value = decodeURIComponent(location.hash.slice(1));
+show();
+""".replace("MOST", str(MAX_SHOWN))
+
+
+def write(notes: Iterable[Exported], target: Path) -> int:
+    """Write the site into the folder `target`, which must be missing or empty; return the number of notes.
+
+    Raises:
+        UsageError: when there is something in it.
+        OSError: when it cannot be written.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} is not empty; nothing was written. Give a new folder.")
+    target.mkdir(parents=True, exist_ok=True)
+    kept = list(notes)
+    sessions, others = articles.grouped(kept)
+    places = _places(sessions, others)
+    for one in sessions:
+        _put(target, _page_of(one), one.title, articles.session(one, places, _page_of(one)))
+    for note in others:
+        page = places.by_path[links.stem(note.path.lower())]
+        _put(target, page, articles.title_of(note), articles.said(note, places, page))
+    (target / "index.html").write_text(articles.document("Memory", _index(sessions, others, places)), encoding="utf-8")
+    rows = json.dumps(list(_rows(kept, places)), ensure_ascii=False).replace("<", "\\u003c")
+    body = (
+        '<nav><a href="index.html">Start</a></nav>\n<h1>Search</h1>\n'
+        '<label>Words <input type="search" autofocus></label>\n'
+        f'<p><output></output></p>\n<ol></ol>\n<script type="application/json" id="notes">{rows}</script>\n'
+    )
+    (target / "search.html").write_text(articles.document("Search", body, script=SCRIPT), "utf-8", errors="replace")
+    return len(kept)
+
+
+def _page_of(one: ExportedSession) -> str:
+    return f"pages/{one.folder}.html"
+
+
+def _places(sessions: list[ExportedSession], others: list[Exported]) -> Places:
+    """Return where every note is shown: those of a session on its page."""
+    found = Places({}, {}, {})
+    rows = [(note, f"{_page_of(one)}#{articles.anchor(note)}") for one in sessions for note in one.notes]
+    rows += [(one.page, _page_of(one)) for one in sessions if one.page]
+    rows += [(note, f"pages/{links.stem(note.path)}.html") for note in others]
+    for note, place in rows:
+        stem = links.stem(note.path.lower())
+        found.by_path[stem] = found.by_name[stem.rpartition("/")[2]] = place
+        if note.parsed.meta.get("id"):
+            found.by_id[str(note.parsed.meta["id"])] = place
+    return found
+
+
+def _put(target: Path, page: str, title: str, body: str) -> None:
+    up = markdown.relative("index.html", page)
+    head = f'<nav><a href="{up}">Start</a> · <a href="{markdown.relative("search.html", page)}">Search</a></nav>\n'
+    path = target / page
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = articles.document(title, f"{head}<h1>{escape(title)}</h1>\n{body}")
+    path.write_text(text, encoding="utf-8", errors="replace")
+
+
+def _index(sessions: list[ExportedSession], others: list[Exported], places: Places) -> str:
+    parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
+    written = [one for one in others if one.parsed.meta.get("kind") != "project"]
+    if written:
+        parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(_item(one, places) for one in written)}</ul>\n")
+    months: dict[str, list[str]] = {}
+    for one in reversed(sessions):
+        facts = f"{wording.date_and_time(one.started)} · {one.project} · {wording.number(len(one.notes), 'note')}"
+        link = f'<a href="{escape(markdown.relative(_page_of(one), "index.html"))}">{escape(one.title)}</a>'
+        months.setdefault(wording.day(one.started)[:7], []).append(f"<li>{link} <small>{escape(facts)}</small></li>\n")
+    parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
+    return "".join(parts)
+
+
+def _item(one: Exported, places: Places) -> str:
+    to = markdown.relative(places.by_path[links.stem(one.path.lower())], "index.html")
+    return f'<li><a href="{escape(to)}">{escape(articles.title_of(one))}</a></li>\n'
+
+
+def _rows(notes: list[Exported], places: Places) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what is searched of each note: title, address, facts, the beginning of its text."""
+    for one in sorted(notes, key=articles.created, reverse=True):
+        meta = one.parsed.meta
+        to = markdown.relative(places.by_path[links.stem(one.path.lower())], "search.html")
+        facts = [wording.day(articles.created(one)), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
+        text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        yield articles.title_of(one), to, " · ".join(filter(None, facts)), text

@@ -1,0 +1,121 @@
+"""What agents were given, when, why and at what cost, and which of it an answer then cited."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.inject import citations, given
+from mdmem.vault import disk, note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+REASONS = {
+    "recent": "last sessions",
+    "pinned": "pinned",
+    "open": "open ends",
+    "compacted": "after a compaction",
+    "recall": "asked to recall",
+    "turns": "many turns",
+    "chars": "a long prompt",
+    "durable": "notes that stay true",
+    "failure": "a failure",
+    "read": "before a file was read",
+    "edit": "before a file was changed",
+}
+"""A reason in the log -> in words."""
+
+GRADES = ("no", "only if a note answers it fully", "if a note answers it", "yes")
+"""How surely a prompt asks for something of the past, in words."""
+
+_CHARS_PER_TOKEN = 4
+"""For lines of the log from before it had tokens."""
+
+
+class Injection(NamedTuple):
+    """What one event was given. ids: the memories; none when it asked and got nothing. cited: those of them that an
+    answer of the session names. tokens: about how many the block was."""
+
+    time: str
+    session: str
+    agent: str
+    event: str
+    why: str
+    project: str
+    tokens: int
+    ids: tuple[str, ...]
+    cited: tuple[str, ...]
+
+
+def tokens(row: dict[str, Any]) -> int:
+    """Return about how many tokens the block of a line of the log was."""
+    found, chars = row.get("tokens"), row.get("chars")
+    return found if isinstance(found, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
+
+
+def reasons(row: dict[str, Any]) -> str:
+    """Return the reasons of a line of the log in words."""
+    return ", ".join(REASONS.get(str(reason), str(reason)) for reason in row.get("why", ()))
+
+
+def log(config: Config) -> tuple[dict[str, Any], ...]:
+    """Return the log of injections with its misses, oldest first; read again only after it has changed."""
+    names = (f"{given.LOG}.1", given.LOG)
+    return _log(config, tuple(_stamp(str(Path(config.state_dir) / name)) for name in names))
+
+
+@lru_cache(maxsize=2)
+def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ...]:  # noqa: ARG001 - they are the key
+    return tuple(given.read_log(config, misses=True))
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def read(config: Config, view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
+    """Return lines of the log with what was cited of each, in their order."""
+    cited: dict[str, frozenset[str]] = {}
+    made = []
+    for row in rows:
+        session = str(row.get("session", ""))
+        if session not in cited:
+            cited[session] = cited_in(config, view, session)
+        ids = tuple(map(str, row.get("ids", ())))
+        known = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
+        made.append(
+            Injection(
+                **known,
+                why=reasons(row),
+                tokens=tokens(row),
+                ids=ids,
+                cited=tuple(name for name in ids if name in cited[session]),
+            )
+        )
+    return made
+
+
+def cited_in(config: Config, view: View, session: str) -> frozenset[str]:
+    """Return the ids that the answers of one session cite."""
+    answers = view.notes("facet", f"session:{session}".lower()) & view.notes("facet", "kind:response")
+    stamp = view.number
+    return frozenset(
+        name
+        for number in answers
+        for name in _marks(config.vault, view.path(number), stamp("mtime_ns", number), stamp("size", number))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _marks(root: str, path: str, mtime_ns: int, size: int) -> tuple[str, ...]:  # noqa: ARG001 - they are the key
+    data = disk.read_path(root, path) or b""
+    return tuple(citations.marks(note.parse(data).body)) if b"[mem:" in data else ()

@@ -1,0 +1,108 @@
+"""What generated pages list of a vault: rows that may leave this machine, written as lines of links."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from mdmem.capture import page
+from mdmem.history import private
+from mdmem.vault import disk
+from mdmem.views import rows, sessions, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow
+
+MAX_NOTES = 20
+"""So many decisions, and pinned notes, are listed."""
+
+
+class Listing:
+    """A vault whose pages are made: what the index says of it, without what stays on this machine.
+
+    The pages are committed and synced, so they name no note that is not.
+    """
+
+    def __init__(self, config: Config, view: View) -> None:
+        self.config = config
+        self.view = view
+        self.root = config.vault
+        self._private = private.projects(config.vault)
+        self._internal = view.notes("facet", "is:internal")
+        self._known: dict[str, bool] = {}
+        self.sessions = sessions.table(view)
+
+    def leaves(self, path: str) -> bool:
+        """Whether a note may be named: it does not stay on this machine."""
+        if path not in self._known:
+            data = disk.read_path(self.root, path)
+            self._known[path] = data is not None and not private.stays(path, data, self._private)
+        return self._known[path]
+
+    def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
+        """Return the sessions that may be named: they have a page, and neither it nor their first prompt stays here."""
+        return (one for one in found if one.page and self.leaves(one.page) and self._asks(one))
+
+    def _asks(self, one: SessionRow) -> bool:
+        folder = one.page.rpartition("/")[0]
+        firsts = [name for number in self.view.members_of(folder) if "-000-prompt-" in (name := self.view.name(number))]
+        return not firsts or self.leaves(f"{folder}/{min(firsts)}")
+
+    def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
+        """Return the notes that have one of these facets, the newest first."""
+        found = set().union(*(self.view.notes("facet", term) for term in terms)) - self._internal
+        if project:
+            found &= self.view.notes("facet", f"project:{project}".lower())
+        made: list[NoteRow] = []
+        for number in reversed(rows.in_order(self.view, found)):
+            if len(made) < most and self.leaves(self.view.path(number)):
+                made.append(rows.row(self.view, number))
+        return made
+
+
+DECISIONS = ("kind:decision", "tag:decision")
+PINNED = ("is:pinned",)
+
+
+def link(title: str, path: str, folder: str = "") -> str:
+    """Write a link to a note from a page in `folder`, both vault-relative."""
+    place = os.path.relpath(path, folder or ".").replace(os.sep, "/")
+    return f"[{page.link_text(title)}]({page.link(place)})"
+
+
+def day(one: SessionRow) -> str:
+    """Return the day on which a session began, as its folder has it: the same on every machine."""
+    return one.page.split("/")[2] if one.page.count("/") > 3 else one.day
+
+
+def moment(one: SessionRow) -> str:
+    """Return the day and the time at which a session began, as its folders have it."""
+    name = one.page.split("/")[-1]
+    return f"{day(one)} {name[:2]}:{name[2:4]}" if name[:4].isdigit() else day(one)
+
+
+def session_line(one: SessionRow, folder: str = "", *, project: bool = False) -> str:
+    """Write a session as a line of a list: when, what, and how much was done."""
+    facts = [
+        one.project if project else "",
+        wording.number(one.prompts, "prompt"),
+        wording.number(one.edits, "edit") if one.edits else "",
+        f"{one.failed} failed" if one.failed else "",
+    ]
+    said = page.link_text(", ".join(filter(None, facts)))
+    return f"- {moment(one)} {link(one.title, one.page, folder)} ({said})"
+
+
+def note_line(row: NoteRow, folder: str = "") -> str:
+    """Write a note as a line of a list."""
+    return f"- {link(row.title, row.path, folder)}"
+
+
+def section(heading: str, lines: list[str]) -> list[str]:
+    """Write a heading with its list; nothing when the list is empty."""
+    return [f"## {heading}", "", *lines, ""] if lines else []

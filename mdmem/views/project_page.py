@@ -1,0 +1,65 @@
+"""A project's page: its decisions, its open work, the files touched most, and its sessions by month."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from mdmem.capture import page
+from mdmem.learn import work
+from mdmem.views import listed, sessions
+
+if TYPE_CHECKING:
+    from mdmem.views.listed import Listing
+    from mdmem.views.sessions import SessionRow
+
+MAX_FILES = 15
+MAX_OPEN = 20
+_OPEN = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Broke off"}
+_FILES_OF = 5_000
+"""Files are counted in so many of the newest changes."""
+
+
+def lines(found: Listing, name: str) -> list[str]:
+    """Return what lies between the markers of the page of the project whose folder has this name."""
+    folder = f"journal/{name}"
+    held = [one for one in found.sessions if one.page.startswith(f"{folder}/")]
+    called = {name, *(one.project for one in held[:1])}
+    decisions = {row.path: row for called_so in sorted(called) for row in found.notes(listed.DECISIONS, called_so)}
+    parts = [
+        listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
+        listed.section("Open work", _open_work(found, called, folder)),
+        listed.section("Files touched most", _files(found, called)),
+        *_months(list(found.named(held)), folder),
+    ]
+    made = [line for part in parts for line in part]
+    return ["", *made] if made else []
+
+
+def _open_work(found: Listing, called: set[str], folder: str) -> list[str]:
+    """Write what was left open. The newest note says what time it is, so that every machine writes the same."""
+    now = float(max(found.view.numbers("created"), default=0))
+    items = [item for name in sorted(called) for item in work.in_view(found.config, found.view, name, now)]
+    kept = [item for item in items if found.leaves(item.path)][:MAX_OPEN]
+    return [f"- {_OPEN[item.kind]}: {listed.link(item.text, item.path, folder)}" for item in kept]
+
+
+def _months(held: list[SessionRow], folder: str) -> list[list[str]]:
+    months = groupby(held, key=lambda one: listed.day(one)[:7])
+    return [
+        listed.section(f"Sessions in {month}", [listed.session_line(one, folder) for one in found])
+        for month, found in months
+    ]
+
+
+def _files(found: Listing, called: set[str]) -> list[str]:
+    """Write the files that were changed most, with how often."""
+    view = found.view
+    of_project = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in called))
+    edits = (sessions.changing(view) & of_project) - view.notes("facet", "is:failed")
+    created = view.numbers("created")
+    newest = sorted(edits, key=created.__getitem__, reverse=True)[:_FILES_OF]
+    counted = Counter(str(file) for number in newest for file in view.facts(number).get("files", ()))
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MAX_FILES]
+    return [f"- {page.code(file)} ×{count}" for file, count in ranked]

@@ -1,0 +1,124 @@
+"""The user's prompts that a query matches, best or newest first, each with its session and number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search import engine, ranking
+from mdmem.search import query as filters
+from mdmem.search.prompts import language
+from mdmem.search.prompts.matching import PromptMatcher, TitleMatcher, body
+from mdmem.search.select import allowed
+from mdmem.search.units import units_of
+from mdmem.vault import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mdmem.search.index.view import View
+    from mdmem.search.prompts.language import PromptQuery
+    from mdmem.search.query import Query
+    from mdmem.search.staged import Place
+    from mdmem.search.units import Unit
+
+ORDERS = engine.SORTS
+
+
+class FoundPrompt(NamedTuple):
+    """One prompt. prompt: its number in its session. created: ISO 8601 in UTC. text: all of it."""
+
+    id: str
+    path: str
+    session: str
+    prompt: int
+    project: str
+    created: str
+    title: str
+    score: float
+    text: str
+
+
+class PromptPage(NamedTuple):
+    """A part of an answer. total: how many prompts match."""
+
+    prompts: list[FoundPrompt]
+    total: int
+    hints: tuple[str, ...]
+
+
+def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query]:
+    """Read a query, and the filters in it and beside it; a value that cannot be read is a problem."""
+    asked = language.parse(text)
+    narrowed = filters.with_filters(filters.Query(), None, kind="prompt", **given)
+    for key, value, wanted in asked.filters:
+        one = filters.parse(f'{"" if wanted else "-"}{key}:"{value}"')
+        if one.hints or one.words:
+            return asked._replace(problem=" ".join(one.hints) or f"Can't read the filter {key}:{value:.40}."), narrowed
+        narrowed = narrowed._replace(
+            filters=narrowed.filters + one.filters,
+            since=max((at for at in (narrowed.since, one.since) if at is not None), default=None),
+            until=min((at for at in (narrowed.until, one.until) if at is not None), default=None),
+        )
+    if narrowed.hints:
+        asked = asked._replace(problem=" ".join(narrowed.hints))
+    return asked, narrowed
+
+
+def find(
+    view: View,
+    root: str,
+    asked: PromptQuery,
+    narrowed: Query,
+    *,
+    order: str,
+    limit: int,
+    offset: int,
+    here: Place | None,
+    titles_only: bool = False,
+) -> PromptPage:
+    """Answer a query that was read. order: one of `ORDERS`. limit: 0 is no limit. titles_only: leave texts out."""
+    if asked.problem:
+        return PromptPage([], 0, (asked.problem,))
+    permitted = allowed(view, root, narrowed, here=here)
+    among = set(view.all) if permitted is None else permitted
+    matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), asked)
+    units = [] if titles_only else _units(view, asked)
+    scores = dict.fromkeys(matched, 0.0) | (ranking.scores(view, units, among=matched) if units else {})
+    ordered = list(engine.in_order(view, scores, order))
+    part = ordered[offset : offset + limit] if limit else ordered[offset:]
+    found = [_prompt(view, root, number, scores[number], with_text=not titles_only) for number in part]
+    return PromptPage(found, len(ordered), (*asked.hints, *hints))
+
+
+def _matched(matcher: PromptMatcher, asked: PromptQuery) -> tuple[set[int], Sequence[str]]:
+    if asked.tree is None:
+        return set(matcher.among), ()
+    words = [leaf.text for leaf in language.leaves(asked.tree)]
+    if not asked.plain:
+        return matcher.matching(asked.tree), ()
+    every = matcher.every(words)
+    if every or len(words) < 2:
+        return every, ()
+    some = matcher.some(words)
+    return some, ("No prompt has all of these words; these have some of them.",) if some else ()
+
+
+def _units(view: View, asked: PromptQuery) -> list[Unit]:
+    words = " ".join(leaf.text for leaf in language.leaves(asked.tree) if leaf.op != "prefix")
+    return ranking.affordable(view, units_of(view, words)) if words else []
+
+
+def _prompt(view: View, root: str, number: int, score: float, *, with_text: bool) -> FoundPrompt:
+    facts, path = view.facts(number), view.path(number)
+    number_in_session = facts.get("prompt")
+    return FoundPrompt(
+        id=str(facts["id"]),
+        path=path,
+        session=str(facts.get("session", "")),
+        prompt=number_in_session if isinstance(number_in_session, int) else 0,
+        project=str(facts.get("project", "")),
+        created=disk.iso_time(view.number("created", number)),
+        title=str(facts["title"]),
+        score=score,
+        text=body(root, path) if with_text else "",
+    )

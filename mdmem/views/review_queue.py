@@ -1,0 +1,101 @@
+"""The review queue without reading it: which notes came or changed since a person last looked, and what else asks."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.history import past, review
+from mdmem.history.git import repository, writer
+from mdmem.search import duplicates
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.vault import disk, note
+from mdmem.views import injections, rows
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.history.git.repository import Repository
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
+
+STALE_DAYS = 60
+_PAGES = tuple(KINDS.index(kind) for kind in review.UNSHOWN)
+
+
+class ReviewQueue(NamedTuple):
+    """What waits for a decision. head: the commit up to which it was looked. numbers: notes of the index, the oldest
+    first; some of them may have been decided, which only their files tell (`is_decided`)."""
+
+    head: str
+    numbers: list[int]
+
+
+def waiting(config: Config, view: View) -> ReviewQueue:
+    """Return the notes that were added or changed since the last review, as far as they are committed.
+
+    Raises:
+        VaultError: when the vault is no repository.
+    """
+    repo = repository.open_vault(config.vault)
+    head = writer.tip(repo, repository.branch(repo))
+    base = writer.tip(repo, review.REF)
+    changed = _changed(repo, base, head) if head and base != head else frozenset()
+    flags, created = view.numbers("flags"), view.numbers("created")
+    internal = view.notes("facet", "is:internal")
+    found = [
+        number
+        for path, number in _places(view).items()
+        if path in changed and flags[number] // KIND_STEP not in _PAGES and number not in internal
+    ]
+    return ReviewQueue(head, sorted(found, key=lambda number: (created[number], view.path(number))))
+
+
+@lru_cache(maxsize=2)
+def _places(view: View) -> dict[str, int]:
+    paths = view.paths()
+    return {paths[number]: number for number in view.all}
+
+
+@lru_cache(maxsize=2)
+def _changed(repo: Repository, base: str, head: str) -> frozenset[str]:
+    """Return the notes that one commit has otherwise than another."""
+    before = past.tree(repo, base) if base else {}
+    return frozenset(path for path, oid in past.tree(repo, head).items() if before.get(path) != oid)
+
+
+def is_decided(config: Config, view: View, number: int) -> bool:
+    """Whether a person has decided about a note since it changed; only notes that somebody touched are read."""
+    if not view.number("flags", number) & FLAGS["edited"]:
+        return False
+    return _is_reviewed(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
+
+
+@lru_cache(maxsize=8192)
+def _is_reviewed(root: str, path: str, mtime_ns: int, size: int) -> bool:  # noqa: ARG001 - they are the key
+    return bool(note.parse(disk.read_path(root, path) or b"").meta.get("reviewed"))
+
+
+def written(view: View) -> set[int]:
+    """Return the notes that people and agents wrote on purpose."""
+    found = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+    return found - view.notes("facet", "is:internal")
+
+
+def alike(view: View, most: int = 10) -> list[tuple[NoteRow, NoteRow]]:
+    """Return pairs of written notes that say nearly the same, each with the earlier one first."""
+    ordered = rows.in_order(view, written(view))
+    pairs = ((same, number) for number, same in duplicates.collapse(view, ordered) if same is not None)
+    return [(rows.row(view, first), rows.row(view, second)) for first, second in list(pairs)[:most]]
+
+
+def stale(config: Config, view: View, most: int = 20) -> list[NoteRow]:
+    """Return written notes that nobody changed and no agent was given for `STALE_DAYS`, the oldest first."""
+    before = time.time() - STALE_DAYS * 86_400
+    since = disk.iso_time(before)
+    used = {str(name) for row in injections.log(config) if str(row.get("time", "")) >= since for name in row["ids"]}
+    created, changed = view.numbers("created"), view.numbers("mtime_ns")
+    pinned = view.notes("facet", "is:pinned")
+    old = (n for n in written(view) - pinned if created[n] < before and changed[n] < before * 1e9)
+    made = (rows.row(view, number) for number in rows.in_order(view, old))
+    return [row for row in made if row.id not in used][:most]

@@ -1,0 +1,59 @@
+"""What a session's page says that its hooks do not know: the sessions around it, and the titles of its tool runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.capture import page
+from mdmem.vault import disk, generated, journal, note, people
+from mdmem.views import listed, sessions
+
+if TYPE_CHECKING:
+    from mdmem.views.listed import Listing
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow
+
+MAX_ERROR_CHARS = 160
+
+
+def lines(
+    found: Listing, one: SessionRow, was: list[str], around: tuple[SessionRow | None, SessionRow | None]
+) -> list[str]:
+    """Return what lies between the markers of a session's page.
+
+    was: what lies there now, as the hooks wrote it. around: the sessions of the project before and after it.
+    """
+    folder = one.page.rpartition("/")[0]
+    before, after = around
+    links = [listed.link("Project", f"{folder.rpartition('/')[0].rpartition('/')[0]}/{journal.PROJECT_PAGE}", folder)]
+    links += [f"previous: {_to(before, folder)}"] if before else []
+    links += [f"next: {_to(after, folder)}"] if after else []
+    navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}"
+    listed_runs: dict[int, tuple[list[str], int]] = {}
+    for turn in sessions.turns(found.view, one.session):
+        runs = [row for row in turn.rows if _is_listed(found, row, folder)]
+        if runs:
+            failed = sum(row.success is False for row in runs)
+            listed_runs[turn.number] = [_run(found, row) for row in runs], failed
+    return generated.with_runs(was, navigation, listed_runs)
+
+
+def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
+    return row.kind == "observation" and row.path.startswith(f"{folder}/") and found.leaves(row.path)
+
+
+def _to(one: SessionRow, folder: str) -> str:
+    return listed.link(listed.moment(one), one.page, folder)
+
+
+def _run(found: Listing, row: NoteRow) -> str:
+    """Write a run by its title; a failed one with what its error begins with.
+
+    All of it lies inside the link, which is taken off a page that leaves this machine when the run does not.
+    """
+    title = row.title
+    if row.success is False:
+        parsed = people.cleaned(found.root, note.parse(disk.read_path(found.root, row.path) or b""))
+        error = note.one_line(str(parsed.meta.get("error") or ""), MAX_ERROR_CHARS)
+        title = f"{title}: {error}" if error and error not in title else title
+    return page.run_line(row.path.rpartition("/")[2], title, success=row.success is not False)

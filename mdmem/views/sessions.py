@@ -1,0 +1,152 @@
+"""Sessions as the index knows them: one row each, and the turns of one, without reading a file."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.capture.tools import aliases
+from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.vault import disk, journal
+from mdmem.views import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
+
+_PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "response", "observation", "session"))
+
+
+class SessionRow(NamedTuple):
+    """One session. started, ended: ISO 8601 in UTC. outcome: the title of its last answer, "" without one.
+
+    failed, edits: how many of its tool runs failed, and changed files. private: how many of its notes lost a private
+    section or a secret. page: the path of its page, "" without one.
+    """
+
+    session: str
+    project: str
+    agent: str
+    branch: str
+    title: str
+    outcome: str
+    started: str
+    ended: str
+    notes: int
+    prompts: int
+    runs: int
+    failed: int
+    edits: int
+    private: int
+    page: str
+
+    @property
+    def tag(self) -> str:
+        """The short name that its folder bears."""
+        return journal.session_tag(self.session)
+
+    @property
+    def day(self) -> str:
+        """The local day on which it began."""
+        return time.strftime("%Y-%m-%d", time.localtime(disk.epoch(self.started)))
+
+
+class SessionTurn(NamedTuple):
+    """A prompt with what was done and answered. rows: its notes in their order, the prompt among them."""
+
+    number: int
+    rows: list[NoteRow]
+
+
+@lru_cache(maxsize=2)
+def table(view: View) -> tuple[SessionRow, ...]:
+    """Return a row for every session, the last one first."""
+    sets = _Sets(view)
+    made = [sets.row(view.notes("facet", term)) for term in view.starting_with("facet", "session:") if len(term) > 8]
+    return tuple(sorted((row for row in made if row is not None), key=lambda row: row.started, reverse=True))
+
+
+class _Sets:
+    """The columns and sets of notes by which sessions are counted."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._created, self._flags = view.numbers("created"), view.numbers("flags")
+        self._internal = view.notes("facet", "is:internal")
+        self._failed = view.notes("facet", "is:failed")
+        self._private = view.notes("facet", "is:private") | view.notes("facet", "is:redacted")
+        self._edits = changing(view)
+
+    def row(self, found: set[int]) -> SessionRow | None:
+        """Return the row of the session that these notes belong to; None when all are internal."""
+        notes = sorted(found - self._internal, key=lambda number: (self._created[number], self._view.name(number)))
+        if not notes:
+            return None
+        kinds: dict[int, list[int]] = {}
+        for number in notes:
+            kinds.setdefault(self._flags[number] // KIND_STEP, []).append(number)
+        pages, prompts, answers = (kinds.get(kind, []) for kind in (_PAGE, _PROMPT, _RESPONSE))
+        steps = [number for number in notes if number not in pages] or notes
+        facts = self._view.facts((pages or steps)[0])
+        head = self._view.facts((pages or prompts or steps)[0])
+        return SessionRow(
+            session=str(facts.get("session", "")),
+            project=str(facts.get("project", "")),
+            agent=str(facts.get("agent", "")),
+            branch=str(facts.get("branch", "")),
+            title=str(head["title"]),
+            outcome=str(self._view.facts(answers[-1])["title"]) if answers else "",
+            started=disk.iso_time(self._created[steps[0]]),
+            ended=disk.iso_time(self._created[steps[-1]]),
+            notes=len(notes) - len(pages),
+            prompts=len(prompts),
+            runs=len(kinds.get(_RUN, ())),
+            failed=len(self._failed.intersection(notes)),
+            edits=len(self._edits.intersection(notes) - self._failed),
+            private=len(self._private.intersection(notes)),
+            page=self._view.path(pages[0]) if pages else "",
+        )
+
+
+def changing(view: View) -> set[int]:
+    """Return the notes of tool runs that change files."""
+    terms = view.starting_with("facet", "tool:")
+    return set().union(*(view.notes("facet", term) for term in terms if aliases.changes_files(term[5:])))
+
+
+@lru_cache(maxsize=8)
+def by_day(view: View, project: str = "") -> dict[str, int]:
+    """Count the notes of each local day, pages and internal memories left out."""
+    created, flags = view.numbers("created"), view.numbers("flags")
+    kept = set(view.all) - view.notes("facet", "is:internal") - view.notes("facet", "kind:project")
+    if project:
+        kept &= view.notes("facet", f"project:{project}".lower())
+    seconds = Counter(created[number] for number in kept if flags[number] // KIND_STEP != _PAGE)
+    days: Counter[str] = Counter()
+    for second, count in seconds.items():
+        days[time.strftime("%Y-%m-%d", time.localtime(second))] += count
+    return dict(days)
+
+
+def turns(view: View, session: str) -> list[SessionTurn]:
+    """Return the turns of a session, oldest first; its page is none of them."""
+    found = view.notes("facet", f"session:{session}".lower()) - view.notes("facet", "is:internal")
+    made = [rows.row(view, number) for number in found - view.notes("facet", "kind:session")]
+    return group(made)
+
+
+def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
+    """Sort rows of one session into turns; what bears no number lies where its time puts it."""
+    ordered = sorted(found, key=_place)
+    return [SessionTurn(number, list(notes)) for number, notes in groupby(ordered, key=lambda row: row.prompt)]
+
+
+def _place(row: NoteRow) -> tuple[object, ...]:
+    name = row.path.rpartition("/")[2]
+    numbers = journal.numbers(name) or (row.prompt or 1 << 30, row.sequence)
+    return (*numbers, row.created, name)

@@ -1,0 +1,113 @@
+"""Times, lengths and numbers as people say them; times are local."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
+
+
+def local(iso: str) -> datetime | None:
+    """Read a note's time in the zone of this machine; None when it is no time."""
+    try:
+        return datetime.fromisoformat(iso).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def date_and_time(iso: str) -> str:
+    """Write a note's time as `2026-09-14 08:00`; a text that is no time stays as it is."""
+    moment = local(iso)
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else iso
+
+
+def day(iso: str) -> str:
+    """Write the day of a note's time as `2026-09-14`."""
+    moment = local(iso)
+    return f"{moment:%Y-%m-%d}" if moment else iso[:10]
+
+
+def clock(iso: str) -> str:
+    """Write the time of day as `08:00`."""
+    moment = local(iso)
+    return f"{moment:%H:%M}" if moment else ""
+
+
+def between(start: str, end: str) -> str:
+    """Write how long it was from one note's time to another's; "" when that cannot be said."""
+    first, last = local(start), local(end)
+    return duration((last - first).total_seconds()) if first and last and last > first else ""
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time: `450 ms`, `12 s`, `8 min`, `2 h 05 min`, `3 days`."""
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} days"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes: `312 B`, `4.2 kB`, `1.3 MB`."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def number(count: int, thing: str, things: str = "") -> str:
+    """Write a number with its thing: `1 note`, `1,204 notes`."""
+    return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
+
+
+_SECONDS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+
+
+def seconds_of(text: str) -> float:
+    """Read a length of time as people give it (`30m`, `1h`, `2d`), in seconds.
+
+    Raises:
+        UsageError: when it is none.
+    """
+    from mdmem.errors import UsageError
+
+    count, unit = text.strip().lower(), ""
+    while count and not count[-1].isdigit():
+        count, unit = count[:-1], count[-1] + unit
+    if not (count.isascii() and count.isdigit()) or len(count) > 5 or unit.strip() not in _SECONDS or int(count) < 1:
+        raise UsageError(f"Can't read {text!r:.42} as a length of time. Try 30m, 1h, 2d.")
+    return float(int(count) * _SECONDS[unit.strip()])
+
+
+def begin_of(text: str) -> str:
+    """Read a time as all commands take it (`2w`, `yesterday`, `2026-09-14`): its beginning, as notes have it.
+
+    Raises:
+        UsageError: when it is no time.
+    """
+    from mdmem.errors import UsageError
+    from mdmem.search import when
+
+    found = when.span(text, datetime.now(UTC).astimezone())
+    if found is None:
+        raise UsageError(when.UNREAD.format(text))
+    return datetime.fromtimestamp(found[0], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def end_of(text: str) -> str:
+    """Read a time as `begin_of` does, its end; what is no time, such as a commit, stays as it is."""
+    from mdmem.search import when
+
+    now = datetime.now(UTC).astimezone()
+    found = when.span(text, now)
+    if found is None:
+        return text
+    start, end = found
+    return datetime.fromtimestamp(end - (end > start), now.tzinfo).isoformat(timespec="seconds")

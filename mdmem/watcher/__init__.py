@@ -1,0 +1,1 @@
+"""The watcher: file events become batches of paths, and a warm index answers over a local socket. Optional."""

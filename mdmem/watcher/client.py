@@ -1,0 +1,82 @@
+"""Asking the watcher, which keeps a warm searcher, over a local socket; without one, everyone does it himself.
+
+A request is a line of words, a line that says which mdmem asks, lines `NAME=value` of the asker's environment,
+an empty line, and a body; the answer is bytes until the end. Nothing slow is imported: the whole question costs
+less than loading an index.
+"""
+
+from __future__ import annotations
+
+import time
+
+from mdmem import __version__
+from mdmem.system import local
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket as Socket  # noqa: N812 - the type that `socket.socket` extends
+    from collections.abc import Mapping
+    from typing import Any
+
+    from mdmem.config import Config
+
+MAX_BYTES = 64 * 1024 * 1024
+
+NAME = "watch"
+"""The socket's name in the vault's runtime folder."""
+
+PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_HOME")
+"""What an answer may hang on in the asker's environment, beside mdmem's own variables."""
+
+
+def is_passed(name: str) -> bool:
+    """Return whether a variable of the environment belongs to a request."""
+    return name.startswith("MDMEM_") or name in PASSED
+
+
+def sender(config: Config) -> str:
+    """Return which mdmem asks: a watcher of another version or with other folders would answer differently."""
+    text = " ".join((__version__, config.state_dir, config.index_dir)).replace("\n", " ")
+    return text.encode("utf-8", "replace").decode()
+
+
+def ask(config: Config, words: str, env: Mapping[str, str], body: bytes, *, seconds: float) -> bytes | None:
+    """Ask the watcher; None when there is none, it declines, or it does not answer within `seconds`."""
+    deadline = time.monotonic() + seconds
+    try:
+        link = local.connect(config.runtime_dir, NAME, deadline)
+    except OSError:
+        return None
+    if link is None:
+        return None
+    lines = [words, sender(config), *(f"{name}={value}" for name, value in env.items() if is_passed(name))]
+    head = "\n".join([line.replace("\n", " ") for line in lines]) + "\n\n"
+
+    def in_time() -> Socket:
+        link.settimeout(max(deadline - time.monotonic(), 0.001))
+        return link
+
+    try:
+        data = memoryview(head.encode("utf-8", "replace") + body)
+        while data:
+            data = data[in_time().send(data[: 1 << 16]) :]
+        link.shutdown(1)  # no more is written
+        pieces = []
+        while piece := in_time().recv(1 << 16):
+            pieces.append(piece)
+        answer = b"".join(pieces)
+    except OSError:
+        return None
+    finally:
+        link.close()
+    # One that declines says nothing, and an answer that was cut off, by a watcher that died, lacks its last byte.
+    return answer[:-1] if answer.endswith(b"\n") else None
+
+
+def status(config: Config) -> dict[str, Any]:
+    """Return the watcher's status; `running` is False when there is none."""
+    import json
+
+    said = ask(config, "status", {}, b"", seconds=2.0)
+    found: dict[str, Any] = json.loads(said) if said else {"running": False, "vault": config.vault}
+    return found

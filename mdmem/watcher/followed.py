@@ -1,0 +1,38 @@
+"""Followed: whether the files that agents keep for themselves, and that mdmem follows, have changed.
+
+They lie outside the vault, so no event tells: they are looked at now and then, by their times alone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mdmem import files
+from mdmem.config import Config
+
+STATE = "followed"
+"""The file in the state folder that lists them, a line each: `file`, the path, and whose it is."""
+
+_MAX_BYTES = 4 * 1024 * 1024
+
+Facts = dict[str, tuple[int, int]]
+
+
+def look(config: Config) -> Facts:
+    """Return size and time of each followed file and of its folder, where a new one would appear."""
+    try:
+        text = files.read(f"{config.state_dir}/{STATE}", _MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return {}
+    rows = (line.split("\t") for line in text.splitlines())
+    paths = [row[1] for row in rows if row[0] == "file" and len(row) > 1]
+    return {path: _facts(path) for path in dict.fromkeys([*paths, *(str(Path(path).parent) for path in paths)])}
+
+
+def _facts(path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a text, not a path object, a few hundred times a minute
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns

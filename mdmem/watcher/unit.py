@@ -1,0 +1,211 @@
+"""The unit: a file that lets systemd, or launchd on macOS, run `mdmem watch` for a vault from login to logout."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import config
+from mdmem.agents.install.registration import SettingsChange
+from mdmem.errors import ConfigError, MdmemError
+
+NAME = "service"
+"""What it is called where agents are named: `mdmem install service`."""
+
+TITLE = "Watcher"
+MARK = "Written by `mdmem install service`"
+BUSY = 6
+"""The exit status of a watcher that finds another at work: starting it again would not help."""
+
+_PLACES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+"""Where mdmem's own folders are; at login nobody has set them yet."""
+
+
+class System(NamedTuple):
+    """What runs things at login, on one kind of machine.
+
+    folder: where its files lie. name: the file's name for a vault. text: makes the file.
+    start, stop: the commands that do it, now and at every login; a command that begins with "-" may fail.
+    """
+
+    folder: Callable[[Mapping[str, str]], Path]
+    name: Callable[[str], str]
+    text: Callable[[str, Mapping[str, str]], str]
+    start: Callable[[Path], list[list[str]]]
+    stop: Callable[[Path], list[list[str]]]
+
+
+def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
+    """Write the unit of a vault's watcher; the same again changes nothing. now: enable and start it, too.
+
+    Raises:
+        ConfigError: when something else has the file's name, or the vault's path cannot be written there.
+        MdmemError: when it could not be started.
+    """
+    system = _system()
+    path = _path(system, vault, env)
+    text = system.text(vault, env)
+    old = _read(path)
+    if old is not None and MARK not in old:
+        raise ConfigError(f"{path} is not mdmem's. Move it away, then run this again.")
+    action = "created" if old is None else "unchanged" if old == text else "updated"
+    if action != "unchanged":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if now:
+        _run(system.start(path))
+        return _change(path, action, "It is running and starts at every login.")
+    return _change(path, action, f"To start it now and at every login: {_spoken(system.start(path))}")
+
+
+def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
+    """Remove the unit of a vault's watcher. now: end the one that runs, too.
+
+    Raises:
+        ConfigError: when something else has the file's name.
+        MdmemError: when it could not be ended; the file is there still.
+    """
+    system = _system()
+    path = _path(system, vault, env)
+    old = _read(path)
+    if old is None:
+        return _change(path, "unchanged")
+    if MARK not in old:
+        raise ConfigError(f"{path} is not mdmem's, so it was not removed.")
+    if now:
+        _run(system.stop(path))
+    path.unlink()
+    link = path.parent / "default.target.wants" / path.name
+    if link.is_symlink():
+        link.unlink()
+    return _change(path, "deleted", "" if now else "A running watcher continues until `mdmem watch --stop`.")
+
+
+def installed(vault: str, env: Mapping[str, str]) -> bool:
+    """Return whether there is a unit for a vault's watcher."""
+    return (_read(_path(_system(), vault, env)) or "").find(MARK) >= 0
+
+
+def _change(path: Path, action: str, note: str = "") -> SettingsChange:
+    return SettingsChange(NAME, TITLE, "user", str(path), action, "", note)
+
+
+def _system() -> System:
+    return LAUNCHD if sys.platform == "darwin" else SYSTEMD
+
+
+def _path(system: System, vault: str, env: Mapping[str, str]) -> Path:
+    return system.folder(env) / system.name(config.vault_key(vault))
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _words(vault: str) -> list[str]:
+    """Return the command that runs the watcher: this very interpreter, wherever its name would lead at login."""
+    words = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
+    if not all(word.isprintable() for word in words):
+        raise ConfigError(f"The path {vault!r:.200} cannot be written in a unit. Choose a simpler path.")
+    return words
+
+
+def _variables(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: env[name] for name in _PLACES if env.get(name)}
+
+
+def _spoken(commands: list[list[str]]) -> str:
+    return "`" + " && ".join(" ".join(words) for words in commands if not words[0].startswith("-")) + "`"
+
+
+def _run(commands: list[list[str]]) -> None:
+    for words in commands:
+        program = words[0].removeprefix("-")
+        if not shutil.which(program):
+            raise MdmemError(f"There is no {program} here. `mdmem watch --background` starts the watcher until logout.")
+        done = subprocess.run([program, *words[1:]], capture_output=True, text=True, errors="replace")
+        if done.returncode and program == words[0]:
+            said = (done.stderr.strip() or f"status {done.returncode}").splitlines()[0]
+            raise MdmemError(f"`{' '.join(words)}` failed: {said}")
+
+
+# -- systemd -----------------------------------------------------------------------------------------
+
+
+def _systemd_text(vault: str, env: Mapping[str, str]) -> str:
+    settings = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in _variables(env).items()]
+    return f"""\
+# {MARK}. For changes of your own: systemctl --user edit
+
+[Unit]
+Description=mdmem watcher of {vault.replace("%", "%%")}
+ConditionPathIsDirectory={vault.replace("%", "%%")}
+
+[Service]
+{"".join(settings)}ExecStart={" ".join(_quoted(word).replace("$", "$$") for word in _words(vault))}
+Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus={BUSY}
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def _quoted(word: str) -> str:
+    """Write a word so that systemd reads it as it is. In a command a `$` is to be doubled, too."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'
+
+
+SYSTEMD = System(
+    folder=lambda env: Path(env.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()) / "systemd" / "user",
+    name=lambda key: f"mdmem-watch-{key}.service",
+    text=_systemd_text,
+    start=lambda path: [
+        ["systemctl", "--user", "daemon-reload"],
+        ["systemctl", "--user", "enable", "--now", path.name],
+    ],
+    stop=lambda path: [["systemctl", "--user", "disable", "--now", path.name]],
+)
+
+
+# -- launchd -----------------------------------------------------------------------------------------
+
+
+def _launchd_text(vault: str, env: Mapping[str, str]) -> str:
+    values = {
+        "Label": f"mdmem-watch-{config.vault_key(vault)}",
+        "ProgramArguments": _words(vault),
+        "EnvironmentVariables": _variables(env),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": 60,
+    }
+    head, mark, rest = plistlib.dumps(values, sort_keys=False).decode("utf-8").partition("<plist")
+    return f"{head}<!-- {MARK} -->\n{mark}{rest}"
+
+
+def _domain() -> str:
+    return f"gui/{os.getuid()}"
+
+
+LAUNCHD = System(
+    folder=lambda env: Path("~/Library/LaunchAgents").expanduser(),  # noqa: ARG005 - as every system's
+    name=lambda key: f"mdmem-watch-{key}.plist",
+    text=_launchd_text,
+    start=lambda path: [
+        ["-launchctl", "bootout", f"{_domain()}/{path.stem}"],
+        ["launchctl", "bootstrap", _domain(), str(path)],
+    ],
+    stop=lambda path: [["-launchctl", "bootout", f"{_domain()}/{path.stem}"]],
+)

@@ -1,0 +1,91 @@
+"""A search asked of the watcher, which has the index open; without a watcher every command searches by itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem import __version__
+from mdmem.watcher import client as watcher
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+    from mdmem.search.engine import SearchResult
+    from mdmem.search.query import Query
+
+SECONDS = 5.0
+"""How long the watcher is waited for."""
+HIT_KEYS = ("id", "path", "kind", "title", "created", "project", "session", "score", "snippet")
+
+
+class WarmHit(NamedTuple):
+    """A note that was found, as `search.engine.SearchHit` has it."""
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    score: float
+    snippet: str
+    spans: list[list[int]]
+    similar: int
+
+
+class WarmAnswer(NamedTuple):
+    """What was found, as `search.engine.SearchResult` has it."""
+
+    hits: list[WarmHit]
+    total: int
+    hints: list[str]
+    suggestion: str | None
+
+
+def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
+    """Ask the watcher; None when there is none, it is of another version, or it does not answer.
+
+    how: what `search.engine.search` takes beside the query, as far as JSON has it.
+    """
+    body = json.dumps({"query": query._asdict(), "how": how}).encode()
+    said = watcher.ask(config, f"search {__version__}", {}, body, seconds=SECONDS)
+    if not said:
+        return None
+    try:
+        found = json.loads(said)
+        return WarmAnswer([WarmHit(*hit) for hit in found["hits"]], found["total"], found["hints"], found["suggestion"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -> bytes:  # noqa: ARG001 - as all answers
+    """Answer for the watcher: `words` name the asker's version, `body` is what `ask` sends.
+
+    New, moved and deleted files are looked for at once; files changed in place the watcher knows of by itself.
+
+    Raises:
+        Exception: whatever is wrong with the request; the asker then searches by itself.
+    """
+    from mdmem.search import engine
+    from mdmem.search.staged import Place
+
+    if words != [__version__]:
+        return b""
+    asked = json.loads(body)
+    how = {**asked["how"], "here": Place.read(asked["how"].get("here"))}
+    return _encoded(engine.search(config, _query(asked["query"]), quick=True, **how))
+
+
+def _query(fields: dict[str, Any]) -> Query:
+    from mdmem.search.query import Filter, Query
+
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    plain["filters"] = tuple(Filter(key, tuple(values), wanted) for key, values, wanted in fields["filters"])
+    return Query(**plain)
+
+
+def _encoded(result: SearchResult) -> bytes:
+    hits = [[*(getattr(hit, key) for key in HIT_KEYS), hit.spans, hit.similar] for hit in result.hits]
+    answer = {"hits": hits, "total": result.total, "hints": result.hints, "suggestion": result.suggestion}
+    return json.dumps(answer).encode()

@@ -1,0 +1,82 @@
+"""Addresses of pages, and which addresses in a note may become links."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from mdmem.vault import journal
+
+_PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
+SAFE_SCHEMES = ("http", "https", "mailto")
+"""What a link in a note may lead to outside the vault."""
+
+
+def note(name: str, path: str = "") -> str:
+    """Return the page of a note, by its id where that is a plain one, else by its path."""
+    return f"/note/{quote(name if _PLAIN_ID.fullmatch(name) or not path else path, safe='/')}"
+
+
+def session(name: str) -> str:
+    """Return the page of a session."""
+    return f"/session/{quote(name, safe='')}"
+
+
+def project(name: str) -> str:
+    """Return the page of a project."""
+    return f"/project/{quote(name, safe='')}"
+
+
+def file(path: str, project_name: str = "") -> str:
+    """Return the page of a code file."""
+    return query("/file", path=path, project=project_name)
+
+
+def search(words: str, **filters: str) -> str:
+    """Return the page of a search."""
+    return query("/search", q=words, **filters)
+
+
+def query(page: str, /, **values: str | int) -> str:
+    """Return a page's address with those values that are not empty."""
+    given = {name: str(value) for name, value in values.items() if value not in ("", 0)}
+    return f"{page}?{urlencode(given)}" if given else page
+
+
+def local(to: str) -> str:
+    """Return an address of ours; anything that could lead to another site becomes the first page."""
+    parts = urlsplit(to)
+    plain = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
+    return to if plain and not parts.scheme and not parts.netloc else "/"
+
+
+def in_note(target: str, base: str) -> str:
+    """Return where a link in a note leads: a page of ours, an outside address that is safe, or "" for no link.
+
+    base: the folder of the note, relative to the vault.
+    """
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return ""
+    if parts.scheme:
+        return target if parts.scheme.lower() in SAFE_SCHEMES else ""
+    if target.startswith(("//", "\\")) or not parts.path:
+        return target if target.startswith("#") and target[1:].replace("-", "").isalnum() else ""
+    path = posixpath.normpath(posixpath.join(base, unquote(parts.path)))
+    if path.startswith(("/", "..")) or not path.endswith((".md", ".markdown")):
+        return ""
+    folder, _, name = path.rpartition("/")
+    if journal.is_page(path):
+        return session(folder.rpartition("-")[2])
+    found = name.rpartition(".")[0].rpartition("-")[2]
+    return note(found) if folder.startswith("journal/") and len(found) == 10 and found.isalnum() else note(path)
+
+
+def in_help(target: str) -> str:
+    """Return where a link in a help page leads: another help page, or a safe address outside."""
+    name, dot, _ = target.partition(".md")
+    if dot and re.fullmatch(r"[\w-]+", name):
+        return f"/help/{name}"
+    return target if urlsplit(target).scheme.lower() in SAFE_SCHEMES else ""

@@ -1,0 +1,145 @@
+"""The application: which address is which page, and what becomes of what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from mdmem import log
+from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
+from mdmem.web import gate, looks, writing
+from mdmem.web.pages import files, health, injected, manual, notes, preview, review, search, session, timeline, today
+from mdmem.web.site import PageRequest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+    from mdmem.web.site import Site
+
+    Handler = Callable[[PageRequest], Response]
+
+STREAM_SECONDS = 100.0
+"""A stream of events ends by itself before the guard ends it; the browser asks again at once."""
+
+PAGES: dict[str, Handler] = {
+    "/": today.today,
+    "/timeline": timeline.timeline,
+    "/projects": timeline.projects,
+    "/project/{name}": files.project,
+    "/session/latest": session.latest,
+    "/session/{name}": session.session,
+    "/search": search.search,
+    "/go": search.go,
+    "/note/{name:path}": notes.show,
+    "/body/{name:path}": session.body,
+    "/versions/{name:path}": notes.versions,
+    "/edit/{name:path}": notes.edit,
+    "/file": files.file,
+    "/injected": injected.injected,
+    "/preview": preview.preview,
+    "/review": review.review,
+    "/health": health.health,
+    "/help": manual.index,
+    "/help/{name}": manual.topic,
+}
+"""An address -> the page that answers it."""
+
+STATIC = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_STATUS = {NotFoundError: 404, UsageError: 400, BusyError: 503, writing.ForgedError: 403}
+
+
+def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
+    """Make the whole application, the guard before it."""
+    routes = [Route(address, _endpoint(site, handler)) for address, handler in PAGES.items()]
+    routes += [
+        Route("/do/check", _endpoint(site, writing.checked, alone=False), methods=["POST"]),
+        Route("/do/{action}", _endpoint(site, writing.do), methods=["POST"]),
+        Route("/live", _live(site)),
+        Route("/static/{name}", _static),
+        Route(gate.ENTER, _enter(site, port)),
+    ]
+    handlers: dict[Any, Any] = {HTTPException: _endpoint(site, _nothing_here)}
+    return gate.PageGuard(Starlette(routes=routes, exception_handlers=handlers), hosts, port, site.browsers)
+
+
+def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
+    """Wrap a page: it runs in a thread, one at a time where it uses the index, and its errors are pages too."""
+
+    def answer(request: Request, body: bytes) -> Response:
+        with site.live.lock if alone else nullcontext():
+            page = PageRequest(site, request, body)
+            try:
+                return handler(page)
+            except (MdmemError, OSError) as error:
+                status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+                return page.page("problem", status=status, problem=str(error))
+            except Exception as error:  # noqa: BLE001 - a fault of one page must not end the others
+                log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
+                text = f"This is a fault in mdmem itself ({type(error).__name__}). `mdmem doctor` shows the log."
+                return page.page("problem", status=500, problem=text)
+
+    async def called(request: Request, *_: Any) -> Response:
+        body = await request.body() if request.method == "POST" else b""
+        response = await run_in_threadpool(answer, request, body)
+        response.raw_headers.extend(gate.SECURITY)
+        return response
+
+    return called
+
+
+def _nothing_here(request: PageRequest) -> Response:
+    raise NotFoundError(f"There is no page {request.path!r:.80}.")
+
+
+def _enter(site: Site, port: int) -> Any:
+    async def enter(request: Request) -> Response:
+        browser = site.browsers.enter(request.query_params.get("key", ""))
+        if browser is None:
+            return PlainTextResponse("This link was used already. Run `mdmem web` again for another.", 401)
+        response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
+        response.set_cookie(gate.cookie_name(port), browser.cookie, httponly=True, samesite="strict", path="/")
+        return response
+
+    return enter
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        return PlainTextResponse("There is no such file.", 404)
+    return FileResponse(looks.FOLDER / "static" / name, media_type=STATIC[name])
+
+
+def _live(site: Site) -> Any:
+    """Send a page what is new, as server-sent events; one that missed something is told at once."""
+
+    async def stream(after: int) -> AsyncIterator[str]:
+        yield "retry: 300\n\n"
+        end = time.monotonic() + STREAM_SECONDS
+        with site.live.listening() as queue:
+            if site.live.last.number != after:
+                queue.put_nowait(site.live.last)
+            while (left := end - time.monotonic()) > 0:
+                try:
+                    event = await asyncio.wait_for(queue.get(), left)
+                except TimeoutError:
+                    return
+                yield f"id: {event.number}\ndata: {json.dumps({'title': event.title})}\n\n"
+
+    async def live(request: Request) -> Response:
+        text = request.headers.get("last-event-id") or request.query_params.get("after", "")
+        after = int(text) if text.isascii() and text.isdigit() else 0
+        return StreamingResponse(stream(after), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+    return live

@@ -1,0 +1,102 @@
+"""The guard before the pages: the HTTP server's own, with a cookie in the place of its token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mdmem.server.guard import Guard, Headers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.web.browsers import Browsers
+
+ENTER = "/enter"
+"""The one path that is answered without a cookie: it takes the key."""
+
+_FORM = b"application/x-www-form-urlencoded"
+
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+SECURITY = (
+    (b"content-security-policy", "; ".join(f"{name} {value}" for name, value in _POLICY.items()).encode()),
+    (b"referrer-policy", b"same-origin"),  # with "no-referrer" a browser hides the origin of our own forms as well
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+"""Sent with every page: no inline script or style, nothing from elsewhere, no frame around it."""
+
+
+class PageGuard(Guard):
+    """Lets in the browsers that came by a link of this process; nobody else gets anything."""
+
+    def __init__(self, app: Any, hosts: Iterable[str], port: int, browsers: Browsers) -> None:
+        super().__init__(app, hosts, "")
+        self._cookie = f"{cookie_name(port)}="
+        self._browsers = browsers
+
+    def admit(self, scope: Any, headers: Headers) -> int | None:
+        """Return the status with which a request of our own origin is refused, or None."""
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return 405
+        if scope["path"] == ENTER and scope["method"] == "GET":
+            return None
+        browser = self._browsers.of_cookie(self._sent(headers))
+        if browser is None:
+            return 401
+        scope["mdmem.browser"] = browser
+        if scope["method"] == "POST":
+            kinds = headers.get(b"content-type", [b""])
+            if len(kinds) != 1 or kinds[0].partition(b";")[0].strip().lower() != _FORM:
+                return 415
+            if not headers.get(b"origin") and not headers.get(b"sec-fetch-site"):
+                return 403  # every browser names where a form comes from
+        return None
+
+    def _sent(self, headers: Headers) -> str:
+        """Return the value of our cookie; one that came twice is worth nothing."""
+        pairs = (pair.strip() for line in headers.get(b"cookie", []) for pair in line.decode("latin-1").split(";"))
+        found = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
+        return found[0] if len(found) == 1 else ""
+
+    async def refuse(self, scope: Any, send: Any, status: int) -> None:
+        """Answer who is not let in with one sentence, and nothing of the vault."""
+        body = _WORDS.get(status, "This request is refused.").encode()
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+            (b"x-content-type-options", b"nosniff"),
+            *SECURITY,
+            (b"connection", b"close"),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def cookie_name(port: int) -> str:
+    """Return the name of the cookie: browsers share cookies between ports, so that it names the port."""
+    return f"mdmem-{port}"
+
+
+_WORDS = {
+    401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
+    403: "This is not for pages of other sites.",
+    405: "Only GET and POST are answered.",
+    408: "The request took too long.",
+    413: "The request is too long.",
+    415: "Only forms are taken.",
+    421: "This is not a name of this server.",
+    431: "The headers are too long.",
+    504: "The answer took too long.",
+}

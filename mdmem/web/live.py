@@ -1,0 +1,159 @@
+"""What happens while somebody looks: the index kept current, and every open page told that there is something new."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem import log
+from mdmem.capture import losses, retry_queue
+from mdmem.errors import BusyError, MdmemError
+from mdmem.inject import given
+from mdmem.search import engine, index
+from mdmem.views import rows
+from mdmem.watcher import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+FEW = 64
+"""So many dirty notes are indexed while a page waits."""
+
+STATE_SECONDS = 0.5
+"""How often the few files of state are looked at that pages show: what was given, what waits, what was lost."""
+
+
+class LiveEvent(NamedTuple):
+    """Something is new. number: from 1 on. title: of the newest note, "" where no note came."""
+
+    number: int
+    title: str
+
+
+class Live:
+    """The vault as it is now, for pages. `lock` is held by who uses the index."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.lock = threading.RLock()
+        self.last = LiveEvent(0, "")
+        self._dirty = events.Dirty(config.vault)
+        self._stop = threading.Event()
+        self._view: View | None = None
+        self._count = 0
+        self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[LiveEvent]]] = set()
+
+    def start(self) -> None:
+        """Begin to watch the vault and the state folder."""
+        for work in (self._watch_vault, self._watch_state):
+            threading.Thread(target=work, daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._stop.set()
+        self._dirty.sweep()  # wakes the thread that waits for something to happen
+
+    def view(self) -> View:
+        """Return the index with what has happened so far.
+
+        Raises:
+            BusyError: when there is none yet, since another process makes it.
+        """
+        with self.lock:
+            paths = self._dirty.take_few(FEW)
+            if paths:
+                self._index(paths)
+            found = engine.answered(self.config, lambda view: view)
+            if found is None:
+                raise BusyError("The index is being made by another process. Try again in a moment.")
+            self._tell(found)
+            return found
+
+    # -- watching ----------------------------------------------------------------------------------
+
+    def _watch_vault(self) -> None:
+        sweep = max(float(self.config.settings.watch.sweep_seconds), 1.0)
+        for _ in events.settled(self._dirty, self._stop, sweep_seconds=sweep):
+            with self.lock:
+                done = self._index(self._dirty.take())
+                view = engine.answered(self.config, lambda view: view)
+                if view is not None:
+                    self._tell(view)
+            if not done and not self._stop.wait(1.0):
+                self._dirty.sweep()
+
+    def _index(self, paths: set[str] | None) -> bool:
+        """Index these paths, or look at the whole vault; False when that has to be done again."""
+        try:
+            index.update(self.config, paths=paths, wait_seconds=1.0)
+        except BusyError:
+            self._dirty.sweep()
+            return False
+        except (MdmemError, OSError) as error:
+            log.write(self.config, "the pages could not bring the index up to date", error)
+            return False
+        return True
+
+    def _tell(self, view: View) -> None:
+        """Notify every page when the index is another one than before."""
+        if view is self._view:
+            return
+        first, self._view = self._view is None, view
+        more, self._count = view.live > self._count, view.live
+        if not first:
+            self._publish(_newest(view) if more else "")
+
+    def _watch_state(self) -> None:
+        before = self._state()
+        while not self._stop.wait(STATE_SECONDS):
+            now = self._state()
+            if now != before:
+                before = now
+                self._publish("")
+
+    def _state(self) -> list[tuple[int, int]]:
+        folder = Path(self.config.state_dir)
+        return [
+            _stamp(path) for path in (folder / given.LOG, folder / losses.FILE, Path(retry_queue.folder(self.config)))
+        ]
+
+    # -- telling -----------------------------------------------------------------------------------
+
+    def _publish(self, title: str) -> None:
+        self.last = LiveEvent(self.last.number + 1, title)
+        for loop, queue in tuple(self._listeners):
+            loop.call_soon_threadsafe(queue.put_nowait, self.last)
+
+    @contextmanager
+    def listening(self) -> Iterator[asyncio.Queue[LiveEvent]]:
+        """Hear of every event from now on, in the event loop that this is called from."""
+        listener = (asyncio.get_running_loop(), asyncio.Queue[LiveEvent]())
+        self._listeners.add(listener)
+        try:
+            yield listener[1]
+        finally:
+            self._listeners.discard(listener)
+
+
+def _newest(view: View) -> str:
+    created = view.numbers("created")
+    notes = set(view.all) - view.notes("facet", "is:internal")
+    for kind in rows.PAGES:
+        notes -= view.notes("facet", f"kind:{kind}")
+    last = max((created[number] for number in notes), default=0)
+    newest = rows.in_order(view, (number for number in notes if created[number] == last))
+    return rows.row(view, newest[-1]).title if newest else ""
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)

@@ -1,0 +1,106 @@
+"""File and project: everything that is known of a code file, and the start page of a project."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.learn import decisions
+from mdmem.vault import disk, journal, note
+from mdmem.views import about_file, sessions
+from mdmem.web import markdown
+from mdmem.web.pages import shared
+from mdmem.web.pages.timeline import calendar
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
+    from mdmem.web.site import PageRequest
+
+MOST_FILES = 12
+MOST_DECISIONS = 10
+SESSIONS_SHOWN = 15
+_FILES_OF = 1_000
+"""The files touched most are counted in so many of the newest changes."""
+
+
+def file(request: PageRequest) -> Response:
+    """Show what is known of a file."""
+    path = request.query.get("path", "").strip()[:1_000]
+    if not path:
+        raise UsageError("Name a file: /file?path=src/dates.py")
+    found = about_file.about(request.view, path, project=request.query.get("project", ""))
+    table = {row.session: row for row in sessions.table(request.view)}
+    fixes = [(failure.id, fix) for failure in found.failures if (fix := _fix(failure, found.edits))]
+    return request.page(
+        "file",
+        about=found,
+        sessions=[table[name] for name in found.sessions if name in table][:SESSIONS_SHOWN],
+        fixes=dict(fixes),
+    )
+
+
+def _fix(failure: NoteRow, edits: list[NoteRow]) -> NoteRow | None:
+    """Return the change of the file that came next in the failure's own session."""
+    later = [one for one in edits if one.session == failure.session and one.created >= failure.created]
+    return later[-1] if later else None
+
+
+def project(request: PageRequest) -> Response:
+    """Show a project: what is decided and open, its sessions, its files."""
+    name = request.parts["name"]
+    found = [row for row in sessions.table(request.view) if row.project == name]
+    view = request.view
+    mine = view.notes("facet", f"project:{name}".lower())
+    if not mine:
+        raise NotFoundError(f"There is no project {name!r:.60}.")
+    page = f"journal/{name}/{journal.PROJECT_PAGE}"
+    return request.page(
+        "project",
+        name=name,
+        sessions=found[:SESSIONS_SHOWN],
+        total=len(found),
+        pinned=shared.newest(view, view.notes("facet", "is:pinned"), project=name),
+        decisions=_decisions(request.config, view, name),
+        open=shared.newest(view, view.notes("facet", "kind:task"), project=name),
+        lessons=shared.newest(view, _any(view, "kind:lesson", "kind:preference"), project=name),
+        failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
+        files=files_most(view, mine),
+        calendar=calendar(sessions.by_day(view, name)),
+        words=_own_words(request, page),
+        page_path=page,
+        notes=len(mine),
+    )
+
+
+def _any(view: View, *terms: str) -> set[int]:
+    return set().union(*(view.notes("facet", term) for term in terms))
+
+
+def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
+    """Return the decisions in force: those that no other one supersedes."""
+    found = shared.newest(view, _any(view, "kind:decision", "tag:decision"), project=name, most=3 * MOST_DECISIONS)
+    metas = {row.id: note.parse(disk.read_path(config.vault, row.path) or b"").meta for row in found}
+    gone = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
+    gone |= {name for name, meta in metas.items() if meta.get("superseded_by")}
+    return [row for row in found if row.id not in gone][:MOST_DECISIONS]
+
+
+def files_most(view: View, mine: set[int]) -> list[tuple[str, int]]:
+    """Return the files that were changed most, with how often."""
+    created = view.numbers("created")
+    changed = (sessions.changing(view) & mine) - view.notes("facet", "is:failed")
+    newest = sorted(changed, key=created.__getitem__, reverse=True)[:_FILES_OF]
+    counted = Counter(str(name) for number in newest for name in view.facts(number).get("files", ()))
+    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_FILES]
+
+
+def _own_words(request: PageRequest, page: str) -> str:
+    """Return what a person wrote on the project's page, without its heading and the part that mdmem keeps."""
+    body = note.parse(disk.read_path(request.config.vault, page) or b"").body
+    body = journal.outside(body).lstrip()
+    return markdown.render(body.partition("\n")[2] if body.startswith("# ") else body, page.rpartition("/")[0])

@@ -1,0 +1,141 @@
+"""Health: doctor's checks, what mdmem costs, how the vault grows, what was kept out, which agents were heard."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem import agents
+from mdmem.health import checks
+from mdmem.vault.disk import iso_time
+from mdmem.views import figures, injections
+from mdmem.web.pages.today import alarms
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.web.site import PageRequest
+
+WIDTH, HEIGHT = 600, 120
+RUNS = 5
+_ORDER = ("error", "warning", "note", "fine")
+
+
+class Growth(NamedTuple):
+    """The size of all notes over time. points: of a line in a picture of WIDTH x HEIGHT. bytes: now."""
+
+    points: str
+    first: str
+    last: str
+    bytes: int
+    notes: int
+
+
+class Checked(NamedTuple):
+    """What the checks found, and what a hook costs here. when: ISO 8601 in UTC. hook_ms, python_ms: CPU, medians."""
+
+    when: str
+    found: list[checks.Looked]
+    hook_ms: float
+    python_ms: float
+    storage: dict[str, int]
+
+
+def health(request: PageRequest) -> Response:
+    """Show the figures of now, and what the last checks found."""
+    view = request.view
+    given = [row for row in injections.log(request.config) if row.get("ids")]
+    seconds = [row["seconds"] for row in given if isinstance(row.get("seconds"), (int, float))]
+    return request.page(
+        "health",
+        checked=request.site.memo.get("checked"),
+        order=_ORDER,
+        alarms=alarms(request.config),
+        growth=growth(view),
+        private=len(view.notes("facet", "is:private")),
+        redacted=len(view.notes("facet", "is:redacted")),
+        heard=heard(request.config),
+        injection_ms=median(seconds) * 1000 if seconds else 0.0,
+        tokens=sum(map(injections.tokens, given)),
+        times=len(given),
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def growth(view: View) -> Growth | None:
+    """Add up the sizes of the notes in the order in which they were made; None while there are fewer than two."""
+    created, sizes = view.numbers("created"), view.numbers("size")
+    ordered = sorted((created[number], sizes[number]) for number in view.all)
+    total = sum(size for _, size in ordered)
+    if len(ordered) < 2 or not total or ordered[0][0] == ordered[-1][0]:
+        return None
+    first, span = ordered[0][0], ordered[-1][0] - ordered[0][0]
+    heights: dict[int, float] = {}
+    sofar = 0
+    for second, size in ordered:
+        sofar += size
+        heights[(second - first) * WIDTH // span] = HEIGHT - sofar / total * (HEIGHT - 4)
+    points = " ".join(f"{x},{y:.1f}" for x, y in {0: float(HEIGHT), **heights}.items())
+    return Growth(points, iso_time(first), iso_time(ordered[-1][0]), total, len(ordered))
+
+
+def heard(config: Config) -> list[tuple[str, str]]:
+    """Return which agents were heard from, and when last, the last one first."""
+    made = []
+    for name in agents.MODULES:
+        try:
+            text = (Path(config.state_dir) / "seen" / name).read_text(encoding="utf-8")
+            made.append((name, iso_time(float(text.partition(" ")[0]))))
+        except (OSError, ValueError):
+            continue
+    return sorted(made, key=lambda row: row[1], reverse=True)
+
+
+def check(request: PageRequest) -> Response:
+    """Run all checks and measure a hook; it takes a few seconds."""
+    found = sorted(checks.look(request.config), key=lambda one: _ORDER.index(one.finding.severity))
+    hook, python = hook_cost()
+    state = {name: Path(folder) for name, folder in _folders(request.config).items()}
+    storage = {name: figures.folder_bytes(folder) for name, folder in state.items()}
+    request.site.memo["checked"] = Checked(iso_time(time.time()), found, hook, python, storage)
+    return request.back("/health")
+
+
+def _folders(config: Config) -> dict[str, str]:
+    return {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
+
+
+def hook_cost() -> tuple[float, float]:
+    """Return the CPU, in milliseconds, of a hook that stores a prompt in a throwaway vault, and of bare Python."""
+    with tempfile.TemporaryDirectory(prefix="mdmem-cost-") as folder:
+        vault = Path(folder, "vault")
+        vault.mkdir()
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("MDMEM_", "XDG_"))}
+        env |= {"HOME": folder, "XDG_RUNTIME_DIR": folder, "MDMEM_VAULT": str(vault)}
+        hook = [sys.executable, "-I", "-m", "mdmem", "hook", "claude-code"]
+        bare = [sys.executable, "-I", "-S", "-c", "pass"]
+        event = {"hook_event_name": "UserPromptSubmit", "cwd": "/", "prompt": "What does this cost?"}
+        costs = [
+            (_cpu(hook, env, json.dumps({**event, "session_id": f"cost-{run}"})), _cpu(bare, env, ""))
+            for run in range(RUNS)
+        ]
+    return median(cost for cost, _ in costs), median(cost for _, cost in costs)
+
+
+def _cpu(words: list[str], env: dict[str, str], text: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, input=text.encode(), env=env, capture_output=True, timeout=30, cwd="/")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent: Any = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return float(spent) * 1000

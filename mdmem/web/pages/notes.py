@@ -1,0 +1,142 @@
+"""Note: its text, where it came from, what leads to it, what became of it; and what may be changed about it."""
+
+from __future__ import annotations
+
+import difflib
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from mdmem.errors import GitError, VaultError
+from mdmem.history import why
+from mdmem.history.git import repository
+from mdmem.search import engine
+from mdmem.vault import note, user_notes
+from mdmem.views import injections, links, rows
+from mdmem.web import markdown
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from starlette.responses import Response
+
+    from mdmem.views.injections import Injection
+    from mdmem.views.rows import NoteRow
+    from mdmem.web.site import OpenNote, PageRequest
+
+RELATED = 6
+MAX_STEPS = 20
+PAGES = ("session", "project")
+
+
+class PastVersion(NamedTuple):
+    """One commit of a note, and what it changed."""
+
+    step: why.OriginStep
+    patch: Markup
+
+
+def show(request: PageRequest) -> Response:
+    """Show a note."""
+    opened = request.note(request.parts["name"])
+    meta, base = opened.parsed.meta, opened.path.rpartition("/")[0]
+    fresh = rows.row(request.view, opened.number) if opened.number is not None else None
+    related = engine.related(request.config, opened.path, limit=RELATED, update=False)
+    return request.page(
+        "note",
+        note=opened,
+        meta={key: value for key, value in meta.items() if key not in ("title",)},
+        tags=user_notes.tags_of(meta.get("tags")),
+        row=fresh,
+        html=markdown.render(markdown.without_title(opened.parsed.body, opened.title), base, level=2),
+        asked=_asked(request, fresh),
+        backlinks=links.backlinks(request.view, opened.path, str(meta.get("id", ""))),
+        related=related.hits,
+        given=_given(request, opened),
+        editors=editors(request, opened),
+        is_page=meta.get("kind") in PAGES,
+        edited=note.is_edited(opened.parsed),
+        value_text=value_text,
+    )
+
+
+def value_text(value: Any) -> str:
+    """Write a value of front matter as a person reads it."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
+    """Return the prompt that a captured note answers."""
+    if row is None or not row.session or not row.prompt or row.kind in ("prompt", *PAGES):
+        return None
+    view = request.view
+    prompts = view.notes("facet", f"session:{row.session}".lower()) & view.notes("facet", "kind:prompt")
+    found = (rows.row(view, number) for number in prompts)
+    return next((one for one in found if one.prompt == row.prompt), None)
+
+
+def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
+    log = [row for row in injections.log(request.config) if opened.id in map(str, row.get("ids", ()))]
+    return injections.read(request.config, request.view, log[-RELATED:][::-1])
+
+
+def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
+    """Return the links that open a note in a person's editor."""
+    full = str(Path(request.config.vault, opened.path))
+    return [
+        ("VS Code", f"vscode://file{quote(full)}"),
+        ("Obsidian", f"obsidian://open?{urlencode({'path': full}, quote_via=quote)}"),
+    ]
+
+
+def versions(request: PageRequest) -> Response:
+    """Show what became of a note, commit by commit, the last one first."""
+    opened = request.note(request.parts["name"])
+    problem, made = "", []
+    try:
+        repo = repository.open_vault(request.config.vault)
+        steps = why.steps(repo, opened.path)[::-1][:MAX_STEPS]
+        made = [PastVersion(step, markdown.diff(_patch(repo, step.oid, opened.path))) for step in steps]
+    except (VaultError, GitError) as error:
+        problem = str(error)
+    return request.page("versions", note=opened, versions=made, problem=problem)
+
+
+def _patch(repo: repository.Repository, oid: str, path: str) -> str:
+    """Return what a commit changed in a note, without git's own lines about files."""
+    name = path.rpartition("/")[2]
+    words = ("show", "--no-ext-diff", "--no-textconv", "--no-color", "--format=", oid, "--", f":(glob)**/{name}")
+    done = repository.attempt(repo, *words, env={"GIT_LITERAL_PATHSPECS": "0"})
+    text = done.out.decode("utf-8", "replace")[: markdown.MAX_CHARS]
+    return text[text.find("\n@@") + 1 :] if "\n@@" in text else ""
+
+
+# -- changing the text -----------------------------------------------------------------------------
+
+
+def digest(data: bytes) -> str:
+    """Return by what a form knows which text it changes."""
+    return sha256(data).hexdigest()
+
+
+def edit(request: PageRequest) -> Response:
+    """Show a note's text in a form."""
+    opened = request.note(request.parts["name"])
+    return edit_form(request, opened, opened.parsed.body.strip("\n"))
+
+
+def edit_form(request: PageRequest, opened: OpenNote, text: str, *, conflict: bool = False) -> Response:
+    """Show a text in the form of a note. conflict: the note was changed meanwhile, and both texts are shown."""
+    theirs = opened.parsed.body.strip("\n")
+    lines = difflib.unified_diff(theirs.split("\n"), text.split("\n"), "the note now", "your text", lineterm="", n=2)
+    return request.page(
+        "edit",
+        status=409 if conflict else 200,
+        note=opened,
+        text=text,
+        digest=digest(opened.data),
+        conflict=conflict,
+        patch=markdown.diff("\n".join(lines)) if conflict else "",
+    )

@@ -1,0 +1,74 @@
+"""Review: the queue of what came since a person last looked, notes that say the same, and notes nobody uses."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.errors import GitError, VaultError
+from mdmem.vault import disk, note
+from mdmem.views import review_queue, rows
+from mdmem.web import markdown
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from starlette.responses import Response
+
+    from mdmem.views.rows import NoteRow
+    from mdmem.web.site import PageRequest
+
+SIZE = 10
+EXCERPT_CHARS = 2_000
+
+
+class QueuedNote(NamedTuple):
+    """A note that waits for a decision, with the beginning of its text."""
+
+    row: NoteRow
+    html: Markup
+    cut: bool
+
+
+def review(request: PageRequest) -> Response:
+    """Show the first of the queue, and what else a person may decide."""
+    kind = request.query.get("kind", "")
+    try:
+        queue, problem = review_queue.waiting(request.config, request.view), ""
+    except (VaultError, GitError) as error:
+        queue, problem = review_queue.ReviewQueue("", []), str(error)
+    view = request.view
+    wanted = view.notes("facet", f"kind:{kind}".lower()) if kind else set(queue.numbers)
+    undecided = (
+        number
+        for number in queue.numbers
+        if number in wanted and not review_queue.is_decided(request.config, view, number)
+    )
+    return request.page(
+        "review",
+        queue=[_queued(request, number) for number in islice(undecided, SIZE)],
+        waiting=len(queue.numbers),
+        head=queue.head,
+        problem=problem,
+        kind=kind,
+        kinds=_kinds(request, queue.numbers),
+        pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.alike(view)],
+        stale=review_queue.stale(request.config, view),
+        stale_days=review_queue.STALE_DAYS,
+    )
+
+
+def _kinds(request: PageRequest, numbers: list[int]) -> dict[str, int]:
+    found, view = set(numbers), request.view
+    terms = [term for term in view.starting_with("facet", "kind:") if len(term) > 5]
+    counted = {term[5:]: len(view.notes("facet", term) & found) for term in terms}
+    return {kind: count for kind, count in sorted(counted.items(), key=lambda item: -item[1]) if count}
+
+
+def _queued(request: PageRequest, number: int) -> QueuedNote:
+    return _text(request, rows.row(request.view, number))
+
+
+def _text(request: PageRequest, row: NoteRow, level: int = 3) -> QueuedNote:
+    body = note.parse(disk.read_path(request.config.vault, row.path) or b"").body
+    base = row.path.rpartition("/")[0]
+    return QueuedNote(row, markdown.render(body[:EXCERPT_CHARS], base, level=level), len(body) > EXCERPT_CHARS)

@@ -1,0 +1,115 @@
+"""Search: as it is typed, ranked, with facets to narrow it down; and from a name in a note to what it means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup
+
+from mdmem.errors import NotFoundError
+from mdmem.search import engine, query
+from mdmem.views import facets
+from mdmem.web import address, markdown
+from mdmem.web.pages import shared
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.search.engine import SearchHit
+    from mdmem.web.site import PageRequest
+
+SIZE = 20
+KEYS = ("kind", "project", "tool", "agent", "file")
+STATES = ("failed", "edited", "pinned", "private")
+MAX_CHARS = 1_000
+"""Of what was typed, only this much is looked at."""
+
+
+class FacetValue(NamedTuple):
+    """One value that a search can be narrowed down to. to: the page that does, or that takes it off again."""
+
+    label: str
+    notes: int
+    on: bool
+    to: str
+
+
+def search(request: PageRequest) -> Response:
+    """Show what was found, all of it or a part, best first."""
+    given = chosen(request)
+    asked = query.with_filters(query.parse(given["q"]), None, **_filters(given))
+    anything = any(given[key] for key in ("q", *KEYS, "since", "on", "is"))
+    page = request.number("page")
+    sort = "newest" if request.query.get("sort") == "newest" or not asked.text else "relevance"
+    found = engine.search(
+        request.config, asked, sort=sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False
+    )
+    total = found.total if anything else 0
+    return request.page(
+        "search",
+        given=given,
+        found=found,
+        hits=[(hit, snippet(hit)) for hit in found.hits] if anything else [],
+        anything=anything,
+        total=total,
+        sort=sort,
+        facets=_facets(request, asked, given) if total else {},
+        part_of=shared.part(total, page, SIZE),
+        states=STATES,
+    )
+
+
+def chosen(request: PageRequest) -> dict[str, str]:
+    """Return what was typed and which filters are on."""
+    keys = (*KEYS, "since", "on", "is")
+    return {"q": request.query.get("q", "")[:MAX_CHARS]} | {key: request.query.get(key, "")[:200] for key in keys}
+
+
+def _filters(given: dict[str, str]) -> dict[str, str | None]:
+    return {key: value or None for key, value in given.items() if key != "q"}
+
+
+def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> dict[str, list[FacetValue]]:
+    counted = facets.count(request.view, request.config.vault, asked)
+    ages = {f"since:{value}": key for key, value in (("a day", "1d"), ("7 days", "7d"), ("30 days", "30d"))}
+    made = {key: [_value(given, key, name, total) for name, total in counted[key].items()] for key in KEYS}
+    times = [
+        _value(given, "since", name.removeprefix("since:"), total)._replace(label=ages[name])
+        for name, total in counted["time"].items()
+        if name in ages
+    ]
+    return {key: values for key, values in {**made, "time": times}.items() if len(values) > 1 or _is_on(values)}
+
+
+def _is_on(values: list[FacetValue]) -> bool:
+    return any(value.on for value in values)
+
+
+def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue:
+    on = given[key].lower() == name.lower()
+    return FacetValue(name, total, on, address.query("/search", **{**given, key: "" if on else name}))
+
+
+def snippet(hit: SearchHit) -> Markup:
+    """Return the best part of a note as HTML, the words that were looked for marked."""
+    pieces: list[Markup] = []
+    end = 0
+    for start, stop in hit.spans:
+        found = Markup("<mark>{}</mark>").format(hit.snippet[start:stop])
+        pieces += [markdown.marked(hit.snippet[end:start]), found]
+        end = stop
+    return Markup("").join([*pieces, markdown.marked(hit.snippet[end:])])
+
+
+def go(request: PageRequest) -> Response:
+    """Lead from a `[[name]]` to its note; where no note has that name, to a search for it."""
+    name = request.query.get("to", "").partition("#")[0].strip()[:200]
+    for reference in (name, f"notes/{name}", f"{name}.md"):
+        try:
+            opened = request.note(reference)
+        except NotFoundError:
+            continue
+        return request.back(address.note(opened.id, opened.path))
+    stem = f"/{name.lower()}.md"
+    named = [path for path in request.view.paths() if f"/{path.lower()}".endswith(stem)] if name else []
+    return request.back(address.note(named[0]) if len(named) == 1 else address.search(name))

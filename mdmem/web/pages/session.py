@@ -1,0 +1,174 @@
+"""Session: one conversation, turn by turn; what the tools did is folded and read when it is opened."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.errors import NotFoundError
+from mdmem.vault import disk, note
+from mdmem.views import conversation, injections, sessions
+from mdmem.web import markdown
+from mdmem.web.pages import shared
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.views.injections import Injection
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow, SessionTurn
+    from mdmem.web.site import PageRequest
+
+NOTES_ON_A_PAGE = 150
+RESUME = {
+    "claude-code": "claude --resume {session}",
+    "codex": "codex resume {session}",
+    "opencode": "opencode --session {session}",
+    "gemini": "gemini --resume {session}",
+    "cursor": "cursor-agent --resume {session}",
+    "copilot": "copilot --resume {session}",
+}
+"""An agent -> what continues a session of it on the command line."""
+
+_RESUMABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+
+
+class ShownStep(NamedTuple):
+    """A note of a turn. html: its text where it is shown at once; tool runs are read when they are opened."""
+
+    row: NoteRow
+    html: str
+
+
+class ShownTurn(NamedTuple):
+    """A turn as it is shown. said: prompts, answers and summaries in order, each with the runs before it."""
+
+    number: int
+    said: list[tuple[list[NoteRow], ShownStep | None]]
+    given: list[Injection]
+
+
+def session(request: PageRequest) -> Response:
+    """Show a session, or the part of a long one."""
+    row, older, newer = _around(request)
+    turns = sessions.turns(request.view, row.session)
+    parts = _parts(turns)
+    part = shared.part(len(parts), request.number("page", len(parts) if "last" in request.query else 1), 1)
+    log = [one for one in injections.log(request.config) if one.get("session") == row.session]
+    given = injections.read(request.config, request.view, log)
+    shown = parts[part.start] if parts else []
+    every = [step for turn in turns for step in turn.rows]
+    page = note.parse(disk.read_path(request.config.vault, row.page) or b"") if row.page else None
+    return request.page(
+        "session",
+        session=row,
+        older=older,
+        newer=newer,
+        turns=[_shown(request.config, turn, _given_to(turn, turns, given)) for turn in shown],
+        given_first=[one for one in given if one.event == "SessionStart"],
+        part_of=part,
+        resume=resume(row),
+        files=_files(request.view, row),
+        commits=list(dict.fromkeys(_commits(request, every))),
+        words=_own_words(page.body) if page else "",
+        page_path=row.page,
+    )
+
+
+def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, SessionRow | None]:
+    """Find the session that is meant, and those of its project before and after it."""
+    table = sessions.table(request.view)
+    name = request.parts["name"].lower()
+    found = [row for row in table if row.session.lower() == name]
+    found = found or [row for row in table if row.tag == name]
+    found = found or [row for row in table if len(name) > 3 and row.session.lower().startswith(name)]
+    if not found:
+        raise NotFoundError(f"There is no session {request.parts['name']!r:.60}.")
+    row = found[0]
+    home = [one for one in table if one.project == row.project]
+    place = home.index(row)
+    older = home[place + 1] if place + 1 < len(home) else None
+    return row, older, home[place - 1] if place else None
+
+
+def _parts(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
+    """Cut a session into pages of whole turns; a turn that is longer than a page is cut as well."""
+    parts: list[list[SessionTurn]] = []
+    room = 0
+    for turn in turns:
+        for start in range(0, len(turn.rows), NOTES_ON_A_PAGE):
+            piece = turn._replace(rows=turn.rows[start : start + NOTES_ON_A_PAGE])
+            if len(piece.rows) > room:
+                parts.append([])
+                room = NOTES_ON_A_PAGE
+            parts[-1].append(piece)
+            room -= len(piece.rows)
+    return parts
+
+
+def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTurn:
+    said: list[tuple[list[NoteRow], ShownStep | None]] = []
+    runs: list[NoteRow] = []
+    for row in turn.rows:
+        if row.kind == "observation":
+            runs.append(row)
+            continue
+        parsed = note.parse(disk.read_path(config.vault, row.path) or b"")
+        said.append((runs, ShownStep(row, markdown.render(parsed.body, row.path.rpartition("/")[0]))))
+        runs = []
+    if runs:
+        said.append((runs, None))
+    return ShownTurn(turn.number, said, given)
+
+
+def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection]) -> list[Injection]:
+    """Return what was given at a turn's prompt: after it came, and before the next one."""
+    starts = [one.rows[0].created for one in turns if one.number == turn.number + 1]
+    first, last = turn.rows[0].created, starts[0] if starts else "~"
+    return [one for one in given if one.event != "SessionStart" and first <= one.time < last]
+
+
+def resume(row: SessionRow) -> str:
+    """Return the command that continues a session, "" where its agent has none."""
+    form = RESUME.get(row.agent, "")
+    return form.format(session=shlex.quote(row.session)) if form and _RESUMABLE.fullmatch(row.session) else ""
+
+
+def _files(view: View, row: SessionRow) -> list[str]:
+    numbers = view.notes("facet", f"session:{row.session}".lower()) & sessions.changing(view)
+    numbers -= view.notes("facet", "is:failed")
+    names = (name for number in sorted(numbers) for name in view.facts(number).get("files", ()))
+    return list(dict.fromkeys(map(str, names)))[:40]
+
+
+def _commits(request: PageRequest, every: list[NoteRow]) -> list[str]:
+    """Return the commits that runs made: only runs whose title speaks of a commit are read."""
+    likely = [row for row in every if row.kind == "observation" and "commit" in row.title][:20]
+    metas = [_meta(request.config, row.path) for row in likely]
+    return [str(meta["made_commit"]) for meta in metas if meta.get("made_commit")]
+
+
+def _meta(config: Config, path: str) -> dict[str, Any]:
+    return note.parse(disk.read_path(config.vault, path) or b"").meta
+
+
+def _own_words(body: str) -> str:
+    """Return what a person wrote on the session's page: all that stands below the generated part."""
+    _, found, rest = body.partition("<!-- mdmem:end -->")
+    return rest.strip().removeprefix("## Notes").strip() if found else ""
+
+
+def latest(request: PageRequest) -> Response:
+    """Send the browser to the last session."""
+    table = sessions.table(request.view)
+    return request.back(f"/session/{table[0].tag}" if table else "/")
+
+
+def body(request: PageRequest) -> Response:
+    """Answer with the text of one note alone: what a fold shows when it is opened."""
+    opened = request.note(request.parts["name"])
+    step = conversation.ConversationStep(opened.path, opened.parsed.meta, opened.parsed.body)
+    return request.page("body", note=opened, step=step, base=opened.path.rpartition("/")[0])

@@ -1,0 +1,62 @@
+"""What several pages need of the index: the newest of some notes, parts of a list, names to choose from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.views import rows, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmem.search.index.view import View
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow
+
+
+class PagePart(NamedTuple):
+    """A part of a list: page `page` of `pages`, from 1 on, of `total` entries."""
+
+    page: int
+    pages: int
+    total: int
+    start: int
+    end: int
+
+
+def part(total: int, page: int, size: int) -> PagePart:
+    """Return which entries the page shows; one that lies behind the end is the last."""
+    pages = max(-(-total // size), 1)
+    page = min(page, pages)
+    return PagePart(page, pages, total, (page - 1) * size, min(page * size, total))
+
+
+def newest(view: View, numbers: set[int], *, day: str = "", project: str = "", most: int = 10) -> list[NoteRow]:
+    """Return the newest of these notes, of one local day or project; internal memories are never among them."""
+    kept = numbers - view.notes("facet", "is:internal")
+    if project:
+        kept &= view.notes("facet", f"project:{project}".lower())
+    made = []
+    for number in rows.in_order(view, kept)[::-1]:
+        row = rows.row(view, number)
+        if day and wording.day(row.created) != day:
+            if wording.day(row.created) < day:
+                break
+            continue
+        made.append(row)
+        if len(made) == most:
+            break
+    return made
+
+
+def by_day(found: Sequence[SessionRow]) -> dict[str, list[SessionRow]]:
+    """Sort sessions by the day on which they began, as they come."""
+    days: dict[str, list[SessionRow]] = {}
+    for row in found:
+        days.setdefault(row.day, []).append(row)
+    return days
+
+
+def names(view: View, key: str) -> list[str]:
+    """Return the values of a facet, in order."""
+    return sorted(term[len(key) + 1 :] for term in view.starting_with("facet", f"{key}:") if len(term) > len(key) + 1)

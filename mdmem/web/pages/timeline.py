@@ -1,0 +1,107 @@
+"""Timeline: sessions by day under a calendar of the year, and projects at a glance."""
+
+from __future__ import annotations
+
+import time
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.views import sessions, wording
+from mdmem.web.pages import shared
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.views.sessions import SessionRow
+    from mdmem.web.site import PageRequest
+
+SIZE = 40
+"""Sessions on a page."""
+FLAGS = ("failed", "edits", "private")
+_WEEKS = 53
+
+
+class Day(NamedTuple):
+    """A square of the calendar. column, row: where it stands. level: 0 to 4, how busy it was."""
+
+    day: str
+    notes: int
+    level: int
+    column: int
+    row: int
+
+
+class Calendar(NamedTuple):
+    """A year of days. months: what stands above which column. busy: how many days have notes."""
+
+    days: list[Day]
+    months: list[tuple[int, str]]
+    total: int
+    busy: int
+
+
+def timeline(request: PageRequest) -> Response:
+    """Show the sessions that fit the filters, the last one first."""
+    chosen = {key: request.query.get(key, "") for key in ("project", "agent", "on", *FLAGS)}
+    table = sessions.table(request.view)
+    found = [row for row in table if fits(row, chosen)]
+    part = shared.part(len(found), request.number("page"), SIZE)
+    return request.page(
+        "timeline",
+        chosen=chosen,
+        days=shared.by_day(found[part.start : part.end]),
+        part_of=part,
+        calendar=calendar(sessions.by_day(request.view, chosen["project"])),
+        projects=sorted({row.project for row in table if row.project}),
+        agents=sorted({row.agent for row in table if row.agent}),
+        narrowed=any(chosen.values()),
+    )
+
+
+def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
+    """Whether a session fits the filters of the page."""
+    return (
+        chosen["project"] in ("", row.project)
+        and chosen["agent"] in ("", row.agent)
+        and chosen["on"] in ("", row.day)
+        and all(not chosen[flag] or getattr(row, flag) for flag in FLAGS)
+    )
+
+
+def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
+    """Lay out the weeks up to today, or up to the last note where that is more than a year ago."""
+    last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
+    newest = max(counts, default="")
+    if newest and newest < (last - timedelta(days=364)).isoformat():
+        last = date.fromisoformat(newest)
+    first = last - timedelta(days=last.weekday(), weeks=_WEEKS - 1)
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    shown = {day.isoformat(): counts.get(day.isoformat(), 0) for day in days}
+    steps = _steps([count for count in shown.values() if count])
+    made = [
+        Day(name, count, sum(count > step for step in steps) + 1 if count else 0, number // 7, number % 7)
+        for number, (name, count) in enumerate(shown.items())
+    ]
+    months = [(number // 7, f"{day:%b}") for number, day in enumerate(days) if day.day == 1]
+    return Calendar(made, months, sum(shown.values()), sum(count > 0 for count in shown.values()))
+
+
+def _steps(counts: list[int]) -> list[int]:
+    """Return the counts above which a day looks busier: the quarters of the days, or of the busiest of a few."""
+    ordered = sorted(counts)
+    if len(ordered) < 8:
+        return [ordered[-1] * quarter // 4 for quarter in (1, 2, 3)] if ordered else []
+    return [ordered[len(ordered) * quarter // 4] for quarter in (1, 2, 3)]
+
+
+def projects(request: PageRequest) -> Response:
+    """Show every project: how much is remembered of it, and when it was last worked on."""
+    every: dict[str, list[SessionRow]] = {}
+    for row in sessions.table(request.view):
+        every.setdefault(row.project, []).append(row)
+    made = [
+        {"name": name, "sessions": len(found), "notes": sum(row.notes for row in found), "last": found[0]}
+        for name, found in every.items()
+        if name
+    ]
+    return request.page("projects", projects=made, day=wording.day)

@@ -1,0 +1,112 @@
+"""Today: what happens now, by session, the newest first; what waits, what was lost, what was given back."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.capture import losses, retry_queue
+from mdmem.vault import disk, exclusions, note
+from mdmem.views import injections, rows, sessions, wording
+from mdmem.web.pages import shared
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from mdmem.config import Config
+    from mdmem.views.injections import Injection
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow
+    from mdmem.web.site import PageRequest
+
+SHOWN_NOTES = 8
+"""So many of the newest notes are shown of each session; its page has all."""
+
+SHOWN_SESSIONS = 20
+EARLIER_SESSIONS = 5
+
+
+class Card(NamedTuple):
+    """A session of the day. latest: its newest notes, the newest first; more: how many others there are."""
+
+    session: SessionRow
+    latest: list[NoteRow]
+    more: int
+    given: list[Injection]
+
+    @property
+    def version(self) -> str:
+        """Another one whenever the card would look different."""
+        return f"{self.session.notes}-{self.session.ended}-{sum(1 + len(one.cited) for one in self.given)}"
+
+
+def today(request: PageRequest) -> Response:
+    """Show the day: of today, or, while nothing came today, of the last day on which something did."""
+    table = sessions.table(request.view)
+    now = time.strftime("%Y-%m-%d")
+    ended = [(wording.day(row.ended), row) for row in table]
+    day = now if any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
+    found = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
+    given = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
+    read = injections.read(request.config, request.view, given)
+    cards = [_card(request, row, read) for row in found[:SHOWN_SESSIONS]]
+    before = [row for last, row in ended if last < day][:EARLIER_SESSIONS]
+    return request.page(
+        "today",
+        day=day,
+        is_today=day == now,
+        cards=cards,
+        before=before,
+        left_out=len(found) - len(cards),
+        loose=_loose(request, day),
+        alarms=alarms(request.config),
+        figures=_figures(found, read),
+        empty=not table,
+    )
+
+
+def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card:
+    view = request.view
+    found = view.notes("facet", f"session:{row.session}".lower()) - view.notes("facet", "kind:session")
+    found -= view.notes("facet", "is:internal")
+    newest = rows.in_order(view, found)[::-1]
+    latest = [rows.row(view, number) for number in newest[:SHOWN_NOTES]]
+    mine = [one for one in given if one.session == row.session]
+    return Card(row, latest, max(len(newest) - SHOWN_NOTES, 0), mine)
+
+
+def _loose(request: PageRequest, day: str) -> list[NoteRow]:
+    """Return the notes of the day that belong to no session: what people wrote."""
+    return shared.newest(request.view, _without_session(request), day=day, most=SHOWN_NOTES)
+
+
+def _without_session(request: PageRequest) -> set[int]:
+    view = request.view
+    return set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+
+
+def _figures(found: list[SessionRow], given: list[Injection]) -> dict[str, int]:
+    return {
+        "sessions": len(found),
+        "prompts": sum(row.prompts for row in found),
+        "runs": sum(row.runs for row in found),
+        "failed": sum(row.failed for row in found),
+        "edits": sum(row.edits for row in found),
+        "given": sum(len(one.ids) for one in given),
+        "cited": sum(len(one.cited) for one in given),
+    }
+
+
+def alarms(config: Config) -> list[str]:
+    """Return what a person has to know at once: events that wait or are lost, and that nothing is stored."""
+    made = []
+    waiting = len(retry_queue.waiting(config))
+    if waiting:
+        made.append(f"{wording.number(waiting, 'note')} could not be stored and will be retried: `mdmem doctor`.")
+    lost = losses.recent(config, time.time())
+    if lost:
+        last = wording.date_and_time(disk.iso_time(lost[-1]["time"]))
+        made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
+    if exclusions.pause_of(config) is not None:
+        made.append("Storing is paused: `mdmem resume` stores again.")
+    return made

@@ -1,0 +1,52 @@
+"""`mdmem web`: a port on loopback, a link that opens one browser, the pages until the process is told to end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.search import engine
+from mdmem.server import port as ports
+from mdmem.web import gate
+from mdmem.web.app import application
+from mdmem.web.browsers import Browsers
+from mdmem.web.live import Live
+from mdmem.web.site import Site
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from mdmem.config import Config
+
+HOST = "127.0.0.1"
+_NEXT_TO = 1
+"""The pages of a vault have the port beside the one on which its tools are served."""
+
+
+def listen(config: Config, port: int | None) -> socket.socket:
+    """Open a port on loopback: the named one and no other, else the vault's own or any that is free.
+
+    Raises:
+        UsageError: when the named port is taken.
+    """
+    return ports.listen(HOST, port or ports.default_port(config.vault) + _NEXT_TO, exact=port is not None)
+
+
+def run(config: Config, opened: socket.socket, tell: Callable[[str], None], *, demo: bool = False) -> None:
+    """Serve the pages until the process is told to end. tell: is called once, with the link that opens a browser.
+
+    Raises:
+        VaultError: when there is no vault.
+    """
+    engine.bring_up_to_date(config)
+    port = int(opened.getsockname()[1])
+    live = Live(config)
+    site = Site(config, live, Browsers(), {}, demo)
+    app = application(site, ports.own_hosts(HOST, port), port)
+    live.view()
+    live.start()
+    tell(f"http://{HOST}:{port}{gate.ENTER}?key={site.browsers.new_key()}")
+    try:
+        ports.run(app, opened)
+    finally:
+        live.stop()

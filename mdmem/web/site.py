@@ -1,0 +1,123 @@
+"""One request as a page sees it, and the page that answers it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from mdmem import __version__
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.search import index
+from mdmem.vault import disk, note
+from mdmem.views import rows
+from mdmem.web import address, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.web.browsers import Browser, Browsers
+    from mdmem.web.live import Live
+
+MAX_FIELDS = 200
+
+
+class Site(NamedTuple):
+    """What all requests share. memo: what is kept between requests. demo: whether the vault is a throwaway one."""
+
+    config: Config
+    live: Live
+    browsers: Browsers
+    memo: dict[str, Any]
+    demo: bool = False
+
+
+class OpenNote(NamedTuple):
+    """A note as its file is now. number: its place in the index, None when it is not in there."""
+
+    path: str
+    data: bytes
+    parsed: note.Parsed
+    number: int | None
+
+    @property
+    def id(self) -> str:
+        """Its id, or its path when it has none."""
+        return str(self.parsed.meta.get("id") or self.path)
+
+    @property
+    def title(self) -> str:
+        """Its title, or its file's name."""
+        return str(self.parsed.meta.get("title") or self.path.rpartition("/")[2].rpartition(".")[0])
+
+
+class PageRequest:
+    """One request of a browser that was let in. form: the fields of a POST, each with its first value."""
+
+    def __init__(self, site: Site, request: Request, body: bytes = b"") -> None:
+        self.site = site
+        self.config = site.config
+        self.browser: Browser = request.scope["mdmem.browser"]
+        self.path: str = request.url.path
+        self.query: Mapping[str, str] = request.query_params
+        self.parts: Mapping[str, str] = request.path_params
+        self.theme = "dark" if request.cookies.get("mdmem-theme") == "dark" else request.cookies.get("mdmem-theme", "")
+        try:
+            sent = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        except ValueError as error:
+            raise UsageError("The form has too many fields.") from error
+        self.form = {name: values[0] for name, values in sent.items()}
+
+    @cached_property
+    def view(self) -> View:
+        """The index as it is now."""
+        return self.site.live.view()
+
+    def number(self, name: str, default: int = 1) -> int:
+        """Return a number of the query, at least 1; the default when it is none."""
+        text = self.query.get(name, "")
+        return min(max(int(text), 1), 1_000_000) if text.isascii() and text.isdigit() else default
+
+    def note(self, reference: str) -> OpenNote:
+        """Open the note with this id or path.
+
+        Raises:
+            NotFoundError: when there is none, more than one, or it is an internal memory.
+        """
+        path = index.resolve(self.config, reference)
+        data = disk.read_path(self.config.vault, path)
+        parsed = note.parse(data or b"")
+        if data is None or note.is_internal(path, parsed.meta.get("kind", "")):
+            raise NotFoundError(f"No note has the id or path {reference!r:.80}.")
+        return OpenNote(path, data, parsed, self.view.find(path))
+
+    def row(self, name: str) -> rows.NoteRow | None:
+        """Return what the index knows of the note with this very id; None when there is none."""
+        found = self.view.notes("facet", f"id:{name.lower()}") - self.view.notes("facet", "is:internal")
+        return rows.row(self.view, min(found)) if found else None
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+        """Answer with a template; a request for a part gets the template's part without the frame around it."""
+        part = "part" in self.query
+        html = looks.template(f"{template}.html").render(
+            visit=self,
+            site=self.site,
+            part=part,
+            version=__version__,
+            vault_name=Path(self.config.vault).name,
+            messages=[] if part else self.browser.take_messages(),
+            live_number=self.site.live.last.number,
+            **values,
+        )
+        return HTMLResponse(html, status)
+
+    def back(self, to: str) -> Response:
+        """Send the browser to a page of ours, after something was done."""
+        return RedirectResponse(address.local(to), 303)

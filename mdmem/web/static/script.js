@@ -1,0 +1,211 @@
+// What pages do beyond links and forms: live updates, search as it is typed, keys, folds. All of it works without.
+"use strict";
+
+const one = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// -- parts of pages: keyed elements are replaced when their version is another ----------------------
+
+async function part(address) {
+  const url = new URL(address, location.href);
+  url.searchParams.set("part", "1");
+  const answer = await fetch(url, { credentials: "same-origin", headers: { accept: "text/html" } });
+  if (answer.status === 401) throw new Error("this browser is not let in any more");
+  return new DOMParser().parseFromString(await answer.text(), "text/html").body;
+}
+
+function patch(box, fresh) {
+  const known = new Map(all(":scope > [data-key]", box).map((child) => [child.dataset.key, child]));
+  let before = null;
+  let changed = 0;
+  for (const child of all(":scope > *", fresh)) {
+    const old = known.get(child.dataset.key);
+    known.delete(child.dataset.key);
+    let shown = old;
+    if (!old || old.dataset.version !== child.dataset.version) {
+      shown = document.adoptNode(child);
+      if (old) keepFolds(old, shown);
+      if (old && old.contains(document.activeElement)) {
+        keepFocus(old, shown);
+      } else if (old) {
+        old.replaceWith(shown);
+      }
+      shown.classList.add("fresh");
+      changed += 1;
+    }
+    const next = before ? before.nextElementSibling : box.firstElementChild;
+    if (next !== shown) box.insertBefore(shown, next);
+    before = shown;
+  }
+  for (const gone of known.values()) gone.remove();
+  return changed;
+}
+
+function keepFolds(old, shown) {
+  const fresh = all("details", shown);
+  all("details", old).forEach((fold, place) => {
+    if (fresh[place]) fresh[place].open = fold.open;
+  });
+}
+
+function keepFocus(old, shown) {
+  const href = document.activeElement.getAttribute("href");
+  old.replaceWith(shown);
+  const same = href && all("a", shown).find((link) => link.getAttribute("href") === href);
+  if (same) same.focus();
+}
+
+// -- live -------------------------------------------------------------------------------------------
+
+function live(box) {
+  const heard = one("#heard");
+  let busy = false;
+  let again = false;
+  const update = async () => {
+    if (busy) {
+      again = true;
+      return;
+    }
+    busy = true;
+    try {
+      patch(box, await part(location.href));
+    } catch {
+      // the next event, or the reader, asks again
+    }
+    busy = false;
+    if (again) {
+      again = false;
+      update();
+    }
+  };
+  const source = new EventSource(`/live?after=${document.body.dataset.liveNumber}`);
+  source.onmessage = (event) => {
+    const { title } = JSON.parse(event.data);
+    if (title) heard.textContent = `New: ${title}`;
+    update();
+  };
+  addEventListener("pagehide", () => source.close());
+}
+
+// -- search as it is typed --------------------------------------------------------------------------
+
+function typing(form, results) {
+  const input = one("input[name=q]", form);
+  let timer = 0;
+  let last = input.value;
+  let asked = 0;
+  const ask = async () => {
+    if (input.value === last) return;
+    last = input.value;
+    const url = new URL(form.action);
+    for (const [name, value] of new FormData(form)) if (value) url.searchParams.set(name, value);
+    const mine = ++asked;
+    try {
+      const fresh = await part(url);
+      if (mine !== asked) return;
+      results.replaceChildren(...fresh.children);
+      history.replaceState(null, "", url);
+    } catch {
+      // the button still searches
+    }
+  };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, 120);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") {
+      const first = one("a.hit", results);
+      if (first) {
+        event.preventDefault();
+        first.focus();
+      }
+    }
+  });
+  results.addEventListener("keydown", (event) => {
+    const hits = all("a.hit", results);
+    const place = hits.indexOf(document.activeElement);
+    if (place < 0) return;
+    if (event.key === "ArrowDown" && hits[place + 1]) hits[place + 1].focus();
+    else if (event.key === "ArrowUp") (hits[place - 1] || input).focus();
+    else if (event.key === "Escape") input.focus();
+    else return;
+    event.preventDefault();
+  });
+  if (!input.value) input.focus();
+}
+
+// -- keys, folds, theme, copy -----------------------------------------------------------------------
+
+function isTyping(target) {
+  return target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+const PLACES = { t: "/", l: "/timeline", r: "/review", p: "/projects", s: "/search", h: "/health" };
+let leading = 0;
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (event.key === "/") {
+    event.preventDefault();
+    const box = one("#words") || one("#quick");
+    box.focus();
+    box.select();
+  } else if (event.key === "g") {
+    leading = Date.now();
+  } else if (Date.now() - leading < 1200 && PLACES[event.key]) {
+    location.assign(PLACES[event.key]);
+  }
+});
+
+document.addEventListener(
+  "toggle",
+  async (event) => {
+    const fold = event.target;
+    if (!fold.open || !fold.dataset || !fold.dataset.body || fold.dataset.read) return;
+    fold.dataset.read = "1";
+    try {
+      const fresh = await part(fold.dataset.body);
+      for (const child of all(":scope > :not(summary)", fold)) child.remove();
+      fold.append(...fresh.children);
+    } catch {
+      delete fold.dataset.read;
+    }
+  },
+  true,
+);
+
+addEventListener("click", (event) => {
+  const day = event.target.closest("rect[data-day]");
+  if (day) location.assign(`/timeline?on=${encodeURIComponent(day.dataset.day)}`);
+  const copy = event.target.closest("[data-copy]");
+  if (copy) {
+    navigator.clipboard.writeText(one(`#${copy.dataset.copy}`).textContent).then(() => {
+      copy.textContent = "Copied";
+    });
+  }
+});
+
+function theme(button) {
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const label = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+  };
+  button.hidden = false;
+  label();
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    document.cookie = `mdmem-theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+    label();
+  });
+}
+
+addEventListener("DOMContentLoaded", () => {
+  const box = one("#live");
+  if (box) live(box);
+  const form = one("#ask");
+  if (form) typing(form, one("#results"));
+  theme(one("#theme"));
+  for (const button of all("[data-copy]")) button.hidden = false;
+});

@@ -1,0 +1,165 @@
+"""What a page may change: pin, tag, a note's text, forget and undo, review. Each is what the command line does."""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING
+
+from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.history import forget, review, rewrite, undo
+from mdmem.history.git import repository
+from mdmem.vault import user_notes
+from mdmem.views import pages, wording
+from mdmem.web import address
+from mdmem.web.browsers import Message
+from mdmem.web.pages import health, notes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
+
+    from mdmem.history.rewrite import Applied
+    from mdmem.web.site import OpenNote, PageRequest
+
+
+class ForgedError(MdmemError):
+    """A form that no page of ours made for this browser."""
+
+
+def do(request: PageRequest) -> Response:
+    """Do what a form asks for, and lead back to where it was.
+
+    Raises:
+        ForgedError: when the form does not hold this browser's token.
+        NotFoundError: when there is no such thing to do.
+        MdmemError: as the action does.
+    """
+    _check(request)
+    action = ACTIONS.get(request.parts["action"])
+    if action is None:
+        raise NotFoundError(f"There is nothing called {request.parts['action']!r:.40} to do.")
+    return action(request)
+
+
+def checked(request: PageRequest) -> Response:
+    """Run the checks of health.
+
+    Raises:
+        ForgedError: as `do`.
+    """
+    _check(request)
+    return health.check(request)
+
+
+def _check(request: PageRequest) -> None:
+    sent = request.form.get("csrf", "").encode("utf-8", "replace")
+    if not hmac.compare_digest(sent, request.browser.csrf.encode()):
+        raise ForgedError("This form was not made for this browser. Load the page again, and send it from there.")
+
+
+def _opened(request: PageRequest) -> OpenNote:
+    return request.note(request.form.get("note", ""))
+
+
+def _done(request: PageRequest, text: str, to: str, undo_commit: str = "", *, bad: bool = False) -> Response:
+    request.browser.messages.append(Message(text, undo_commit, bad))
+    return request.back(request.form.get("back") or to)
+
+
+def _pin(request: PageRequest) -> Response:
+    opened = _opened(request)
+    wanted = request.form.get("pinned") == "yes"
+    user_notes.set_keys(request.config, opened.path, {"pinned": True if wanted else None})
+    return _done(request, "Pinned." if wanted else "Unpinned.", address.note(opened.id, opened.path))
+
+
+def _tag(request: PageRequest) -> Response:
+    opened = _opened(request)
+    words = request.form.get("tags", "").split()
+    change = user_notes.remove_tags if request.form.get("remove") else user_notes.add_tags
+    change(request.config, opened.path, words)
+    done = f"{'Removed' if request.form.get('remove') else 'Added'} {wording.number(len(words), 'tag')}."
+    return _done(request, done, address.note(opened.id, opened.path))
+
+
+def _edit(request: PageRequest) -> Response:
+    """Change a note's text, unless the file is no longer what the form was made from."""
+    opened = _opened(request)
+    text = request.form.get("text", "").replace("\r\n", "\n")
+    seen = request.form.get("digest", "")
+    if notes.digest(opened.data) != seen:
+        return notes.edit_form(request, opened, text, conflict=True)
+    try:
+        user_notes.change_body(request.config, opened.path, text, seen=opened.data)
+    except user_notes.ChangedError:
+        return notes.edit_form(request, _opened(request), text, conflict=True)
+    return _done(request, "Saved.", address.note(opened.id, opened.path))
+
+
+def _forget(request: PageRequest) -> Response:
+    opened = _opened(request)
+    config = request.config
+    repository.open_vault(config.vault)  # without a history nothing could be brought back
+    done = forget.apply(config, forget.plan(config, [opened.path]), pages.updater(config))
+    if not done.changed:
+        return _done(request, f"{opened.path} was changed meanwhile and is left alone.", "/", bad=True)
+    return _done(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
+
+
+def _commit(done: Applied) -> str:
+    return done.result.commits[-1].oid if done.result.commits else ""
+
+
+def _undo(request: PageRequest) -> Response:
+    commit = request.form.get("commit", "")
+    if len(commit) not in (40, 64) or not commit.isalnum():
+        raise UsageError("There is nothing to undo: the form names no commit.")
+    planned = undo.plan(request.config, commit)
+    done = undo.apply(request.config, planned, pages.updater(request.config))
+    count = wording.number(len(done.changed), "file")
+    return _done(request, f"Undone: {count} as before.", "/", bad=not done.changed)
+
+
+# -- review ----------------------------------------------------------------------------------------
+
+_DECISIONS: dict[str, dict[str, bool]] = {"keep": {}, "pin": {"pinned": True}}
+
+
+def _review(request: PageRequest) -> Response:
+    """Decide about a note of the queue: keep, pin or drop it."""
+    opened = _opened(request)
+    decision = request.form.get("decision", "")
+    item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, opened.data)
+    if decision == "drop":
+        repository.open_vault(request.config.vault)
+        step = review.delete(item)
+    elif decision in _DECISIONS:
+        step = review.decide(request.config, item, now=None, **_DECISIONS[decision])
+    else:
+        raise UsageError(f"{decision!r:.40} is no decision.")
+    done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", pages.updater(request.config))
+    words = {"keep": "Kept", "pin": "Kept and pinned", "drop": "Dropped"}[decision]
+    return _done(request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else "")
+
+
+def _reviewed(request: PageRequest) -> Response:
+    """Take all that was shown as seen: the queue begins anew at the commit that the page knew."""
+    seen = review.Review("", request.form.get("head", ""), [])
+    repo = repository.open_vault(request.config.vault)
+    if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
+        raise UsageError("The page is too old: load it again.")
+    review.finish(request.config, seen, [], "Review\n")
+    return _done(request, "All of it is taken as seen.", "/review")
+
+
+ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
+    "pin": _pin,
+    "tag": _tag,
+    "edit": _edit,
+    "forget": _forget,
+    "undo": _undo,
+    "review": _review,
+    "reviewed": _reviewed,
+}
+"""What a form's address names -> what is done."""

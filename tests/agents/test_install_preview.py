@@ -1,0 +1,107 @@
+"""`mdmem install`: a dry run shows every change and makes none, and the MCP server needs its packages."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem.agents import MODULES
+from mdmem.agents.install import extra, known, mcp_registration, registration
+from mdmem.errors import ConfigError
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("agent", MODULES)
+def test_a_dry_run_shows_the_diff_of_every_file_and_changes_nothing(ask: Run, home: Path, agent: str) -> None:
+    done = ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--dry-run", "--yes")
+    paths = [row.path for row in registration.survey() if row.agent == agent and row.scope == "user"]
+    if agent in known.CLIENTS:
+        paths.append(mcp_registration.status(agent).path)
+    assert done.returncode == 0
+    assert all(f"+++ {path}\n" in done.stdout for path in paths)
+    assert not [path for path in paths if Path(path).exists()]
+
+
+def test_the_diff_shows_only_what_changes(ask: Run, home: Path) -> None:
+    file = home / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "theme": "dark"\n}\n', encoding="utf-8")
+    shown = ask("install", "gemini", "--dry-run").stdout
+    assert f"--- {file}\n" in shown and '   "theme": "dark"' not in shown.replace('+  "theme"', "")
+    assert json.loads(file.read_text("utf-8")) == {"theme": "dark"}
+
+
+@pytest.mark.parametrize("client", ["opencode", "copilot"])
+def test_a_server_is_put_in_and_taken_out_without_a_trace(home: Path, client: str) -> None:
+    change = mcp_registration.register(client)
+    file = Path(change.path)
+    assert mcp_registration.status(client).state == "registered"
+    assert mcp_registration.register(client).action == "unchanged"
+    server = json.loads(file.read_text("utf-8"))["mcp" if client == "opencode" else "mcpServers"]["mdmem"]
+    assert server["type"] == "local" and "mdmem" in str(server["command"]) + str(server.get("args"))
+    assert mcp_registration.unregister(client).action == "deleted" and not file.exists()
+
+
+def test_others_servers_of_opencode_stay(home: Path) -> None:
+    file = Path(mcp_registration.status("opencode").path)
+    file.parent.mkdir(parents=True)
+    before = '{\n  "mcp": {\n    "other": {"type": "remote", "url": "https://x"}\n  }\n}\n'
+    file.write_text(before, encoding="utf-8")
+    mcp_registration.register("opencode")
+    assert set(json.loads(file.read_text("utf-8"))["mcp"]) == {"other", "mdmem"}
+    mcp_registration.unregister("opencode")
+    assert file.read_text("utf-8") == before
+
+
+def test_without_its_packages_the_server_is_not_registered(
+    ask: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else known(name))
+    with pytest.raises(ConfigError, match=r"Run: .*\[mcp\]"):
+        extra.require_mcp()
+    done = ask("install", "claude-code", "--mcp", "--yes")
+    assert done.returncode == ConfigError.exit_code and "[mcp]" in done.stderr
+    assert not (home / ".claude" / "settings.json").exists() and not (home / ".claude.json").exists()
+
+
+def test_the_command_fits_how_mdmem_came_here() -> None:
+    assert extra.install_command("/home/dev/.local/share/pipx/venvs/mdmem").startswith("pipx install --force ")
+    assert extra.install_command("/home/dev/.local/share/uv/tools/mdmem").startswith("uv tool install --force ")
+    assert "/home/dev/v/bin/python" in extra.install_command("/home/dev/v", "/home/dev/v/bin/python")
+
+
+def test_what_codex_noted_of_reviewed_hooks_goes_with_them(ask: Run, home: Path) -> None:
+    file, hooks = home / ".codex" / "config.toml", home / ".codex" / "hooks.json"
+    file.parent.mkdir()
+    ask("install", "codex", "--yes")
+    before = 'model = "m"\n'
+    other = '[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+    own = f'[hooks.state."{hooks}:session_start:0:0"]\ntrusted_hash = "sha256:2"\n'
+    file.write_text(f"{before}\n{own}\n{other}", encoding="utf-8")
+    ask("uninstall", "codex")
+    assert file.read_text("utf-8") == f"{before}\n{other}"
+
+
+def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> None:
+    ask("install", "codex", "--yes")
+    assert "never reviewed in Codex" in ask("status").stdout
+    findings = json.loads(ask("doctor", "--only", "agents", "--json").stdout)
+    (found,) = [one for one in findings if "reviewed" in one["text"]]
+    assert found["severity"] == "warning" and "/hooks" in found["todo"]
+
+    hooks = home / ".codex" / "hooks.json"
+    lists = json.loads(hooks.read_text("utf-8"))["hooks"]
+    keys = [f"{hooks}:{event}:0:{at}" for event, groups in lists.items() for at in range(len(groups[0]["hooks"]))]
+    tables = [f'[hooks.state."{key}"]\ntrusted_hash = "sha256:2"\n' for key in keys]
+    (home / ".codex" / "config.toml").write_text("".join(tables[1:]), encoding="utf-8")
+    assert f"1 of mdmem's {len(keys)} hooks were never reviewed" in ask("status").stdout
+
+    (home / ".codex" / "config.toml").write_text("".join(tables), encoding="utf-8")
+    assert "reviewed" not in ask("status").stdout + ask("doctor", "--only", "agents").stdout

@@ -1,0 +1,80 @@
+"""`mdmem install --also`: further settings go in on request, and exactly they go out again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem.agents.install import offers, registration
+from mdmem.errors import ConfigError
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+BEFORE = (
+    "{}\n",
+    '{\n  "model": "opus"\n}\n',
+    '{"permissions":{"allow":["Bash(ls:*)"],"deny":[]},"autoMemoryEnabled":true}',
+    '{\n\t"permissions": {\n\t\t"allow": []\n\t},\n\t"tools": {"allowed": ["run_shell_command(mdmem show)"]}\n}\n',
+    '{\n  "autoMemoryEnabled": false,\n  "permissions": {}\n}\n',
+)
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize(("agent", "folder"), [("claude-code", ".claude"), ("gemini", ".gemini")])
+def test_what_is_put_in_is_taken_out_to_the_byte(ask: Run, home: Path, agent: str, folder: str, before: str) -> None:
+    file = home / folder / "settings.json"
+    file.parent.mkdir()
+    file.write_text(before, encoding="utf-8")
+    for _ in range(2):
+        ask("install", agent, "--yes", "--also", "reading", "--also", "one-memory")
+    data = json.loads(file.read_text("utf-8"))
+    if agent == "claude-code":
+        assert data["autoMemoryEnabled"] is False
+        assert data["permissions"]["allow"].count("Bash(mdmem search:*)") == 1
+    else:
+        assert data["tools"]["allowed"].count("run_shell_command(mdmem show)") == 1
+    ask("uninstall", agent)
+    assert file.read_text("utf-8") == before
+    assert [path.name for path in file.parent.iterdir()] == ["settings.json"]
+
+
+def test_nothing_is_put_in_that_was_not_asked_for(ask: Run, home: Path) -> None:
+    ask("install", "claude-code", "--yes")
+    data = json.loads((home / ".claude" / "settings.json").read_text("utf-8"))
+    assert set(data) == {"hooks"}
+
+
+def test_a_dry_run_shows_the_settings_and_changes_nothing(ask: Run, home: Path) -> None:
+    shown = ask("install", "claude-code", "--also", "one-memory", "--dry-run", "--yes").stdout
+    assert '+  "autoMemoryEnabled": false' in shown
+    assert not (home / ".claude").exists()
+
+
+def test_what_somebody_changed_since_stays(home: Path) -> None:
+    reading, memory = offers.OFFERS["claude-code"]
+    file = Path(registration.status("claude-code").path)
+    offers.accept("claude-code", reading)
+    offers.accept("claude-code", memory)
+    data = json.loads(file.read_text("utf-8"))
+    data["autoMemoryEnabled"] = True
+    data["permissions"]["allow"] = ["Bash(make:*)", *data["permissions"]["allow"]]
+    file.write_text(json.dumps(data), encoding="utf-8")
+    offers.withdraw("claude-code")
+    assert json.loads(file.read_text("utf-8")) == {
+        "permissions": {"allow": ["Bash(make:*)"]},
+        "autoMemoryEnabled": True,
+    }
+
+
+@pytest.mark.parametrize("text", ['{"permissions": {"allow": "all"}}', '{"permissions": []}', "{nonsense"])
+def test_settings_of_another_shape_are_refused_and_left_alone(home: Path, text: str) -> None:
+    file = Path(registration.status("claude-code").path)
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="not changed"):
+        offers.accept("claude-code", offers.OFFERS["claude-code"][0])
+    assert file.read_text("utf-8") == text
+    assert [path.name for path in file.parent.iterdir()] == ["settings.json"]

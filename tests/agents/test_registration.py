@@ -1,0 +1,570 @@
+"""Registration: mdmem's entries come and go, and nothing else in anybody's settings moves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mdmem import agents, system
+from mdmem.agents.install import command_line, detect, entries, json_text, registration
+from mdmem.errors import ConfigError, UsageError
+
+JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
+HAND_WRITTEN = """\
+{
+    "model": "opus",
+    "permissions": { "allow": ["Bash(git status:*)", "Read"], "deny": [] },
+    "limits": [1.0, 1e5, 12345678901234567890],
+    "name": "Zo\\u00eb \\/ Zoë",
+    "hooks": {
+        "Stop": [ { "hooks": [ { "type": "command", "command": "say done" } ] } ],
+        "PostToolUse": [
+            {
+                "matcher": "Edit|Write",
+                "hooks": [
+                    {"type": "command", "command": "prettier --write", "timeout": 30}
+                ]
+            }
+        ]
+    },
+    "unknown": {"kept": null}
+}
+"""
+
+
+def settings(home: Path, agent: str = "claude-code") -> Path:
+    path = Path(registration.known(agent).settings_file("user", "", os.environ))
+    assert path.is_relative_to(home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def hooks(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))["hooks"]
+
+
+# --- Claude Code ---------------------------------------------------------------------------------
+
+
+def test_claude_code_gets_capture_on_every_event_injection_on_four_and_commits_in_the_background(home: Path) -> None:
+    change = registration.register("claude-code")
+
+    lists = hooks(settings(home))
+    assert (change.action, change.path, change.backup) == ("created", str(settings(home)), "")
+    assert set(lists) == {
+        "SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PostToolUse", "PostToolUseFailure",
+        "Stop", "StopFailure", "SubagentStop", "SessionEnd", "PreToolUse",
+    }  # fmt: skip
+    assert [group.get("matcher") for group in lists["PostToolUse"]] == ["*"]
+    lines = {event: [handler["command"] for handler in groups[0]["hooks"]] for event, groups in lists.items()}
+    assert all("mdmem.capture.hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
+    assert [event for event, line in lines.items() if any("mdmem.inject.process" in one for one in line)] == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUseFailure",
+        "PreToolUse",
+    ]
+    assert [event for event, line in lines.items() if "mdmem.cli" in line[-1]] == [
+        "SessionStart",
+        "Stop",
+        "SessionEnd",
+    ]
+    for groups in lists.values():
+        for handler in groups[0]["hooks"]:
+            assert handler["type"] == "command"
+            assert 0 < handler["timeout"] <= 60
+            assert handler.get("async", False) == ("mdmem.cli" in handler["command"])
+
+
+def test_nothing_else_in_a_hand_written_file_moves(home: Path) -> None:
+    path = settings(home)
+    path.write_text(HAND_WRITTEN, "utf-8")
+
+    change = registration.register("claude-code")
+
+    text = path.read_text("utf-8")
+    assert change.action == "updated"
+    assert all(line in text for line in HAND_WRITTEN.splitlines()[:5])
+    assert text.endswith('\n    "unknown": {"kept": null}\n}\n')
+    assert hooks(path)["PostToolUse"][0]["hooks"][0]["command"] == "prettier --write"
+    assert registration.unregister("claude-code").action == "removed"
+    assert path.read_text("utf-8") == HAND_WRITTEN
+
+
+def test_twice_changes_nothing_not_even_the_time_of_the_file(home: Path) -> None:
+    settings(home).write_text(HAND_WRITTEN, "utf-8")
+    registration.register("claude-code")
+    before = settings(home).stat()
+
+    change = registration.register("claude-code")
+
+    assert change.action == "unchanged"
+    assert settings(home).stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_the_first_change_leaves_a_copy_and_later_ones_do_not_touch_it(home: Path) -> None:
+    path = settings(home)
+    path.write_text(HAND_WRITTEN, "utf-8")
+    backup = registration.register("claude-code").backup
+    path.write_text(path.read_text("utf-8").replace("opus", "sonnet"), "utf-8")
+
+    registration.register("claude-code", vault="/elsewhere")
+
+    assert backup == f"{path}.mdmem-backup"
+    assert Path(backup).read_text("utf-8") == HAND_WRITTEN
+
+
+def test_a_copy_that_has_mdmem_in_it_is_never_put_back(home: Path) -> None:
+    path = settings(home)
+    registration.register("claude-code", vault="/old")
+    path.write_text(path.read_text("utf-8").replace("{", '{"model": "opus",', 1), "utf-8")
+    registration.register("claude-code", vault="/new")
+    assert Path(f"{path}.mdmem-backup").exists()
+
+    registration.unregister("claude-code")
+
+    assert json.loads(path.read_text("utf-8")) == {"model": "opus"}
+
+
+def test_a_file_that_is_mdmems_alone_needs_no_copy(home: Path) -> None:
+    registration.register("claude-code", vault="/old")
+
+    assert registration.register("claude-code", vault="/new").backup == ""
+    assert registration.unregister("claude-code").action == "deleted"
+    assert not list(settings(home).parent.iterdir())
+
+
+def test_taking_out_after_other_changes_keeps_those(home: Path) -> None:
+    path = settings(home)
+    path.write_text(HAND_WRITTEN, "utf-8")
+    registration.register("claude-code")
+    path.write_text(path.read_text("utf-8").replace("opus", "sonnet"), "utf-8")
+
+    registration.unregister("claude-code")
+
+    assert path.read_text("utf-8") == HAND_WRITTEN.replace("opus", "sonnet")
+
+
+def test_an_older_entry_is_replaced_where_it_stands(home: Path) -> None:
+    path = settings(home)
+    path.write_text(HAND_WRITTEN, "utf-8")
+    registration.register("claude-code")
+    path.write_text(path.read_text("utf-8").replace(sys.executable, "/old/python"), "utf-8")
+    before = hooks(path)
+    assert registration.status("claude-code").state == "outdated"
+
+    change = registration.register("claude-code")
+
+    after = hooks(path)
+    assert change.action == "updated"
+    assert "/old/python" not in path.read_text("utf-8")
+    assert list(after) == list(before)
+    assert [len(groups) for groups in after.values()] == [len(groups) for groups in before.values()]
+    assert registration.status("claude-code").state == "registered"
+
+
+def test_an_entry_that_somebody_put_among_others_or_twice_is_found(home: Path) -> None:
+    own = {"type": "command", "command": "python -c 'from mdmem.capture.hook import main'"}
+    other = {"type": "command", "command": "say done"}
+    data = {"hooks": {"Stop": [{"hooks": [own, other, own]}, {"hooks": [own]}, {"hooks": [own]}], "Setup": [
+        {"hooks": [own]}]}}  # fmt: skip
+    settings(home).write_text(json.dumps(data, indent=2), "utf-8")
+
+    registration.register("claude-code")
+
+    lists = hooks(settings(home))
+    assert lists["Stop"][0]["hooks"] == [other]
+    assert len(lists["Stop"]) == 2
+    assert "Setup" not in lists
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        '{"a": 1} // mine',
+        '/* mine */ {"a": 1}',
+        '{"a": 1,}',
+        '{"a": NaN}',
+        "[]",
+        "null",
+        '{"hooks": []}',
+        '{"hooks": {"Stop": {}}}',
+        "[" * 100_000,
+        '{"a": ' + "[" * 970 + "]" * 970 + "}",
+    ],
+)
+def test_what_is_no_settings_file_is_refused_and_left_alone(home: Path, text: str) -> None:
+    path = settings(home)
+    path.write_text(text, "utf-8")
+
+    for act in (registration.register, registration.unregister):
+        try:
+            act("claude-code")
+        except ConfigError as error:
+            assert str(path) in str(error)
+            assert "not changed" in str(error)
+        else:
+            assert '{"a": [' in text, "depth alone may be within reach"
+            return
+    assert path.read_text("utf-8") == text
+    assert registration.status("claude-code").state == "unreadable"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_is_no_text_is_refused(home: Path) -> None:
+    settings(home).write_bytes(b'{"a": "\xff"}')
+
+    with pytest.raises(ConfigError, match="UTF-8"):
+        registration.register("claude-code")
+
+
+def test_an_empty_file_counts_as_one_without_settings(home: Path) -> None:
+    settings(home).write_text("", "utf-8")
+
+    registration.register("claude-code")
+    assert registration.status("claude-code").state == "registered"
+
+    registration.unregister("claude-code")
+    assert settings(home).read_text("utf-8") == ""
+
+
+def test_a_file_that_mdmem_made_goes_again(home: Path) -> None:
+    registration.register("claude-code")
+
+    assert registration.unregister("claude-code").action == "deleted"
+    assert not list(settings(home).parent.iterdir())
+    assert registration.unregister("claude-code").action == "unchanged"
+
+
+def test_a_symlink_that_led_nowhere_does_so_again(home: Path, tmp_path: Path) -> None:
+    settings(home).symlink_to(tmp_path / "missing.json")
+    registration.register("claude-code")
+    assert registration.unregister("claude-code").action == "deleted"
+    assert settings(home).is_symlink()
+    assert not (tmp_path / "missing.json").exists()
+
+
+def test_a_symlink_stays_one_and_mode_mark_and_line_ends_stay(home: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    content = b"\xef\xbb\xbf" + HAND_WRITTEN.replace("\n", "\r\n").encode()
+    real.write_bytes(content)
+    real.chmod(0o640)
+    settings(home).symlink_to(real)
+
+    registration.register("claude-code")
+
+    changed = real.read_bytes()
+    assert settings(home).is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert changed.startswith(b"\xef\xbb\xbf{\r\n")
+    assert changed.count(b"\n") == changed.count(b"\r\n")
+    registration.unregister("claude-code")
+    assert real.read_bytes() == content
+    assert settings(home).is_symlink()
+
+
+def test_a_file_that_cannot_be_written_is_reported(home: Path) -> None:
+    path = settings(home)
+    path.mkdir()
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        registration.register("claude-code")
+
+
+def test_no_other_file_is_left_behind(home: Path) -> None:
+    settings(home).write_text(HAND_WRITTEN, "utf-8")
+
+    registration.register("claude-code")
+    registration.unregister("claude-code")
+
+    assert [path.name for path in settings(home).parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "place"), [("project", ".claude/settings.json"), ("local", ".claude/settings.local.json")]
+)
+def test_a_project_has_its_own_settings(home: Path, tmp_path: Path, scope: str, place: str) -> None:
+    change = registration.register("claude-code", scope, root=str(tmp_path))
+
+    assert change.path == str(tmp_path / place)
+    assert ("this machine's Python" in change.note) == (scope == "project")
+    assert registration.status("claude-code", scope, root=str(tmp_path)).state == "registered"
+    assert registration.status("claude-code").state == "absent"
+
+
+# --- every agent ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", agents.MODULES)
+def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent: str) -> None:
+    assert registration.status(agent).state == "absent"
+
+    change = registration.register(agent, vault="/home/dev/my notes")
+
+    assert change.action == "created"
+    assert Path(change.path).is_relative_to(home)
+    assert registration.status(agent).state == "registered"
+    assert registration.status(agent).vault == "/home/dev/my notes"
+    assert registration.status(agent, vault="").state == "outdated"
+    assert registration.register(agent, vault="/home/dev/my notes").action == "unchanged"
+    assert registration.unregister(agent).action == "deleted"
+    assert registration.status(agent).state == "absent"
+
+
+@pytest.mark.parametrize("agent", agents.MODULES)
+def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
+    module = registration.known(agent)
+
+    assert {verb for _, verb, _, _ in module.HOOKS} == {"hook", "inject", "commit"}
+    assert all(timeout > 0 for _, _, _, timeout in module.HOOKS)
+
+
+def test_each_format_is_the_agents_own(home: Path) -> None:
+    for agent in JSON_AGENTS:
+        registration.register(agent)
+
+    codex = json.loads(settings(home, "codex").read_text("utf-8"))
+    assert set(codex) == {"hooks"}, "Codex refuses a file with other keys"
+    assert [handler["timeout"] for handler in codex["hooks"]["SessionEnd"][0]["hooks"]] == [3, 3]
+    assert not any("async" in handler for groups in codex["hooks"].values() for handler in groups[0]["hooks"])
+    gemini = hooks(settings(home, "gemini"))
+    assert gemini["BeforeAgent"][0]["hooks"][0]["timeout"] == 10_000
+    assert gemini["BeforeAgent"][0]["hooks"][1]["name"] == "mdmem-inject"
+    cursor = json.loads(settings(home, "cursor").read_text("utf-8"))
+    assert cursor["version"] == 1
+    assert set(cursor["hooks"]["sessionStart"][0]) == {"command", "timeout"}
+    copilot = json.loads(settings(home, "copilot").read_text("utf-8"))
+    assert copilot["version"] == 1
+    assert set(copilot["hooks"]["PostToolUse"][0]) == {"type", "bash", "timeoutSec"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "variable", "place"),
+    [
+        ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("codex", "CODEX_HOME", "hooks.json"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("copilot", "COPILOT_HOME", "hooks/mdmem.json"),
+        ("opencode", "OPENCODE_CONFIG_DIR", "plugin/mdmem.js"),
+    ],
+)
+def test_an_agent_with_a_home_of_its_own_is_found_there(agent: str, variable: str, place: str, tmp_path: Path) -> None:
+    change = registration.register(agent, env={variable: str(tmp_path)})
+
+    assert change.path == str(tmp_path / place)
+    assert [found.folder for found in detect.detect({variable: str(tmp_path)}) if found.agent == agent] == [
+        str(tmp_path / ".gemini" if agent == "gemini" else tmp_path)
+    ]
+
+
+def test_an_agent_or_scope_that_is_none_is_a_wrong_word() -> None:
+    with pytest.raises(UsageError, match="claude-code, codex"):
+        registration.register("emacs")
+    with pytest.raises(UsageError, match="Codex CLI"):
+        registration.register("codex", "local")
+
+
+def test_the_survey_names_every_agent_and_what_the_project_adds(home: Path, tmp_path: Path) -> None:
+    registration.register("codex", "project", root=str(tmp_path))
+    settings(home, "cursor").write_text("nonsense", "utf-8")
+
+    rows = registration.survey(str(tmp_path))
+
+    states = {(row.agent, row.scope): row.state for row in rows}
+    assert states.pop(("codex", "project")) == "registered"
+    assert states.pop(("cursor", "user")) == "unreadable"
+    assert set(states.values()) == {"absent"}
+    assert {agent for agent, _ in states} == set(agents.MODULES) - {"cursor"}
+
+
+def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path) -> None:
+    (home / ".codex").mkdir()
+    program = tmp_path / "gemini"
+    program.write_text("#!/bin/sh\n", "utf-8")
+    program.chmod(0o755)
+
+    found = {each.agent: each for each in detect.detect({"PATH": str(tmp_path)})}
+
+    assert set(found) == {"codex", "gemini"}
+    assert (found["codex"].folder, found["codex"].program) == (str(home / ".codex"), "")
+    assert (found["gemini"].folder, found["gemini"].program) == ("", str(program))
+
+
+# --- any settings file ---------------------------------------------------------------------------
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+HANDLERS = st.fixed_dictionaries({"type": st.just("command"), "command": NAMES})
+GROUPS = st.fixed_dictionaries({"matcher": NAMES, "hooks": st.lists(HANDLERS, max_size=2)}) | VALUES
+LISTS = st.dictionaries(st.sampled_from(["Stop", "PostToolUse", "Other"]), st.lists(GROUPS, min_size=1, max_size=3))
+DATA = st.builds(
+    lambda data, lists, place: dict([*data[:place], *([("hooks", lists)] if lists else []), *data[place:]]),
+    st.lists(st.tuples(NAMES.filter(lambda name: name != "hooks"), VALUES), max_size=4),
+    LISTS,
+    st.integers(0, 4),
+)
+
+
+@given(data=DATA, indent=st.sampled_from([None, 1, 2, 4, "\t"]), plain=st.booleans(), end=st.sampled_from(["", "\n"]))
+@example({}, 2, True, "\n")
+@example({"hooks": {"Stop": [{"hooks": []}]}}, None, True, "")
+def test_in_and_out_again_leaves_every_byte_of_any_settings_file(
+    data: dict[str, Any], indent: int | str | None, plain: bool, end: str
+) -> None:
+    text = json.dumps(data, indent=indent, ensure_ascii=plain) + end
+    module = registration.known("claude-code")
+
+    inside = entries.merged(text, "x", WANTED, module.SKELETON)
+
+    assert entries.merged(inside, "x", WANTED, module.SKELETON) == inside
+    assert entries.merged(inside, "x", {}, {}) == text
+    lists = json.loads(inside)["hooks"]
+    assert all(lists[event][-1:] == items for event, items in WANTED.items())
+    assert {key: value for key, value in json.loads(inside).items() if key != "hooks"} == {
+        key: value for key, value in data.items() if key != "hooks"
+    }
+
+
+WANTED: entries.Lists = {
+    "Stop": [{"hooks": [{"type": "command", "command": "x mdmem.capture.hook"}]}],
+    "PostToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "x mdmem.capture.hook ü"}]}],
+}
+
+
+@given(data=VALUES.filter(lambda value: isinstance(value, (dict, list)) and value), indent=st.sampled_from([None, 2]))
+def test_a_value_put_into_any_document_is_there_and_can_be_taken_out(data: Any, indent: int | None) -> None:
+    text = json.dumps(data, indent=indent)
+    key = "added" if isinstance(data, dict) else None
+
+    longer = json_text.append(text, (), {"a": [1]}, key)
+
+    where: json_text.Path = (key,) if key else (len(data),)
+    assert json.loads(longer) == ({**data, "added": {"a": [1]}} if key else [*data, {"a": [1]}])
+    assert json.loads(json_text.replace(longer, where, 7))[where[0]] == 7
+    assert json.loads(json_text.remove(longer, where)) == {k: v for k, v in data.items() if k != key} if key else data
+
+
+def test_of_two_equal_keys_the_last_one_counts() -> None:
+    text = '{"hooks": 1, "b": 2, "hooks": {"Stop": []}}'
+
+    assert json_text.append(text, ("hooks",), 1, "x") == '{"hooks": 1, "b": 2, "hooks": {"Stop": [], "x": 1}}'
+    assert json_text.remove(text, ("hooks",)) == '{"hooks": 1, "b": 2}'
+
+
+# --- command lines -------------------------------------------------------------------------------
+
+
+def run(line: str, shell: str = "sh", **more: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([shell, "-c", line], capture_output=True, timeout=60, **more)
+
+
+def test_a_command_names_this_interpreter_and_skips_what_it_does_not_need() -> None:
+    words = shlex.split(registration.command("hook", "codex", "/my notes/it's"))
+
+    assert words[words.index("exec") + 1 :][:5] == [sys.executable, "-I", "-S", "-B", "-c"]
+    assert command_line.vault_of(registration.command("hook", "codex", "/my notes/it's")) == "/my notes/it's"
+    assert command_line.vault_of(registration.command("inject", "codex")) == ""
+    assert command_line.vault_of("anything else") == ""
+
+
+@pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])
+@pytest.mark.parametrize("verb", ["hook", "inject", "commit"])
+def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
+    verb: str, shell: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "it's gone" / "python"))
+
+    done = run(registration.command(verb, "codex", str(tmp_path)), shell, input=b"{}")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        ("claude-code", "UserPromptSubmit-plain-01"),
+        ("codex", "PostToolUse-Bash-01"),
+        ("gemini", "AfterAgent-01"),
+        ("cursor", "afterAgentResponse-01"),
+        ("copilot", "PostToolUse-bash-01"),
+        ("opencode", "UserPromptSubmit-01"),
+    ],
+)
+def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, vault: Path) -> None:
+    payload = (Path(__file__).parent.parent / "payloads" / agents.MODULES[agent] / f"{name}.json").read_bytes()
+    line = registration.command("hook", agent, str(vault))
+
+    done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"]})
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (note,) = vault.glob("journal/*/*/*/00*.md")
+    assert f"\nagent: {agent}\n" in note.read_text("utf-8")
+
+
+@pytest.mark.parametrize("verb", ["hook", "inject"])
+def test_every_import_of_a_command_is_found_without_site(verb: str) -> None:
+    line = registration.command(verb, "claude-code")
+    paths = shlex.split(line)[-1].partition("; from ")[0]
+    needs = ["mdmem.config", *command_line._NEEDS[verb]]
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"{paths}; import {', '.join(needs)}"], capture_output=True, timeout=60
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_commit_goes_on_after_the_agent_has_gone_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "src" / "mdmem" / "cli"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").touch()
+    shutil.copytree(Path(system.__file__).parent, package.parent / "system")
+    os.mkfifo(tmp_path / "go")
+    (package / "__init__.py").write_text(
+        "import os, sys\n"
+        "def main():\n"
+        f"    open({str(tmp_path / 'go')!r}).read()\n"  # waits for the test
+        f"    open({str(tmp_path / 'done')!r}, 'w').write(repr((sys.argv[1:], os.getsid(0) == os.getpid())))\n",
+        "utf-8",
+    )
+    monkeypatch.setattr(command_line, "_PACKAGE", str(package.parent))
+
+    done = run(registration.command("commit", "codex", "/v"), input=b"x" * 200_000)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not (tmp_path / "done").exists()
+
+    with (tmp_path / "go").open("w"):
+        pass
+    wait_for(tmp_path / "done")
+    assert (tmp_path / "done").read_text("utf-8") == "(['--vault', '/v', 'commit', '--quiet'], True)"
+
+
+def wait_for(path: Path) -> None:
+    import time
+
+    deadline = time.monotonic() + 20
+    while not (path.exists() and path.stat().st_size):
+        assert time.monotonic() < deadline, f"{path} never came"
+        time.sleep(0.01)
+
+
+def test_what_version_0_1_registered_for_injection_still_starts_it() -> None:
+    from mdmem.inject import process
+    from mdmem.recall import inject
+
+    assert inject.main is process.main

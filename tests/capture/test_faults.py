@@ -1,0 +1,442 @@
+"""Faults: kills, floods, full disks and failing calls; after each, whole notes only, none twice, nothing left over."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+import frontmatter
+import pytest
+
+from mdmem import config
+from mdmem.capture import queued, retry_queue
+from mdmem.vault import disk as vaults
+from mdmem.vault import note
+from tests.conftest import notes, session_pages
+from tests.helpers import claude
+from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
+
+
+def written(vault: Path) -> list[str]:
+    """Check that every file of the vault is whole and private and none is left over; return what the notes say."""
+    found = notes(vault)
+    for path in vault.rglob("*"):
+        assert not vaults.is_temp(path.name), path
+        assert not path.is_file() or path.name == "mdmem.toml" or path.suffix == ".md", path
+        if path.suffix == ".md":
+            parsed = note.parse(path.read_bytes())
+            assert parsed.problem is None
+            assert parsed.meta["id"]
+            assert path.stat().st_mode & 0o777 == 0o600
+    ids = [frontmatter.loads(path.read_text("utf-8"))["id"] for path in found]
+    assert len(set(ids)) == len(ids)
+    assert all(path.name.endswith(f"-{name}.md") for path, name in zip(found, ids, strict=True))
+    return contents(found)
+
+
+def run_of(text: str) -> int:
+    """Return which run a note is of: all its lines of output are that run's."""
+    (line,) = {line for line in text.splitlines() if line.startswith("output of run")}
+    return int(line.split()[-1])
+
+
+# -- many at once ----------------------------------------------------------------------------------
+
+
+class Reader(Thread):
+    """Reads every note of a vault again and again, and keeps those that are not whole."""
+
+    def __init__(self, vault: Path) -> None:
+        super().__init__(daemon=True)
+        self.vault = vault
+        self.torn: list[Path] = []
+        self.rounds = 0
+        self.over = Flag()
+
+    def run(self) -> None:
+        while not self.over.is_set():
+            for path in self.vault.rglob("[!.]*.md"):
+                if not is_whole(path):
+                    self.torn.append(path)
+            self.rounds += 1
+
+    def stop(self) -> None:
+        self.over.set()
+        self.join()
+
+
+def is_whole(path: Path) -> bool:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return True  # a page that is just being replaced
+    parsed = note.parse(text)
+    return parsed.problem is None and "id" in parsed.meta and (path.stem == path.parent.name or text.endswith("\n"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_flood_of_hooks_for_two_sessions_leaves_one_whole_note_each(vault: Path) -> None:
+    count = 1_000 if FULL else 64
+    reader = Reader(vault)
+    reader.start()
+
+    def run(n: int) -> None:
+        event = bash(f"output of run {n}\n" * 20, f"toolu_{n}", session_id=(SESSION, OTHER)[n % 2])
+        assert send(event, {"MDMEM_NOW": str(claude.START)}).stdout == b""
+
+    with ThreadPoolExecutor(32) as pool:
+        list(pool.map(run, range(count)))
+    reader.stop()
+    queued.write_notes(config.load())
+
+    assert reader.rounds > 1
+    assert reader.torn == []
+    assert sorted(map(run_of, written(vault))) == list(range(count))
+    found = [frontmatter.loads(path.read_text("utf-8")) for path in notes(vault)]
+    for one in found:
+        assert one["session"] == (SESSION, OTHER)[run_of(one.content) % 2]
+    assert len({(one["session"], one["sequence"]) for one in found}) == count
+    assert len(session_pages(vault)) == 2
+    assert len(list(vault.glob("journal/*"))) == 1
+
+
+def test_first_hooks_of_one_session_from_several_projects_share_one_folder(vault: Path) -> None:
+    def run(n: int) -> None:
+        send(bash(f"output of run {n}", f"toolu_{n}", cwd=f"/home/dev/work/app-{n % 4}"))
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(run, range(12)))
+
+    assert len(written(vault)) == 12
+    assert len(list(vault.glob("journal/*/*/*/"))) == 1
+
+
+# -- kills -----------------------------------------------------------------------------------------
+
+
+def killed(event: dict[str, Any], seconds: float) -> bool:
+    """Run a hook and kill it after a time; return whether it was quicker."""
+    process = subprocess.Popen(claude.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(event).encode())
+    process.stdin.close()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    return process.wait() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_hooks_that_are_killed_leave_whole_notes_or_none_and_their_events_can_come_again(vault: Path) -> None:
+    rounds = 300 if FULL else 20
+    events = [bash(f"output of run {n}\n" * 50, f"toolu_{n}") for n in range(rounds)]
+    slowest = 0.06
+    acknowledged = {n for n in range(rounds) if killed(events[n], slowest * (n % 37 + 1) / 37)}
+    stored = {run_of(text) for text in map(body_of, notes(vault))}
+    assert acknowledged <= stored
+    assert len(stored) == len(notes(vault))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(send, events))
+    vaults.reap(str(vault), time.time() + 7200)
+
+    assert sorted(map(run_of, written(vault))) == list(range(rounds))
+
+
+def body_of(path: Path) -> str:
+    assert is_whole(path)
+    return contents([path])[0]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_hook_killed_at_any_system_call_that_writes_leaves_a_whole_note_or_none(vault: Path, tmp_path: Path) -> None:
+    calls = ("openat", "write", "fsync", "linkat", "unlinkat", "mkdirat", "flock")
+    most = {"openat": 90 if FULL else 0, "flock": 12 if FULL else 0}
+    n = 0
+    for call in calls:
+        for when in range(1, most.get(call, 12 if FULL else 5) + 1):
+            n += 1
+            event = bash(f"output of run {n}\n" * 9, f"toolu_{n}", session_id=f"00000000-0000-4000-8000-{n:012x}")
+            done = traced(event, tmp_path, "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={when}")
+            if done is None:
+                pytest.skip("this machine does not let strace trace")
+            parsed = [note.parse(path.read_bytes()) for path in vault.rglob("[!.]*.md")]
+            assert all(one.problem is None and one.meta["id"] for one in parsed)
+            send(event)
+            if done.returncode == 0:
+                break  # the hook makes no further call of this kind
+    vaults.reap(str(vault), time.time() + 7200)
+
+    assert sorted(map(run_of, written(vault))) == list(range(1, n + 1))
+
+
+def traced(event: dict[str, Any], folder: Path, *words: str) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a hook under strace, its calls going to `folder`/trace; None where nothing can be traced."""
+    (folder / "trace").unlink(missing_ok=True)
+    code = re.sub(r"^.* \|\| exec ", "exec ", claude.command()[2])
+    line = ["strace", "-f", "--seccomp-bpf", "-o", str(folder / "trace"), *words, "/bin/sh", "-c", code]
+    done = subprocess.run(line, input=json.dumps(event).encode(), capture_output=True)
+    return done if (folder / "trace").exists() and (folder / "trace").stat().st_size else None
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_a_note_is_synced_then_named_then_its_folder_is_synced(vault: Path, tmp_path: Path) -> None:
+    send(prompt("first"))
+    if traced(bash("output of run 1"), tmp_path, "-e", "trace=openat,write,fsync,linkat,unlinkat") is None:
+        pytest.skip("this machine does not let strace trace")
+    calls = re.findall(r"^\d+ +(\w+)\((.*)$", (tmp_path / "trace").read_text(), re.MULTILINE)
+    (linked,) = [place for place, (call, _) in enumerate(calls) if call == "linkat"]
+    folder = calls[linked][1].partition(",")[0]
+    temp = re.findall(r'"([^"]+)"', calls[linked][1])[0]
+    made = next(place for place, (call, words) in enumerate(calls) if call == "openat" and temp in words)
+    file = calls[made][1].rpartition("= ")[2]
+    order = [f"{call} {words.partition(')')[0]}" for call, words in calls[made + 1 :]]
+    synced = order.index(f"fsync {file}") + made + 1
+
+    assert made < synced < linked
+    assert calls[linked + 1][0] == "fsync"
+    assert calls[linked + 1][1].startswith(f"{folder})")
+    assert calls[linked + 2][0] == "unlinkat"
+
+
+def test_with_durability_process_nothing_is_synced(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("synced"))
+    claude.capture(prompt("first"), capture__durability="process")
+    assert written(vault) == ["first"]
+
+
+# -- disks that fail -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("room", [0, 100, 600, 2_000])
+def test_a_disk_that_takes_only_so_much_leaves_whole_notes_or_none_and_says_so(vault: Path, room: int) -> None:
+    text = "output of run 1\n" * 90 + "x" * 2_000
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    said = claude.limited(bash(text), full)
+
+    assert written(vault) == []
+    assert "it is lost" in json.loads(said)["systemMessage"]
+    send(bash(text))
+    assert [run_of(one) for one in written(vault)] == [1]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder on a disk of 128 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    line = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=777", "none", str(folder)]
+    if os.getuid() != 0 or shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_costs_no_note_and_the_user_hears_of_it_once(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = small_disk / "vault"
+    vault.mkdir()
+    monkeypatch.setenv("MDMEM_VAULT", str(vault))
+    long = "x" * 9_000
+    said = [send(bash(f"output of run {n}\n{long}", f"toolu_{n}")).stdout for n in range(16)]
+    told = [json.loads(line)["systemMessage"] for line in said if line]
+    settings = config.load()
+
+    assert len(told) == 1
+    assert "will be retried" in told[0]
+    here = written(vault)
+    assert here
+    assert sorted([*map(run_of, here), *waiting_runs(settings)]) == list(range(16))
+
+    subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
+    send(stop("done"))
+    assert not os.path.exists(retry_queue.folder(settings))
+    assert [run_of(text) for text in written(vault)[:-1]] == list(range(16)), "in the order of events"
+
+
+def waiting_runs(settings: config.Config) -> list[int]:
+    files = [Path(retry_queue.folder(settings), name) for name in retry_queue.waiting(settings)]
+    return [run_of(json.loads(path.read_text())["body"]) for path in files]
+
+
+def test_a_disk_that_became_read_only_costs_no_note(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = small_disk / "vault"
+    vault.mkdir()
+    monkeypatch.setenv("MDMEM_VAULT", str(vault))
+    send(bash("output of run 1"))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert "will be retried" in json.loads(send(bash("output of run 2", "toolu_2")).stdout)["systemMessage"]
+    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    send(bash("output of run 3", "toolu_3"))
+    assert [run_of(text) for text in written(vault)] == [1, 2, 3]
+
+
+class Failing:
+    """Stands for the module `os` and lets one call fail: the `at`-th of those that reach the file system."""
+
+    CALLS = ("open", "mkdir", "makedirs", "link", "write", "fsync", "replace", "rename", "unlink", "listdir", "lstat")
+
+    def __init__(self, at: int, code: int) -> None:
+        self.at = at
+        self.code = code
+        self.made = 0
+
+    def patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in self.CALLS:
+            monkeypatch.setattr(os, name, self._counted(getattr(os, name)))
+
+    def _counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*words: Any, **more: Any) -> Any:
+            self.made += 1
+            if self.made == self.at:
+                raise OSError(self.code, os.strerror(self.code))
+            return call(*words, **more)
+
+        return counted
+
+
+FAULTS = (errno.ENOSPC, errno.ENFILE, *((errno.EIO, errno.EROFS, errno.EDQUOT) if FULL else ()))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("code", FAULTS, ids=errno.errorcode.get)
+def test_a_call_that_fails_costs_no_note(vault: Path, code: int, home: Path) -> None:
+    """Whichever call of a first and of a second event fails: stored, or kept aside, or told; whole after the next.
+
+    Every fourth call by default, another fourth for each fault.
+    """
+    step = 1 if FULL else 4
+    at = FAULTS.index(code) * 2 % step + 1 - step
+    while True:
+        at += step
+        shutil.rmtree(home / ".local", ignore_errors=True)
+        shutil.rmtree(vault / "journal", ignore_errors=True)
+        events = [prompt("first"), bash("output of run 1")]
+        outcomes = []
+        with pytest.MonkeyPatch.context() as patch:
+            failing = Failing(at, code)
+            failing.patch(patch)
+            for event in events:
+                outcomes.append(claude.capture(event))
+        for outcome in outcomes:
+            assert outcome.stored or outcome.waits or outcome.error
+        assert not [path for path in vault.rglob("[!.]*.md") if note.parse(path.read_bytes()).problem]
+        for event, outcome in zip(events, outcomes, strict=True):
+            if outcome.error and not outcome.waits:
+                claude.capture(event)  # it was told; an agent's other registration may deliver it again
+        claude.capture(stop("done"))
+        vaults.reap(str(vault), time.time() + 7200)
+        assert sorted(text.split("\n")[0] for text in written(vault)) == sorted(["first", "done", "```sh"])
+        if failing.made < at:
+            break
+    assert at > 20
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP])
+def test_where_there_are_no_hard_links_a_note_is_whole_all_the_same(
+    vault: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: Any, **__: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "link", no_links)
+    claude.capture(prompt("first"))
+    claude.capture(prompt("first"))
+    claude.capture(bash("output of run 1"))
+    assert len(written(vault)) == 2
+
+
+# -- others in the way -----------------------------------------------------------------------------
+
+
+def test_a_folder_that_stays_locked_keeps_a_note_aside(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claude.capture(prompt("first"))
+    (folder,) = vault.glob("journal/*/*/*/")
+    monkeypatch.setattr(vaults, "WAIT_SECONDS", 0.05)
+    fd = os.open(folder, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    outcome = claude.capture(bash("output of run 1"))
+    os.close(fd)
+    assert (outcome.error, outcome.waits) == ("TimeoutError", True)
+    claude.capture(stop("done"))
+    assert claude.places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+
+
+def test_an_agent_that_never_closes_stdin_is_not_waited_for(vault: Path) -> None:
+    code = "import sys; from mdmem.capture import hook; hook.READ_SECONDS = 0.3; hook.main(['claude-code'])"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(prompt("patient")).encode())
+    process.stdin.flush()
+    assert process.wait(30) == 0
+    process.communicate()
+    assert written(vault) == ["patient"]
+
+
+def test_a_terminated_hook_leaves_a_whole_note_or_none(vault: Path) -> None:
+    process = subprocess.Popen(claude.command(), stdin=subprocess.PIPE)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(json.dumps(prompt("first")).encode())
+    send(prompt("first"))
+    assert written(vault) == ["first"]
+
+
+def test_a_linked_folder_never_leads_outside_while_it_comes_and_goes(vault: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    claude.capture(prompt("first"))
+    (folder,) = vault.glob("journal/*/*/*/")
+    away = tmp_path / "away"
+    over = Flag()
+
+    def swap() -> None:
+        while not over.is_set():
+            folder.rename(away)
+            folder.symlink_to(outside)
+            folder.unlink()
+            away.rename(folder)
+
+    swapper = Thread(target=swap)
+    swapper.start()
+    for n in range(300 if FULL else 60):
+        claude.capture(bash(f"output of run {n}", f"toolu_{n}"))
+    over.set()
+    swapper.join()
+    queued.write_notes(config.load())
+    assert list(outside.iterdir()) == []
+    runs = [run_of(text) for text in contents(notes(vault)) if "output" in text]
+    assert sorted(runs) == list(range(len(runs)))
+
+
+def test_names_differ_where_a_file_system_knows_no_case_and_composes_letters(vault: Path) -> None:
+    import unicodedata
+
+    for n, text in enumerate(["Straße", "STRASSE", "straße", "Cafe\u0301", "Caf\u00e9", "CAFÉ", "İ", "i\u0307"]):
+        claude.capture(prompt(text, n))
+    names = [unicodedata.normalize("NFC", path.name).casefold() for path in notes(vault)]
+    assert len(set(names)) == 8

@@ -1,0 +1,230 @@
+"""Whatever raises inside a hook: exit 0, and the event is in the vault, in the retry queue, or told as lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config, errors, launch
+from mdmem.capture import hook, losses, retry_queue
+from mdmem.vault import disk
+from tests.helpers import claude
+from tests.helpers.claude import bash, limited, prompt, stop
+
+PACKAGE = str(Path(launch.__file__).parent) + os.sep
+
+SAFE = {launch.last_words, hook.main, hook._write, hook.Delivery.last_words, hook.Delivery.run, hook.Delivery.__init__}
+"""What a hook is made of where it has nothing left to tell with: a few lines that import nothing."""
+
+SAFE_CODE = {function.__code__ for function in SAFE}
+
+EVENTS = {"prompt": prompt("Why does it fail?"), "tool": bash("3 passed"), "stop": stop("It is fixed.")}
+
+
+class ArbitraryError(Exception):
+    """No error that anything expects."""
+
+
+def is_ours(code: types.CodeType) -> bool:
+    return code.co_filename.startswith(PACKAGE) and code not in SAFE_CODE and code.co_name != "<module>"
+
+
+def calls(event: dict[str, Any], tmp_path: Path) -> list[str]:
+    """Return each call site of a function of mdmem in a hook: number, file and line of the function."""
+    file = tmp_path / "calls"
+
+    def watch() -> None:
+        out = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        seen = set()
+
+        def note(frame: types.FrameType, what: str, _: object) -> None:
+            back = frame.f_back
+            site = (frame.f_code, back and (back.f_code, back.f_lineno))
+            if what == "call" and is_ours(frame.f_code) and site not in seen:
+                seen.add(site)
+                os.write(out, f"{len(seen)} {frame.f_code.co_filename} {frame.f_code.co_firstlineno}\n".encode())
+
+        sys.setprofile(note)
+
+    limited(event, watch)
+    return file.read_text().splitlines()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """Make a vault with one prompt in it, and a home; each call another."""
+    numbers = iter(range(100_000))
+
+    def make() -> Path:
+        top = tmp_path / str(next(numbers))
+        vault = top / "vault"
+        vault.mkdir(parents=True)
+        (vault / "mdmem.toml").touch()
+        (top / "home").mkdir(mode=0o700)
+        monkeypatch.setenv("MDMEM_VAULT", str(vault))
+        monkeypatch.setenv("HOME", str(top / "home"))
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(top / "home"))
+        return vault
+
+    return make
+
+
+def outcome(vault: Path, said: str) -> str:
+    """Return where an event is: "vault", "queue", or "told"; "" for one that is lost in silence."""
+    message = json.loads(said).get("systemMessage", "") if said else ""
+    if list(vault.rglob("0??-0??-*.md")):
+        return "vault"
+    if list((Path(config.load(str(vault)).state_dir) / "spool").glob("*.json")):
+        return "queue"
+    return "told" if "lost" in message else ""
+
+
+def fail_at(number: int) -> Callable[[], None]:
+    """Raise at the call site of this number, once."""
+
+    def start() -> None:
+        seen = set()
+
+        def fail(frame: types.FrameType, what: str, _: object) -> None:
+            back = frame.f_back
+            site = (frame.f_code, back and (back.f_code, back.f_lineno))
+            if what == "call" and is_ours(frame.f_code) and site not in seen:
+                seen.add(site)
+                if len(seen) == number:
+                    raise ArbitraryError
+
+        sys.setprofile(fail)
+
+    return start
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_exception_at_any_call_site_loses_no_event(name: str, fresh: Callable[[], Path], tmp_path: Path) -> None:
+    fresh()
+    sites = calls(EVENTS[name], tmp_path)
+    assert len(sites) > 60
+    results = {}
+    for number in range(1, len(sites) + 1, 1 if claude.FULL else 11):
+        vault = fresh()
+        results[sites[number - 1]] = outcome(vault, limited(EVENTS[name], fail_at(number)))
+    assert [site for site, found in results.items() if not found] == []
+    told = [site for site, found in results.items() if found == "told"]
+    assert all(int(site.split()[0]) < 9 for site in told), "before the payload is read, nothing can be stored"
+
+
+def functions() -> Iterator[types.FunctionType]:
+    """Return every function and method of mdmem that is loaded."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("mdmem.")]:
+        for value in vars(module).values():
+            if isinstance(value, types.FunctionType):
+                yield value
+            elif isinstance(value, type):
+                yield from (item for item in vars(value).values() if isinstance(item, types.FunctionType))
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise ArbitraryError
+
+
+def break_for_good(place: str) -> Callable[[], None]:
+    """Let the function at this place raise whenever it is called."""
+
+    def start() -> None:
+        for function in functions():
+            code = function.__code__
+            if f"{code.co_filename} {code.co_firstlineno}" == place and not code.co_freevars:
+                function.__code__ = broken.__code__
+
+    return start
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_a_function_that_always_fails_loses_no_event_in_silence(
+    name: str, fresh: Callable[[], Path], tmp_path: Path
+) -> None:
+    fresh()
+    places = sorted({site.partition(" ")[2] for site in calls(EVENTS[name], tmp_path)})
+    results = {}
+    for place in places[:: 1 if claude.FULL else 11]:
+        vault = fresh()
+        results[place] = outcome(vault, limited(EVENTS[name], break_for_good(place)))
+    assert [place for place, found in results.items() if not found] == []
+    assert "vault" in results.values()
+
+
+# -- deadline, sync and what is told -----------------------------------------------------------------
+
+
+def hang() -> Any:
+    while True:
+        time.sleep(0.05)
+
+
+def hang_whatever_comes() -> Any:
+    while True:
+        try:
+            time.sleep(0.05)
+        except errors.DeadlineError:
+            continue
+
+
+@pytest.mark.parametrize("work", [hang, hang_whatever_comes])
+def test_a_hook_that_hangs_ends_at_its_deadline_and_says_so(fresh: Callable[[], Path], work: Callable[[], Any]) -> None:
+    fresh()
+
+    def start() -> None:
+        hook.DEADLINE_SECONDS = hook.GRACE_SECONDS = 0.2
+        hook.capture = lambda *_: work()
+
+    assert "lost" in json.loads(limited(EVENTS["prompt"], start))["systemMessage"]
+
+
+def test_a_note_whose_folder_cannot_be_synced_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
+    vault = fresh()
+    limited(EVENTS["prompt"], lambda: None)
+
+    def start() -> None:
+        real = os.fsync
+
+        def fsync(fd: int) -> None:
+            if stat.S_ISDIR(os.fstat(fd).st_mode):
+                raise OSError(errno.EIO, "cannot sync")
+            real(fd)
+
+        vars(os)["fsync"] = fsync
+
+    assert limited(EVENTS["tool"], start) == ""
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 2
+    log = Path(config.load(str(vault)).state_dir) / "log"
+    assert "may not survive a power cut" in log.read_text()
+
+
+def test_that_notes_wait_and_that_one_is_lost_are_each_told_at_its_own_first_time(fresh: Callable[[], Path]) -> None:
+    vault = fresh()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def no_vault() -> None:
+        disk._write = full
+
+    def nothing() -> None:
+        disk._write = retry_queue._write = full
+
+    said = [
+        limited(bash(f"run {number}", f"toolu_{number}"), limit)
+        for number, limit in enumerate((no_vault, no_vault, nothing, nothing))
+    ]
+    assert ["will be retried" in line for line in said] == [True, False, False, False]
+    assert ["is lost" in line for line in said] == [False, False, True, False]
+    assert len(losses.recent(config.load(str(vault)), time.time())) == 2

@@ -1,0 +1,164 @@
+"""The spool: what the vault cannot take waits, cleaned, and comes home once, in its order."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from mdmem.capture import queued, retry_queue
+from mdmem.vault import disk as vaults
+from tests.conftest import notes
+from tests.helpers.claude import OTHER, bash, capture, contents, payload, places, prompt, send, stop
+
+
+@pytest.fixture
+def away(vault: Path) -> Path:
+    """Take the vault away; return the place where it waits."""
+    return vault.rename(vault.with_name("away"))
+
+
+def waiting() -> list[dict[str, Any]]:
+    settings = config.load()
+    return [json.loads(Path(retry_queue.folder(settings), name).read_bytes()) for name in retry_queue.waiting(settings)]
+
+
+def test_what_waits_is_the_users_alone_and_holds_nothing_private(vault: Path, away: Path, home: Path) -> None:
+    canary = "<private>canary-words</private>"
+    event = bash(f"{canary} password=hunter2-canary", f"toolu-{canary}", prompt_id=canary, session_id=f"s-{canary}")
+    event["cwd"] = f"/home/dev/{canary}/app"
+    event["tool_input"] = {"command": f"echo {canary}", canary: canary}
+    event["tool_name"] = f"mcp__x__{canary}"
+    outcome = capture(event)
+    assert (outcome.stored, outcome.waits, outcome.error) == (False, True, "VaultError")
+    folder = Path(retry_queue.folder(config.load()))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()] == [0o600]
+    for path in home.rglob("*"):
+        assert not path.is_file() or b"canary" not in path.read_bytes()
+        assert "canary" not in path.name
+
+    away.rename(vault)
+    capture(prompt("next", session_id=OTHER))
+    for path in vault.rglob("*"):
+        assert "canary" not in path.name
+        assert not path.is_file() or b"canary" not in path.read_bytes()
+    assert len(notes(vault)) == 2
+
+
+def test_notes_come_home_in_the_order_of_events_with_their_own_prompts(vault: Path, away: Path) -> None:
+    for n in (1, 2):
+        capture(prompt(f"prompt {n}", n))
+        capture(bash(f"out {n}", f"toolu_{n}", n))
+    capture(bash("late", "toolu_late", 1))
+    away.rename(vault)
+    capture(stop("done", 2))
+    assert places(notes(vault)) == [
+        "001-000-prompt", "001-001-bash", "001-002-bash", "002-000-prompt", "002-001-bash", "002-002-response",
+    ]  # fmt: skip
+    assert not os.path.exists(retry_queue.folder(config.load()))
+
+
+def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_session(
+    vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queued, "MAX_AT_ONCE", 3)
+    for n in range(10):
+        capture(bash(f"out {n}", f"toolu_{n}", session_id=OTHER))
+        capture(bash(f"out {n}", f"toolu_{n}"))
+    away.rename(vault)
+    capture(bash("out 10", "toolu_10"))
+    outputs = [text.split("\n")[-2] for text in contents([path for path in notes(vault) if "00893aaf" in str(path)])]
+    assert outputs == [f"out {n}" for n in range(11)]
+    assert len(waiting()) == 7
+    assert queued.write_notes(config.load()) == 7
+    assert len(notes(vault)) == 21
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_many_hooks_that_bring_the_same_notes_home_leave_one_of_each(vault: Path, away: Path, with_ids: bool) -> None:
+    count = 12
+    for n in range(count):
+        event = bash(f"out {n}", f"toolu_{n}")
+        for key in ("tool_use_id", "prompt_id") if not with_ids else ():
+            del event[key]
+        capture(event)
+    away.rename(vault)
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(send, [stop(f"answer {n}") for n in range(12)]))
+    assert len(notes(vault)) == count + 12
+    assert waiting() == []
+
+
+def test_without_locks_the_same_notes_come_home_once(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(3):
+        capture(bash(f"out {n}", f"toolu_{n}"))
+    away.rename(vault)
+    monkeypatch.setattr(vaults.Folder, "lock", lambda _: None)
+    settings = config.load()
+    real = queued._publish
+    nested: list[bool] = []
+
+    def publish_after_another(settings: config.Config, path: str) -> None:
+        if not nested:
+            nested.append(True)
+            queued.write_notes(settings)  # another process was quicker with everything
+        real(settings, path)
+
+    monkeypatch.setattr(queued, "_publish", publish_after_another)
+    queued.write_notes(settings)
+    assert places(notes(vault)) == ["000-001-bash", "000-002-bash", "000-003-bash"]
+    assert waiting() == []
+
+
+def test_a_session_that_cannot_be_stored_keeps_no_other_back(vault: Path, away: Path, tmp_path: Path) -> None:
+    capture(bash("one", cwd="/home/dev/work/stuck"))
+    capture(bash("two", "toolu_2", session_id=OTHER))
+    away.rename(vault)
+    (vault / "journal").mkdir()
+    (vault / "journal" / "stuck").symlink_to(tmp_path)
+    capture(payload("SessionEnd", reason="other"))
+    assert list(places(notes(vault))) == ["000-001-bash"]
+    assert len(waiting()) == 1
+    (vault / "journal" / "stuck").unlink()
+    assert queued.write_notes(config.load()) == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"format": 2}', b"\xff", b"null", b"[" * 20_000])
+def test_a_damaged_file_is_put_aside_and_keeps_nothing_back(vault: Path, away: Path, data: bytes) -> None:
+    capture(bash("one"))
+    folder = Path(retry_queue.folder(config.load()))
+    (folder / "00000000000000000001-1-x.json").write_bytes(data)
+    away.rename(vault)
+    capture(stop("done"))
+    assert len(notes(vault)) == 2
+    assert [path.name for path in folder.iterdir()] == ["00000000000000000001-1-x.json.damaged"]
+
+
+def test_a_clock_that_was_set_back_leaves_the_order(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([10**18, 10**17, 10**16])
+    for n in range(3):
+        monkeypatch.setattr(time, "time_ns", lambda: next(times))
+        capture(bash(f"out {n}", f"toolu_{n}"))
+    assert [kept["body"].count(f"out {n}") for n, kept in enumerate(waiting())] == [1, 1, 1]
+
+
+def test_the_user_hears_of_it_once_a_session(vault: Path, away: Path) -> None:
+    said = [send(bash("x", f"toolu_{n}", session_id=session)).stdout for n in range(3) for session in (OTHER, "s-2")]
+    assert [bool(line) for line in said] == [True, True, False, False, False, False]
+    assert "will be retried" in json.loads(said[0])["systemMessage"]
+
+
+def test_a_note_that_is_kept_aside_is_reported(vault: Path, away: Path) -> None:
+    from mdmem.capture import hook
+
+    report = json.loads(hook.run(["claude-code", "--report"], json.dumps(prompt("x")).encode()))
+    assert (report["stored"], report["error"], report["kind"]) == (False, "VaultError", "prompt")
+    assert "will be retried" in report["feedback"]

@@ -1,0 +1,279 @@
+"""`doctor`: what is wrong is found, said with what to do, and mended where that is safe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import log
+from mdmem.health import checks, machine
+from mdmem.history import commit
+from mdmem.history.git import repository
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+from tests.privacy.test_fences import BLOCK, ENCODINGS
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture
+def day(whole: Day, tmp_path: Path) -> Day:
+    return cli_day.copy(whole, tmp_path)
+
+
+def look(day: Day, *checks: str, fix: bool = False) -> list[dict[str, Any]]:
+    """Run checks and give their findings; the exit status must be what the findings say."""
+    import json
+
+    words = [word for check in checks for word in ("--only", check)]
+    done = day.attempt("doctor", "--json", *words, *(["--fix"] if fix else []))
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    wrong = [one for one in found if one["severity"] in ("warning", "error") and one["done"] != "fixed"]
+    assert done.exit_code == (1 if wrong else 0)
+    return found
+
+
+def wrong(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in found if one["severity"] in ("warning", "error")]
+
+
+def test_a_vault_in_good_health_has_nothing_wrong(day: Day) -> None:
+    repository.init(day.vault)
+    commit.commit(day.config())
+    day.run("install", "claude-code")
+    found = look(day)
+    assert wrong(found) == []
+    assert {one["check"] for one in found} >= {
+        "python",
+        "packages",
+        "git",
+        "vault",
+        "notes",
+        "index",
+        "history",
+        "agents",
+    }
+    out = day.run("doctor").stdout
+    assert out.endswith("\nNothing is wrong.\n")
+    assert "✓ index" in out
+
+
+def test_every_finding_that_is_wrong_says_what_to_do(day: Day) -> None:
+    (day.vault / "mdmem.toml").write_text("[capture]\nmax_line = 3\n")
+    found = wrong(look(day))
+    assert found
+    assert all(one["todo"] for one in found)
+
+
+def test_a_missing_vault_is_one_finding_not_many(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for path in sorted(day.vault.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    day.vault.rmdir()
+    found = wrong(look(day))
+    assert [one["check"] for one in found] == ["vault", "agents"]
+    assert "mdmem init" in found[0]["todo"]
+
+
+def test_broken_front_matter_is_named_by_file_and_line(day: Day) -> None:
+    (day.vault / "notes" / "broken.md").write_text("---\ntitle: fine\ntags: [a\nb: c\n---\nbody\n")
+    (day.vault / "notes" / "open.md").write_text("---\ntitle: never closed\n")
+    texts = [one["text"] for one in wrong(look(day, "notes"))]
+    assert any(text.startswith("notes/broken.md:") and text.split(":")[1].isdigit() for text in texts)
+    assert any(text.startswith("notes/open.md:1: ") for text in texts)
+
+
+def test_copies_conflicts_and_tags_with_spaces_are_named(day: Day) -> None:
+    original = day.path("The parser took")
+    (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes())
+    (day.vault / "notes" / "merged.md").write_text("a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n")
+    (day.vault / "notes" / "tagged.md").write_text("---\ntags: [two words]\n---\nx\n")
+    texts = " | ".join(one["text"] for one in look(day, "notes"))
+    assert "has the id" in texts
+    assert "notes/merged.md:2: two versions" in texts
+    assert "notes/tagged.md: the tag 'two words' has a space" in texts
+
+
+def test_a_captured_note_that_holds_an_injected_block_is_named_in_every_encoding(day: Day) -> None:
+    head = "---\nid: {id}\nkind: response\ntitle: An answer\ncreated: 2026-09-14T08:00:00Z\ndigest: 0f1e2d3c\n---\n"
+    planted = {}
+    for number, (encoding, encode) in enumerate(list(ENCODINGS.items())):
+        name = f"notes/{number:03d}.md"
+        text = head.format(id=f"a{number:09d}") + f"It said: {encode(BLOCK)} and went on.\n"
+        (day.vault / name).write_text(text, encoding="utf-8")
+        planted[name] = encoding
+    texts = [one["text"] for one in wrong(look(day, "notes"))]
+    missed = [encoding for name, encoding in planted.items() if not any(text.startswith(name) for text in texts)]
+    assert missed == []
+
+
+def test_many_findings_of_one_sort_are_counted(day: Day) -> None:
+    for number in range(30):
+        (day.vault / "notes" / f"{number}.md").write_text("---\nnever closed\n")
+    found = wrong(look(day, "notes"))
+    assert len(found) == 21
+    assert found[-1]["text"].startswith("and 10 more")
+
+
+def test_an_index_that_does_not_agree_is_made_anew_when_asked(day: Day) -> None:
+    day.run("index")
+    for path in Path(day.config().index_dir).glob("*.terms"):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        path.write_bytes(data)
+    found = look(day, "index", fix=True)
+    assert all(one["done"] == "fixed" for one in wrong(found))
+    assert wrong(look(day, "index")) == []
+    assert day.json("search", "jitter")
+
+
+def test_what_others_can_read_is_closed_when_asked(day: Day) -> None:
+    day.vault.chmod(0o755)
+    assert "can read" in wrong(look(day, "permissions"))[0]["text"]
+    assert look(day, "permissions", fix=True)[0]["done"] == "fixed"
+    assert day.vault.stat().st_mode & 0o777 == 0o700
+    assert wrong(look(day, "permissions")) == []
+
+
+def test_notes_that_wait_come_home_when_asked(day: Day, tmp_path: Path) -> None:
+    cli_day.strand_a_note(day, tmp_path)
+    assert "1 note could not be stored" in wrong(look(day, "waiting"))[0]["text"]
+    look(day, "waiting", fix=True)
+    assert look(day, "waiting") == []
+    assert day.id("A stranded prompt")
+
+
+def test_old_temporary_files_go_when_asked_and_fresh_ones_stay(day: Day) -> None:
+    old, fresh = day.vault / "notes" / ".1-2.tmp", day.vault / "notes" / ".3-4.tmp"
+    for path in (old, fresh):
+        path.write_text("half")
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    look(day, "leftovers", fix=True)
+    assert (old.exists(), fresh.exists()) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("observation.md", "only words", "what is captured would not be in the notes"),
+        ("session.md", "# {{title}}", "page stays empty"),
+        ("prompt.md", "{{body}} {{authr}}", "nothing fills in {{authr}}"),
+        ("note.md", "---\nx: y\n---\n{{body}}", "front matter"),
+        ("prmpt.md", "{{body}}", "never used"),
+    ],
+)
+def test_a_template_that_would_lose_something_is_named(day: Day, name: str, text: str, said: str) -> None:
+    folder = day.vault / "templates" / "notes"
+    folder.mkdir(parents=True)
+    (folder / name).write_text(text)
+    assert said in " ".join(one["text"] for one in look(day, "templates"))
+
+
+def test_the_templates_that_come_with_mdmem_are_well(day: Day) -> None:
+    import shutil
+
+    from mdmem.vault import template
+
+    shutil.copytree(Path(template.folder(), "notes"), day.vault / "templates" / "notes")
+    (found,) = look(day, "templates")
+    assert found["severity"] == "fine"
+    assert all(path.name in template.PLACES for path in Path(template.folder(), "notes").glob("*.md"))
+
+
+def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No agent is registered" in wrong(look(day, "agents"))[0]["text"]
+    day.run("install", "claude-code")
+    assert "Claude Code (user) is registered" in [one["text"] for one in look(day, "agents")]
+    assert "has not been heard of" in look(day, "events")[0]["text"]
+    seen = Path(day.config().state_dir) / "seen"
+    seen.mkdir(parents=True, exist_ok=True)
+    (seen / "claude-code").write_text(f"{time.time() - 40 * 86_400:.0f} Stop")
+    assert "40 days ago" in look(day, "events")[0]["text"]
+
+
+def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> None:
+    day.run("install", "claude-code")
+    path = Path(day.env["HOME"]) / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace("python", "python0"))
+    assert wrong(look(day, "agents"))
+    look(day, "agents", fix=True)
+    assert wrong(look(day, "agents")) == []
+
+
+def test_a_pause_is_remembered_for_the_forgetful(day: Day) -> None:
+    day.run("pause")
+    assert "paused" in wrong(look(day, "switches"))[0]["text"]
+    day.run("resume")
+    assert look(day, "switches") == []
+
+
+def test_variables_that_are_read_as_aliases_are_named(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [one for one in look(day, "switches") if "TRUEMEMORY_" in one["text"]]
+    monkeypatch.setenv("TRUEMEMORY_INJECT_AFTER_TURNS", "4")
+    assert [one for one in look(day, "switches") if "TRUEMEMORY_INJECT_AFTER_TURNS" in one["text"]]
+
+
+def test_the_log_of_the_last_days_is_shown(day: Day) -> None:
+    assert look(day, "log")[0]["severity"] == "fine"
+    log.write(day.config(), "prompt is lost", OSError("never shown"))
+    found = look(day, "log")
+    assert "prompt is lost" in found[0]["text"]
+    assert "never shown" not in str(found)
+
+
+def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None:
+    assert "mdmem init" in wrong(look(day, "history"))[0]["todo"]
+    repository.init(day.vault)
+    assert "not committed" in look(day, "history")[0]["text"]
+    look(day, "history", fix=True)
+    assert [one["severity"] for one in look(day, "history")] == ["fine"]
+    assert "stays on this machine" in look(day, "remote")[0]["text"]
+    (day.vault / ".git" / "MERGE_HEAD").write_text("x")
+    assert "A merge is under way" in wrong(look(day, "history"))[0]["text"]
+
+
+def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    repository.init(day.vault)
+    subprocess.run(["git", "-C", str(day.vault), "remote", "add", "origin", str(remote)], check=True)
+    assert "never synced" in look(day, "remote")[0]["text"]
+    day.run("sync")
+    assert "is up to date" in look(day, "remote")[0]["text"]
+    (day.vault / "notes" / "new.md").write_text("new")
+    commit.commit(day.config())
+    assert "1 commit to send" in look(day, "remote")[0]["text"]
+
+
+def test_requirements_are_compared_by_their_bounds() -> None:
+    assert machine._fits("2.7.5", ">=2.7.5,<2.8")
+    assert not machine._fits("2.8.0", ">=2.7.5,<2.8")
+    assert not machine._fits("2.7.4", "<2.8,>=2.7.5")
+    assert machine._requirement('pytest<10,>=8.3; extra == "test"') == ("pytest", "<10,>=8.3", True)
+
+
+def test_every_check_is_a_function_that_is_there() -> None:
+    from importlib import import_module
+
+    for check in checks.CHECKS:
+        assert callable(getattr(import_module(f"mdmem.health.{check.module}"), check.function)), check.name
+
+
+def test_scripts_see_by_the_exit_status_whether_something_is_wrong(mdmem: Run, home: Path) -> None:
+    assert mdmem("doctor").returncode == 1
+    mdmem("init", check=True)
+    mdmem("install", "claude-code", check=True)
+    done = mdmem("doctor", "--fix")
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,133 @@
+"""What other programs show of a vault: Claude Code's status line, Obsidian's views and property types."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mdmem.agents import Event
+from mdmem.capture import events, losses, status_line
+from mdmem.errors import ConfigError, UsageError
+from mdmem.vault import disk, note
+from tests.conftest import REPO
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Day:
+    return cli_day.empty(tmp_path)
+
+
+def settings_file(day: Day) -> Path:
+    return Path(day.env["HOME"]) / ".claude" / "settings.json"
+
+
+def shown(day: Day) -> str:
+    """Run the registered status line as Claude Code does, and return what it prints."""
+    line = json.loads(settings_file(day).read_text())["statusLine"]
+    assert line["type"] == "command"
+    given = json.dumps({"session_id": "s", "cwd": "/"})
+    done = subprocess.run(
+        ["/bin/sh", "-c", line["command"]], input=given, env={**os.environ, **day.env}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_status_line_counts_todays_notes_and_says_what_is_paused_or_lost(day: Day, tmp_path: Path) -> None:
+    day.run("install", "claude-code", "--status-line")
+    assert shown(day) == "mdmem: 0 notes today\n"
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-1", cwd=str(tmp_path), prompt="Now")
+    events.capture(day.config(), event, time.time(), day.env)
+    assert shown(day) == "mdmem: 1 note today\n"
+    assert day.run("status", "--line").stdout == "mdmem: 1 note today\n"
+    losses.record(day.config(), "Stop", "claude-code", "OSError", time.time())
+    day.run("pause", "--for", "1h")
+    assert re.fullmatch(r"mdmem: paused until \d\d:\d\d · 1 event lost, see `mdmem doctor`\n", shown(day))
+
+
+def test_notes_of_the_day_before_are_not_counted(day: Day, tmp_path: Path) -> None:
+    now = time.time()
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-1", cwd=str(tmp_path), prompt="Then")
+    events.capture(day.config(), event, now, day.env)
+    assert status_line.notes_today(day.config(), now) == 1
+    assert status_line.notes_today(day.config(), now + 86_400) == 0
+    assert status_line.notes_today(day.config(), now + 30 * 86_400) == 0
+
+
+def test_a_status_line_of_the_users_own_stays(day: Day) -> None:
+    path = settings_file(day)
+    path.parent.mkdir(parents=True)
+    own = '{\n  "statusLine": {"type": "command", "command": "~/mine.sh"}\n}\n'
+    path.write_text(own)
+    done = day.attempt("install", "claude-code", "--status-line")
+    assert isinstance(done.exception, ConfigError)
+    assert "mdmem status --line" in str(done.exception)
+    assert json.loads(path.read_text())["statusLine"]["command"] == "~/mine.sh"
+    day.run("uninstall", "claude-code")
+    assert path.read_text() == own
+
+
+def test_uninstalling_takes_the_status_line_out_and_the_file_is_as_before(day: Day) -> None:
+    path = settings_file(day)
+    path.parent.mkdir(parents=True)
+    path.write_text('{\n  "model": "opus"\n}\n')
+    day.run("install", "claude-code", "--status-line")
+    before = path.read_text()
+    day.run("install", "claude-code", "--status-line")
+    assert path.read_text() == before
+    assert "statusLine" in before
+    day.run("uninstall", "claude-code")
+    assert path.read_text() == '{\n  "model": "opus"\n}\n'
+
+
+def test_another_agent_has_no_status_line(day: Day) -> None:
+    done = day.attempt("install", "codex", "--status-line")
+    assert isinstance(done.exception, UsageError)
+
+
+def test_views_for_obsidian_are_made_once_and_can_be_changed(day: Day) -> None:
+    made = day.json("config", "obsidian")["made"]
+    bases = ["bases/Sessions.base", "bases/Failures.base", "bases/Decisions.base", "bases/Files.base"]
+    assert made == [*bases, ".obsidian/types.json"]
+    changed = day.vault / "bases" / "Files.base"
+    changed.write_text("mine")
+    (day.vault / "bases" / "Sessions.base").unlink()
+    assert day.json("config", "obsidian")["made"] == ["bases/Sessions.base"]
+    assert changed.read_text() == "mine"
+
+
+def test_types_that_are_set_in_obsidian_stay(day: Day) -> None:
+    path = day.vault / ".obsidian" / "types.json"
+    path.parent.mkdir()
+    path.write_text('{"types": {"created": "date", "mine": "number"}, "other": 1}')
+    day.run("config", "obsidian")
+    held = json.loads(path.read_text())
+    assert held["types"]["created"] == "date"
+    assert held["types"]["mine"] == "number"
+    assert held["types"]["success"] == "checkbox"
+    assert held["other"] == 1
+    path.write_text("{broken")
+    assert isinstance(day.attempt("config", "obsidian").exception, ConfigError)
+    assert path.read_text() == "{broken"
+
+
+def test_the_views_name_properties_that_notes_have() -> None:
+    known = {"title", "file.name", "supersedes", "pinned"}
+    for entry in disk.walk(str(REPO / "sample-vault")):
+        known |= set(note.parse((REPO / "sample-vault" / entry.path).read_bytes()).meta)
+    for path in (REPO / "templates" / "obsidian").glob("*.base"):
+        base = yaml.safe_load(path.read_text())
+        assert base["views"], path
+        for view in base["views"]:
+            assert view["type"] == "table"
+            assert set(view["order"]) - known - {"page"} == set(), path
+            assert {row["property"] for row in view.get("sort", ())} <= known

@@ -1,0 +1,149 @@
+"""Help, completion, and what every command has in common."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import click.testing
+import pytest
+
+from mdmem import __main__
+from mdmem.cli import COMMANDS, cli
+from tests.helpers import cli_day
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def commands(group: click.Group = cli, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, those of groups too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*words, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+
+
+EVERY = list(commands())
+
+
+@pytest.mark.parametrize("words", EVERY, ids="-".join)
+def test_every_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
+    done = click.testing.CliRunner().invoke(cli, [*words, "--help"])
+    assert done.exit_code == 0
+    assert "Example" in done.output
+    assert f"mdmem {' '.join(words)}" in done.output.replace("--vault DIR ", "")
+
+
+def test_the_table_of_commands_and_their_help_agree() -> None:
+    context = click.Context(cli)
+    for rows in COMMANDS.values():
+        for name, row in rows.items():
+            command = cli.get_command(context, name)
+            assert command is not None
+            assert command.name == name
+            assert row.help.endswith(".")
+
+
+LIST_MODULES = """
+import sys
+from mdmem.__main__ import main
+sys.argv = ["mdmem", "--help"]
+try:
+    main()
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    done = subprocess.run([sys.executable, "-c", LIST_MODULES], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "mdmem.cli" in loaded
+    heavy = {"rich", "whoosh", "git", "yaml", "watchdog", "mcp", "mdmem.search", "mdmem.inject", "mdmem.history"}
+    assert heavy.isdisjoint(loaded)
+
+
+def test_an_unknown_command_names_the_nearest(mdmem: Run) -> None:
+    done = mdmem("serach", "x")
+    assert done.returncode == 2
+    assert "'search'" in done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell_is_printed(shell: str) -> None:
+    done = click.testing.CliRunner().invoke(cli, ["completion", shell])
+    assert done.exit_code == 0
+    assert "_MDMEM_COMPLETE" in done.output
+    assert click.testing.CliRunner().invoke(cli, ["completion"], env={"SHELL": f"/bin/{shell}"}).output == done.output
+
+
+def test_an_unknown_shell_is_asked_for() -> None:
+    done = click.testing.CliRunner().invoke(cli, ["completion"], env={"SHELL": "/bin/ed"})
+    assert done.exit_code == 2
+    assert "bash, zsh, fish" in done.output
+
+
+def completed(ask: Run, *words: str, env: dict[str, str] | None = None) -> list[str]:
+    """Ask as bash does: the words so far, the last of them to be completed."""
+    asked = {
+        "_MDMEM_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("mdmem", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = ask(env={**asked, **(env or {})}, check=True)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+def test_commands_options_projects_kinds_and_settings_are_completed(ask: Run, tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "journal" / "acme-notes-app").mkdir(parents=True)
+    assert "search" in completed(ask, "sea")
+    assert "--since" in completed(ask, "list", "--si")
+    assert completed(ask, "list", "--project", "ac", env=day.env) == ["acme-notes-app"]
+    assert completed(ask, "list", "--kind", "pr") == ["prompt", "preference", "project"]
+    assert completed(ask, "config", "get", "capture.max_l") == ["capture.max_lines"]
+
+
+def test_ctrl_c_while_it_still_loads_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Impatient:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "mdmem.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "mdmem.cli")
+    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
+    monkeypatch.setattr(sys, "argv", ["mdmem", "list"])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "mdmem: stopped.\n"
+
+
+def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
+    """Whatever the vault is, there is no traceback without --debug."""
+    odd = {
+        "pipe": home / "pipe",
+        "file": home / "file",
+        "loop": home / "loop",
+        "nul": home / "\x01",
+        "tree": home / "tree",
+    }
+    os.mkfifo(odd["pipe"])
+    odd["file"].write_bytes(b"\0")
+    odd["loop"].symlink_to(odd["loop"])
+    (odd["tree"] / "mdmem.toml").mkdir(parents=True)
+    (odd["tree"] / "x.md").mkdir()
+    (odd["tree"] / "journal").write_text("")
+    for name, vault in odd.items():
+        for words in (["list"], ["doctor"]):
+            done = ask("--vault", str(vault), *words)
+            assert done.returncode in (0, 1, 4), (name, words)
+            assert "Traceback" not in done.stderr + done.stdout, (name, words)

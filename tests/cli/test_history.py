@@ -1,0 +1,261 @@
+"""History as a person types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem.history.git import repository
+from tests.conftest import session_pages
+from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
+from tests.helpers.talk import Talk
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def mdmem() -> Run:
+    return run_here
+
+
+@pytest.fixture
+def kept(vault: Path) -> Path:
+    """A vault with a repository and one session, nothing committed."""
+    repository.init(vault)
+    turn(vault)
+    return vault
+
+
+@pytest.mark.usefixtures("kept")
+def test_commit_says_what_it_did_and_then_that_there_is_nothing() -> None:
+    words = [sys.executable, "-m", "mdmem", "commit"]
+    first, second = (subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(2))
+
+    assert "acme-notes-app: Why does it fail, take 1? (1 prompt, 2 tool runs, 1 answer)" in first
+    assert second == "Nothing to commit.\n"
+
+
+def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/a.md", "<private>x</private>\n")
+
+    quiet = mdmem("commit", "--quiet")
+    loud = mdmem("commit")
+    accepted = mdmem("commit", "--json", "--accept", "notes/a.md", check=True)
+
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, "", "")
+    assert loud.returncode == 1
+    assert "notes/a.md:1 holds private text" in loud.stderr
+    assert json.loads(accepted.stdout)["commits"][0]["files"] == 1
+
+
+def test_commit_without_a_repository_ends_with_4(mdmem: Run, vault: Path) -> None:
+    done = mdmem("commit")
+
+    assert done.returncode == 4
+    assert "mdmem init" in done.stderr
+
+
+def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+
+    journal = mdmem("log", check=True).stdout
+    lines = mdmem("log", "--oneline", "--project", "acme-notes-app", check=True).stdout
+    objects = json.loads(mdmem("log", "--json", "-n", "1", check=True).stdout)
+    stats = mdmem("log", "--stat", check=True).stdout
+
+    assert journal.split()[:2] == ["2026-09-14", "08:00"]
+    assert "→ Fixed; 12 tests pass" in journal
+    assert lines == "2026-09-14T08:00 00893aaf acme-notes-app: Why does the parser fail\n"
+    assert objects[0]["asks"] == ["Why does it fail, take 1?"]
+    assert "+5" in stats
+    assert mdmem("log", "--since", "soonish").returncode == 2
+
+
+def test_commits_are_narrowed_by_project_session_file_and_time_in_any_zone(
+    mdmem: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # 14 hours before UTC: a day ahead of it
+    time.tzset()
+    try:
+        mdmem("commit", check=True)
+        counts = [
+            mdmem("log", "--stat", *words, check=True).stdout.count("\n")
+            for words in (("--project", "acme-notes-app"), ("--project", "other"), ("--session", SESSION[:6]), ())
+        ]
+        assert counts == [1, 0, 1, 2]
+        assert mdmem("log", "--stat", "--since", "1h", check=True).stdout.count("\n") in (1, 2)  # its notes are older
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_the_past_is_named_in_words_too(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+    path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
+
+    assert "Fixed; 12 tests pass" in mdmem("show", path, "--at", "today", check=True).stdout
+    assert "Fixed; 12 tests pass" in mdmem("search", "--at", "today", "fixed", check=True).stdout
+    assert mdmem("diff", "today", check=True).stdout == ""
+    assert "no commit from before" in mdmem("diff", "2001-01-01..today").stderr
+    assert "no commit from before" in mdmem("show", path, "--at", "2001-01-01").stderr
+
+
+def test_stored_text_cannot_steer_the_terminal(mdmem: Run, kept: Path) -> None:
+    captured(kept, "002-000-prompt-x", "prompt", '"clear \\u001b[2J screen"', prompt="2")
+
+    assert "\x1b" not in mdmem("log", check=True).stdout
+
+
+def test_why_and_diff_show_where_a_line_came_from_and_what_changed(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+    path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
+    put(kept, "notes/new.md", "something new\n")
+
+    shown = mdmem("why", f"{path}:11", check=True).stdout
+    as_object = json.loads(mdmem("why", path, "--json", check=True).stdout)
+    changed = mdmem("diff", check=True).stdout
+
+    assert SESSION in shown
+    assert "Fixed; 12 tests pass" in shown
+    assert as_object["steps"][0]["session"] == SESSION
+    assert "+something new" in changed
+
+
+def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
+    mdmem("commit", check=True)
+
+    asked = mdmem("undo", SESSION[:8], input="n\n")
+    assert asked.returncode == 130
+    assert (kept / FOLDER).exists()
+
+    mdmem("undo", SESSION[:8], "--yes", check=True)
+    assert not (kept / FOLDER).exists()
+    mdmem("undo", "HEAD", "--yes", check=True)
+    forgotten = mdmem("forget", SESSION[:8], "--yes", check=True)
+
+    assert "Forget 5 notes" in forgotten.stdout
+    assert not (kept / FOLDER).exists()
+    assert mdmem("forget").returncode == 2
+    assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
+
+
+def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    talk = Talk(vault, tmp_path / "app")
+    for prompt in ("Embarrassing things about falcons", "Why does the parser fail?", "continue"):
+        talk.says(prompt)
+        talk.answers("Done.")
+    mdmem("commit", check=True)
+    (page,) = session_pages(vault)
+    (first,) = page.parent.glob("001-000*")
+
+    mdmem("forget", str(first), "--yes", check=True)
+
+    assert "falcons" not in page.read_text()
+    assert "title: Why does the parser fail?\n" in page.read_text()
+    assert "\n# Why does the parser fail?\n" in page.read_text()
+    assert "falcons" not in mdmem("search", "falcons").stdout
+    assert git(vault, "status", "--porcelain") == ""
+    mdmem("review", "--kind", "prompt", input="d\nk\n", check=True)
+    assert "1. [continue]" not in page.read_text()
+    assert "parser fail" not in page.read_text()
+    mdmem("forget", "--before", "2027-01-01", "--yes", check=True)
+    assert not session_pages(vault)
+
+
+def test_a_page_with_a_persons_words_outlives_its_notes(mdmem: Run, vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    Talk(vault, tmp_path / "app").says("Why does the parser fail?")
+    (page,) = session_pages(vault)
+    page.write_text(page.read_text() + "\nWhat I learned: nothing.\n")
+
+    mdmem("forget", "--matching", "why does the parser", "--yes", check=True)
+
+    assert page.read_text().endswith("What I learned: nothing.\n")
+    assert "parser" not in page.read_text()
+
+
+def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/a.md", "the Falcon project\n")
+    mdmem("commit", check=True)
+
+    shown = mdmem("purge", "Falcon", check=True).stdout
+    assert mdmem("purge", "Falcon", "--yes").returncode == 1
+    done = mdmem("purge", "Falcon", "--apply", "--yes", check=True).stdout
+
+    assert "Nothing was changed" in shown
+    assert "none contains it" in done
+    assert "Falcon" not in git(kept, "log", "-p")
+
+
+def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "remote")], check=True)
+    git(kept, "remote", "add", "origin", str(tmp_path / "remote"))
+
+    assert mdmem("sync", check=True).stdout == "Received 0 files, sent 2 commits.\n"
+    mdmem("clone", str(tmp_path / "remote"), str(tmp_path / "second"), check=True)
+    mdmem("--vault", str(tmp_path / "second"), "backup", str(tmp_path / "b.bundle"), check=True)
+    exported = mdmem("export", str(tmp_path / "all.zip"), check=True).stdout
+
+    assert head_files(tmp_path / "second") == head_files(kept)
+    assert (tmp_path / "b.bundle").stat().st_mode & 0o777 == 0o600
+    assert exported.startswith("5 notes")
+
+
+def test_a_review_is_listed_asked_note_by_note_and_then_over(mdmem: Run, kept: Path) -> None:
+    listed = mdmem("review", "--list", check=True).stdout
+    objects = json.loads(mdmem("review", "--json", check=True).stdout)
+    asked = mdmem("review", input="k\np\nr\nA better title\nd\n", check=True)
+    after = mdmem("review", "--list", check=True).stdout
+
+    assert listed.endswith("4 to review.\n")
+    assert len(objects) == 4
+    assert "Review: keep 1, pin 1, retitle 1, delete 1" in asked.stdout
+    assert after == "0 to review.\n"
+    assert "A better title" in mdmem("diff", "HEAD~1..HEAD", check=True).stdout
+
+
+def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Path) -> None:
+    mdmem("review", input="d\nq\n", check=True)
+
+    assert mdmem("review", "--list", check=True).stdout.count("\n") > 1
+    assert len(list((kept / FOLDER).iterdir())) == 4
+
+
+def test_what_was_decided_is_not_asked_again(mdmem: Run, kept: Path) -> None:
+    mdmem("review", input="k\nq\n", check=True)
+    assert mdmem("review", "--list", check=True).stdout.endswith("3 to review.\n")
+    mdmem("review", "--kind", "response", input="p\n", check=True)
+    listed = mdmem("review", "--list", check=True).stdout
+
+    assert listed.endswith("2 to review.\n")
+    assert mdmem("review", input="s\ns\n", check=True).returncode == 0
+    assert git(kept, "status", "--porcelain") == ""
+
+
+def test_a_failing_editor_or_a_wrong_id_is_told_and_the_question_comes_again(mdmem: Run, kept: Path) -> None:
+    done = mdmem("review", input="k\ne\no\nnone\nk\nk\nd\n", env={"EDITOR": "false"}, check=True)
+
+    assert "false ended with status 1" in done.stderr
+    assert "'none'" in done.stderr
+    assert "Review: keep 3, delete 1" in done.stdout
+    assert "edited" not in git(kept, "log", "-1", "-p")
+
+
+def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[1], 'a').write('by hand\\n')\n")
+    editor.chmod(0o755)
+
+    mdmem("review", "--kind", "response", input="e\n", env={"EDITOR": str(editor)}, check=True)
+
+    text = next((kept / FOLDER).glob("001-003*")).read_text()
+    assert text.endswith("by hand\n")
+    assert "\nedited: true\n" in text
+    assert git(kept, "status", "--porcelain") == ""

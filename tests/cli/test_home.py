@@ -1,0 +1,189 @@
+"""The terminal: a home screen, pauses that end by themselves, times, completion, narrow screens, the pager."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from mdmem.agents import Event
+from mdmem.capture import events
+from mdmem.cli import cli
+from mdmem.search import when
+from mdmem.vault import exclusions
+from tests.helpers import cli_day
+from tests.helpers.cli_day import FIRST, MORNING, Day
+
+NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture
+def day(whole: Day, tmp_path: Path) -> Day:
+    return cli_day.copy(whole, tmp_path)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: Path) -> None:
+    home = day.run().stdout
+    assert home.startswith("Storing is on.\n")
+    assert "Today: 0 notes" in home
+    assert "Left open" not in home
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-9", cwd=str(tmp_path), prompt="Still open")
+    events.capture(day.config(), event, time.time(), day.env)
+    home = day.run().stdout
+    assert "Today: 1 note, 1 session" in home
+    assert "Left open" in home
+    assert "Still open" in home
+
+
+def test_alone_without_a_vault_it_shows_the_help(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    shown = day.run("--vault", str(tmp_path / "none")).stdout
+    assert shown.startswith("Usage: ")
+
+
+def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:
+    settings = day.config()
+    assert "Paused until" in day.run("pause", "--for", "1h").stdout
+    assert exclusions.is_off(settings, "", {})
+    assert "Storing is paused since" in day.run("status").stdout
+    assert " until " in day.run().stdout.split("\n")[0]
+    path = Path(exclusions.pause_path(settings))
+    began = path.stat().st_mtime
+    path.write_text(str(began + 0.001))
+    os.utime(path, (began, began))
+    time.sleep(0.01)
+    assert not exclusions.is_off(settings, "", {})
+    assert not path.exists()
+    ((start, end),) = exclusions.pauses(settings, "")
+    assert start <= end <= start + 1
+    assert "paused" not in day.run("status").stdout
+
+
+def test_a_pause_without_a_time_lasts_until_it_is_ended(day: Day) -> None:
+    day.run("pause")
+    day.run("pause", "--session", FIRST)
+    assert exclusions.is_off(day.config(), "", {})
+    day.run("resume")
+    assert not exclusions.is_off(day.config(), "", {})
+    assert "paused since" not in day.run("status").stdout
+
+
+@pytest.mark.parametrize("length", ["soon", "0h", "-1h", "1y", "h", "1.5h", "999999d"])
+def test_a_length_that_is_none_is_refused(day: Day, length: str) -> None:
+    done = day.attempt("pause", "--for", length)
+    assert "as a length of time. Try 30m, 1h, 2d." in str(done.exception)
+    assert not exclusions.is_off(day.config(), "", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("last week", "2026-09-07", "2026-09-14"),
+        ("this week", "2026-09-14", "2026-09-21"),
+        ("Last  Month", "2026-08-01", "2026-09-01"),
+        ("this month", "2026-09-01", "2026-10-01"),
+        ("last year", "2025-01-01", "2026-01-01"),
+        ("monday", "2026-09-14", "2026-09-15"),
+        ("wednesday", "2026-09-16", "2026-09-17"),
+        ("last wednesday", "2026-09-09", "2026-09-10"),
+        ("yesterday", "2026-09-15", "2026-09-16"),
+    ],
+)
+def test_a_time_is_read_as_people_say_it(text: str, first: str, last: str) -> None:
+    span = when.span(text, NOW)
+    assert span is not None
+    assert [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d") for at in span] == [first, last]
+
+
+def test_last_month_in_january_is_december() -> None:
+    span = when.span("last month", NOW.replace(month=1))
+    assert span is not None
+    assert datetime.fromtimestamp(span[0], UTC).strftime("%Y-%m") == "2025-12"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list", "--since"), ("log", "--since"), ("sessions", "--on"), ("digest", "--since"), ("search", "a", "--until")],
+)
+def test_a_text_that_is_no_time_is_named_with_examples(day: Day, words: tuple[str, ...]) -> None:
+    done = day.attempt(*words, "xyz")
+    assert str(done.exception) == "Can't read 'xyz' as a time. Try 2w, 3d, yesterday, 2026-09-14."
+
+
+def test_log_and_sessions_take_the_same_times(day: Day) -> None:
+    for command in ("log", "sessions"):
+        assert len(day.json(command, "--on", "2026-09-14")) == 1
+        assert len(day.json(command, "--since", "2026-09-15", "--until", "2026-09-15")) == 1
+        assert len(day.json(command, "--project", "notes-app")) == 2
+
+
+def test_what_failed_has_an_option_of_its_own(day: Day) -> None:
+    assert [row["success"] for row in day.json("list", "--failed")] == [False]
+    assert day.json("search", "pytest", "--failed")[0]["title"].startswith("pytest -q")
+
+
+def complete(day: Day, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    for name, value in day.env.items():
+        monkeypatch.setenv(name, value)
+    found = ShellComplete(cli, {}, "mdmem", "_MDMEM_COMPLETE").get_completions(list(words[:-1]), words[-1])
+    return [item.value for item in found]
+
+
+def test_completion_knows_ids_sessions_projects_agents_and_states(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = day.id("Cache the exported")
+    assert complete(day, monkeypatch, "show", name[:4]) == [name]
+    assert complete(day, monkeypatch, "history", FIRST[:6]) == [FIRST]
+    assert complete(day, monkeypatch, "list", "--session", FIRST[:6]) == [FIRST]
+    assert complete(day, monkeypatch, "list", "--project", "no") == ["notes-app"]
+    assert complete(day, monkeypatch, "list", "--agent", "co") == ["codex", "copilot"]
+    assert complete(day, monkeypatch, "list", "--is", "pi") == ["pinned"]
+    assert complete(day, monkeypatch, "list", "--tool", "ba") == ["bash"]
+    assert complete(day, monkeypatch, "install", "gem") == ["gemini"]
+
+
+@pytest.mark.parametrize("words", [("list",), ("sessions",), ("search", "parser", "kind:prompt"), ("log",), ()])
+def test_at_60_columns_no_line_is_longer_and_no_word_is_cut(day: Day, words: tuple[str, ...]) -> None:
+    text = plain(day.terminal(*words, env={"COLUMNS": "60"})).replace("\r", "")
+    lines = text.split("\n")
+    assert [line for line in lines if len(line) > 60 and max(map(len, line.split())) < 55] == []
+    whole = set(re.findall(r"[A-Za-z]{3,}", plain(day.terminal(*words, env={"COLUMNS": "400"}))))
+    cut = [word for line in lines for word in re.findall(r"[A-Za-z]{3,}(?![…\w/.-])", line) if word not in whole]
+    assert cut == []
+
+
+def test_long_output_goes_through_the_pager_and_short_output_does_not(day: Day, tmp_path: Path) -> None:
+    pager = f"tee {tmp_path / 'paged'}"
+    day.terminal("tree", env={"PAGER": pager, "LINES": "24"})
+    assert not (tmp_path / "paged").exists()
+    shown = day.terminal("history", FIRST, "--full", env={"PAGER": pager, "LINES": "5"})
+    assert "Why does the date parser fail" in plain((tmp_path / "paged").read_text())
+    assert "Why does the date parser fail" in plain(shown)
+
+
+def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
+    app = day.vault.parent / "notes-app"
+    app.mkdir(exist_ok=True)
+    found = day.json("inject", "--explain", "What did we decide about the date parser?", "--cwd", str(app))
+    assert found["project"] == "notes-app"
+    assert 0 < found["project_notes"] < found["vault_notes"]
+    shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(day.vault.parent / "elsewhere")).output
+    assert "Project: elsewhere (0 notes;" in shown
+    assert "If it was moved or renamed, add path:" in shown
+
+
+def test_the_morning_is_a_monday() -> None:
+    assert datetime.fromtimestamp(MORNING, UTC).weekday() == 0

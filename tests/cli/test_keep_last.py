@@ -1,0 +1,126 @@
+"""`mdmem privacy keep-last`: a person changes their mind about what a tag kept out of memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import pytest
+
+from mdmem import config
+from mdmem.vault import note
+from tests.conftest import notes
+from tests.helpers.claude import SESSION, bash, prompt, send, stop
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / "projects" / "-home-dev-work-notes-app" / f"{SESSION}.jsonl"
+
+
+def type_in(transcript: Path, text: str, number: int = 1, **fields: Any) -> None:
+    """Type a prompt: the agent saves it in its transcript and runs the hook."""
+    transcript.parent.mkdir(parents=True, exist_ok=True)
+    line = {
+        "type": "user",
+        "sessionId": SESSION,
+        "uuid": f"line-{number}",
+        "promptId": f"prompt-{number}",
+        "timestamp": f"2026-09-14T08:0{number}:00.000Z",
+        "cwd": "/home/dev/work/notes-app",
+        "message": {"role": "user", "content": text},
+    }
+    with transcript.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    send(prompt(text, number, transcript_path=str(transcript), **fields))
+
+
+def bodies(vault: Path) -> list[str]:
+    return [frontmatter.loads(path.read_text("utf-8")).content for path in notes(vault)]
+
+
+def test_the_hidden_part_of_the_last_prompt_is_stored_without_its_tags(vault: Path, ask: Run, transcript: Path) -> None:
+    type_in(transcript, "first <private>S1</private>")
+    type_in(transcript, "Deploy <private>to box7, [private]quick[/private]ly</private> with password=hunter2 now", 2)
+    before = notes(vault)
+
+    done = ask("privacy", "keep-last", check=True)
+
+    assert notes(vault) == before
+    assert before[1].relative_to(vault).as_posix() in done.stdout
+    assert bodies(vault) == ["first [PRIVATE]", "Deploy to box7, quickly with password=[REDACTED] now"]
+    meta = note.parse(before[1].read_bytes()).meta
+    assert (meta["title"], meta["prompt"], meta["sequence"], meta.get("private")) == (
+        "Deploy to box7, quickly with password=[REDACTED] now", 2, 0, None,
+    )  # fmt: skip
+    assert not note.is_edited(note.parse(before[1].read_bytes()))
+    assert ask("privacy", "keep-last").returncode == 5, "it is done"
+
+
+def test_what_is_kept_is_no_longer_masked_where_the_agent_repeats_it(vault: Path, ask: Run, transcript: Path) -> None:
+    type_in(transcript, "One <private>heron-box-42</private>")
+    type_in(transcript, "Deploy <private>to badger-box-77</private> now", 2)
+
+    ask("privacy", "keep-last", check=True)
+    send(bash("on badger-box-77, not on heron-box-42", number=2))
+
+    assert "on badger-box-77, not on [PRIVATE]" in bodies(vault)[-1]
+
+
+def test_text_behind_a_tag_that_was_not_closed_comes_back(vault: Path, ask: Run, transcript: Path) -> None:
+    type_in(transcript, "what does <private> do here, and why?")
+    assert bodies(vault) == ["what does [PRIVATE]"]
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault) == ["what does  do here, and why?"]
+
+
+def test_a_wholly_private_prompt_is_stored_and_the_rest_of_its_turn_stays_private(
+    vault: Path, ask: Run, transcript: Path
+) -> None:
+    type_in(transcript, "[PRIVATE] the whole of it")
+    send(bash("a run"))
+    assert notes(vault) == []
+
+    ask("privacy", "keep-last", check=True)
+    send(stop("an answer"))
+
+    assert bodies(vault) == ["the whole of it"]
+
+
+def test_a_note_that_its_owner_edited_is_left_alone(vault: Path, ask: Run, transcript: Path) -> None:
+    type_in(transcript, "Deploy <private>to box7</private> now")
+    (path,) = notes(vault)
+    path.write_text(path.read_text("utf-8").replace("Deploy", "Send"), encoding="utf-8")
+
+    done = ask("privacy", "keep-last")
+
+    assert done.returncode == 2
+    assert "was edited since" in done.stderr
+    assert "box7" not in path.read_text("utf-8")
+
+
+def test_without_a_transcript_nothing_can_be_kept_and_the_message_says_so(vault: Path, ask: Run) -> None:
+    assert "No prompt is known" in ask("privacy", "keep-last").stderr
+    send(prompt("Deploy <private>to box7</private> now"))
+
+    done = ask("privacy", "keep-last")
+
+    assert done.returncode == 5
+    assert "Type the text again without its tags" in done.stderr
+
+
+def test_no_private_text_is_kept_for_it(vault: Path, home: Path, transcript: Path) -> None:
+    type_in(transcript, "Deploy <private>to box7</private> now")
+
+    state = Path(config.load().state_dir)
+    assert (state / "last-hidden").stat().st_mode & 0o077 == 0
+    for path in (path for path in home.rglob("*") if path.is_file()):
+        assert b"box7" not in path.read_bytes()

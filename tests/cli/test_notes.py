@@ -1,0 +1,217 @@
+"""Writing: note, append, tag, pin, unpin, edit, open."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import frontmatter
+import pytest
+
+from mdmem.cli.terminal import editor
+from mdmem.errors import MdmemError, NotFoundError, UsageError
+from tests.conftest import session_pages
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture
+def day(whole: Day, tmp_path: Path) -> Day:
+    return cli_day.copy(whole, tmp_path)
+
+
+def script(folder: Path, text: str) -> dict[str, str]:
+    """Make an editor of a line of shell, `$1` being the file."""
+    path = folder / "editor.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return {"VISUAL": str(path)}
+
+
+def test_a_note_is_written_and_found(day: Day) -> None:
+    made = day.json("note", "Times are stored in UTC.", "--title", "Decision: UTC", "--tag", "decision", "--pin")
+    found = frontmatter.load(str(day.vault / made["path"]))
+    assert (found["title"], found["tags"], found["pinned"], found.content) == (
+        "Decision: UTC", ["decision"], True, "Times are stored in UTC.",
+    )  # fmt: skip
+    assert day.json("search", "UTC decision")[0]["id"] == made["id"]
+    assert [row["id"] for row in day.json("list", "--pinned")] == [made["id"]]
+
+
+def test_a_note_comes_from_stdin_without_what_is_private(day: Day) -> None:
+    done = day.run("note", "--json", stdin="The pager is loud. <private>Ada has it.</private>\n")
+    assert "1 private section kept out" in done.stderr
+    text = (day.vault / json.loads(done.stdout)["path"]).read_text()
+    assert "The pager is loud. [PRIVATE]" in text
+    assert "Ada" not in text
+
+
+def test_an_empty_or_wholly_private_note_is_refused(day: Day) -> None:
+    for words in ("", "  \n", "<private>all of it</private>"):
+        assert isinstance(day.attempt("note", "-", stdin=words).exception, UsageError), words
+    assert list((day.vault / "notes").iterdir()) == []
+
+
+def test_a_note_belongs_to_the_project_of_the_folder_it_is_written_in(
+    whole: Day, day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(whole.vault.parent / "api")
+    assert day.json("note", "a")["project"] == "api"
+    assert day.json("note", "b", "--project", "other")["project"] == "other"
+    assert day.json("note", "c", "--project", "")["project"] == ""
+    monkeypatch.chdir(tmp_path)
+    assert day.json("note", "d")["project"] == ""
+
+
+def test_a_template_of_the_vault_shapes_its_notes(day: Day) -> None:
+    (day.vault / "templates" / "notes").mkdir(parents=True)
+    (day.vault / "templates" / "notes" / "note.md").write_text("## {{title}} ({{date}})\n\n{{body}}\n\n## Why\n")
+    made = day.json("note", "Body.", "--title", "T", env={"MDMEM_NOW": "1789400000"})
+    assert frontmatter.load(str(day.vault / made["path"])).content == "## T (2026-09-14)\n\nBody.\n\n## Why"
+
+
+def test_a_note_written_in_the_editor_takes_its_title_from_the_heading(day: Day, tmp_path: Path) -> None:
+    env = script(tmp_path, "sed -i '1s/$/The title/; 2s/^/The text./' \"$1\"")
+    out = day.terminal("note", "--tag", "typed", env=env)
+    path = out.split("] ")[1].split()[0]
+    found = frontmatter.load(str(day.vault / path))
+    assert (found["title"], found.content, found["tags"]) == ("The title", "The text.", ["typed"])
+
+
+def test_an_editor_that_is_closed_without_a_word_keeps_nothing(day: Day, tmp_path: Path) -> None:
+    out = day.terminal("note", "--title", "Only a title", env=script(tmp_path, "exit 0"), status=2)
+    assert "nothing to store" in out
+    assert list((day.vault / "notes").iterdir()) == []
+
+
+def test_a_draft_is_private_and_gone_afterwards(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert editor_text(day, tmp_path, monkeypatch, "printf 'Words' > \"$1\"") == "Words"
+
+
+def editor_text(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> str:
+    """Let an editor work on an empty draft; the draft must be private, and gone afterwards."""
+    settings = day.config()
+    with monkeypatch.context() as around:
+        around.setenv("VISUAL", script(tmp_path, f'stat -c %a "$(dirname "$1")" > {tmp_path}/mode; {line}')["VISUAL"])
+        text = editor.ask(settings, "")
+    assert (tmp_path / "mode").read_text().strip() == "700"
+    assert list(Path(settings.runtime_dir).iterdir()) == []
+    return text
+
+
+def test_an_editor_that_fails_keeps_nothing(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MdmemError, match="status 3"):
+        editor_text(day, tmp_path, monkeypatch, "exit 3")
+    done = day.attempt("show", day.id("The parser took"), "--open", env={"VISUAL": "/does/not/exist"})
+    assert "EDITOR" in str(done.exception)
+
+
+def test_append_adds_a_paragraph_to_what_somebody_wrote(day: Day) -> None:
+    made = day.json("note", "First.", "--title", "T")
+    day.run("append", made["id"], "Second.")
+    day.run("append", f"mem:{made['id']}", stdin="Third.\n")
+    assert frontmatter.load(str(day.vault / made["path"])).content == "First.\n\nSecond.\n\nThird."
+
+
+def test_append_leaves_what_was_captured_alone(day: Day) -> None:
+    path = day.path("The parser took")
+    before = path.read_bytes()
+    assert isinstance(day.attempt("append", day.id("The parser took"), "more").exception, UsageError)
+    assert path.read_bytes() == before
+
+
+def test_tags_are_put_on_taken_off_and_listed(day: Day) -> None:
+    name, path = day.id("The parser took"), day.path("The parser took")
+    body = path.read_bytes().partition(b"\n---\n")[2]
+    assert day.run("tag", name, "dates,", "#leap year").stdout == "response dates leap-year\n"
+    assert day.json("list", "--tag", "leap-year")[0]["id"] == name
+    assert day.json("tag", name, "-r", "dates") == {
+        "path": path.relative_to(day.vault).as_posix(), "tags": ["response", "leap-year"],
+    }  # fmt: skip
+    assert day.run("tag", name).stdout == "response leap-year\n"
+    assert path.read_bytes().partition(b"\n---\n")[2] == body
+    assert isinstance(day.attempt("tag", name, "--remove").exception, UsageError)
+
+
+def test_pins_are_set_and_taken_off_again_to_the_byte(day: Day) -> None:
+    name, path = day.id("The parser took"), day.path("The parser took")
+    before = path.read_bytes()
+    assert "Pinned journal/" in day.run("pin", name).stdout
+    assert "already" in day.run("pin", name).stdout
+    assert frontmatter.load(str(path))["pinned"] is True
+    day.run("unpin", name)
+    assert path.read_bytes() == before
+
+
+def test_nothing_is_pinned_when_one_of_the_notes_is_not_there(day: Day) -> None:
+    done = day.attempt("pin", day.id("The parser took"), "zzzzzzzzzz")
+    assert isinstance(done.exception, NotFoundError)
+    assert day.json("list", "--pinned") == []
+
+
+def test_edit_says_when_the_front_matter_cannot_be_read_any_more(day: Day, tmp_path: Path) -> None:
+    made = day.json("note", "x", "--title", "T")
+    breaks = script(tmp_path, "sed -i 's/^title:.*/title: [/' \"$1\"")
+    done = day.run("edit", made["id"], env=breaks)
+    assert "line" in day.json("edit", made["path"], env={"EDITOR": "true"})["problem"]
+    assert made["path"] in done.stderr
+    assert "line" in done.stderr
+    assert day.json("show", made["path"])["body"] == "x\n"
+
+
+# -- open ------------------------------------------------------------------------------------------
+
+
+def test_the_vault_opens_where_it_has_been_opened_before(day: Day) -> None:
+    (day.vault / ".obsidian").mkdir()
+    assert day.json("open")["command"][1].startswith("obsidian://open?path=%2F")
+    assert day.run("open", "--in", "code", "--print").stdout == f"code {day.vault}\n"
+
+
+def test_a_note_opens_in_the_editor(day: Day, tmp_path: Path) -> None:
+    name = day.id("The parser took")
+    env = script(tmp_path, f'echo "$1" > {tmp_path}/opened')
+    day.run("open", name, "--in", "editor", env=env)
+    assert (tmp_path / "opened").read_text().strip() == str(day.path("The parser took"))
+
+
+def test_an_editor_may_have_arguments(day: Day) -> None:
+    found = day.json("open", "--in", "editor", env={"VISUAL": "code --wait '/odd path'"})
+    assert found["command"] == ["code", "--wait", "/odd path", str(day.vault)]
+
+
+# -- in the editor ---------------------------------------------------------------------------------
+
+
+def test_every_link_on_a_page_leads_to_a_file(whole: Day) -> None:
+    import re
+
+    pages = session_pages(whole.vault)
+    links = [(page, target) for page in pages for target in re.findall(r"\]\(([^)]+)\)", page.read_text())]
+    assert len(links) >= 6
+    for page, target in links:
+        assert (page.parent / target).is_file(), (page, target)
+
+
+def test_properties_are_flat_and_tags_have_no_spaces(whole: Day) -> None:
+    for path in whole.vault.rglob("*.md"):
+        meta = frontmatter.load(str(path)).metadata
+        assert all(not isinstance(value, dict) for value in meta.values()), path
+        assert " " not in "".join(str(meta["tags"]).split(", ")), path
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_notes_are_written_by_a_process(day: Day, mdmem: Run) -> None:
+    done = mdmem("note", "From a pipe.", "--tag", "pipe", env=day.env, check=True)
+    assert done.stdout.startswith("[mem:")
+    assert mdmem("note", "-", input="", env=day.env).returncode == 2

@@ -1,0 +1,96 @@
+"""`promote`: a note goes into an instruction file between markers, on request, and leaves no trace when removed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.vault import promotion
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+TEXTS = st.lists(st.sampled_from(["# Rules", "", "- Use bun.", "<!-- x -->", " ", "text"]), max_size=8).map("\n".join)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "app"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def make(ask: Run, *words: str) -> str:
+    made = json.loads(ask("note", *words, "--json").stdout)
+    assert isinstance(made["id"], str)
+    return made["id"]
+
+
+def test_a_note_is_put_in_after_a_diff_and_a_question_and_taken_out_to_the_byte(
+    vault: Path, ask: Run, tree: Path
+) -> None:
+    before = "# Rules\n\n- Use bun.\n"
+    (tree / "CLAUDE.md").write_text(before, encoding="utf-8")
+    name = make(ask, "Times are stored in UTC.", "--title", "Times")
+    refused = ask("promote", name, input="n\n")
+    assert "+## Times" in refused.stdout and "+Times are stored in UTC." in refused.stdout and refused.returncode
+    assert (tree / "CLAUDE.md").read_text("utf-8") == before
+    assert ask("promote", name, input="y\n").returncode == 0
+    text = (tree / "CLAUDE.md").read_text("utf-8")
+    assert text.startswith(before) and f"<!-- mdmem:begin {name} -->\n## Times\n\nTimes are stored in UTC.\n" in text
+    assert "already up to date" in ask("promote", name).stdout
+    assert ask("promote", f"mem:{name}", "--remove", "--yes").returncode == 0
+    assert (tree / "CLAUDE.md").read_text("utf-8") == before
+    assert ask("promote", name, "--remove", "--yes").returncode != 0
+
+
+def test_a_changed_note_changes_the_file_only_on_request(vault: Path, ask: Run, tree: Path) -> None:
+    (tree / "AGENTS.md").write_text("Rules.\n", encoding="utf-8")
+    name = make(ask, "Use pnpm.", "--title", "Tools")
+    ask("promote", name, "--yes")
+    ask("append", name, "Use bun now.")
+    assert "bun" not in (tree / "AGENTS.md").read_text("utf-8")
+    ask("promote", name, "--yes")
+    text = (tree / "AGENTS.md").read_text("utf-8")
+    assert "Use bun now." in text and text.count("mdmem:begin") == 1
+
+
+def test_a_note_that_is_gone_can_still_be_taken_out(vault: Path, ask: Run, tree: Path) -> None:
+    name = make(ask, "Use pnpm.", "--title", "Tools")
+    ask("promote", name, "--to", "AGENTS.md", "--yes")
+    ask("forget", name, "--yes")
+    assert ask("promote", name, "--remove", "--yes").returncode == 0
+    assert not (tree / "AGENTS.md").exists()  # nothing else was in it
+
+
+def test_private_notes_and_other_files_are_refused(vault: Path, ask: Run, tree: Path) -> None:
+    (tree / "CLAUDE.md").write_text("Rules.\n", encoding="utf-8")
+    secret = vault / "notes" / "mine.md"
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("---\nid: 0f1e2d3c4b\ntitle: Mine\nprivate: true\n---\nMy salary.\n", encoding="utf-8")
+    half = vault / "notes" / "half.md"
+    half.write_text("---\nid: 0f1e2d3c4c\ntitle: Half\n---\nPublic. <private>My salary.</private>\n", encoding="utf-8")
+    assert "private" in ask("promote", "notes/mine.md", "--yes").stderr
+    ask("promote", "notes/half.md", "--yes")
+    assert "salary" not in (tree / "CLAUDE.md").read_text("utf-8")
+    assert "Public." in (tree / "CLAUDE.md").read_text("utf-8")
+    assert ask("promote", "notes/half.md", "--to", "main.py", "--yes").returncode == 2
+    (tree / "CLAUDE.md").unlink()
+    assert "--to" in ask("promote", "notes/half.md", "--yes").stderr
+
+
+@given(TEXTS, st.lists(st.tuples(st.sampled_from(["aaaaaaaaaa", "bbbbbbbbbb"]), TEXTS), max_size=4))
+def test_what_is_put_in_can_be_taken_out(before: str, put: list[tuple[str, str]]) -> None:
+    text = before
+    for name, body in put:
+        text = promotion.with_note(text, name, "Title", body)
+        assert promotion.with_note(text, name, "Title", body) == text
+        assert promotion.holds(text, name)
+    assert promotion.without_all(text).strip() == before.strip()
+    assert "mdmem:begin" not in promotion.without_all(text)

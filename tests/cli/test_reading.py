@@ -1,0 +1,362 @@
+"""Listing and reading: list, sessions, tree, history, timeline, digest, stats."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from mdmem.cli.terminal import table
+from mdmem.errors import NotFoundError, UsageError, VaultError
+from mdmem.inject import given
+from mdmem.search.expansion import ledger
+from mdmem.views import wording
+from tests.helpers import cli_day
+from tests.helpers.cli_day import FIRST, OTHER, SECOND, Day
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+# -- list ------------------------------------------------------------------------------------------
+
+
+def test_list_shows_notes_newest_first_without_the_pages_machines_keep(day: Day) -> None:
+    rows = day.json("list")
+    assert [row["kind"] for row in rows] == ["response", "prompt"] * 2 + ["response"] + ["observation"] * 3 + ["prompt"]
+    assert [row["created"] for row in rows] == sorted((row["created"] for row in rows), reverse=True)
+    assert all((day.vault / row["path"]).is_file() for row in rows)
+
+
+def test_list_takes_the_filters_of_the_query_language(day: Day) -> None:
+    def listed(*words: str) -> int:
+        return len(day.json("list", *words))
+
+    assert listed("--kind", "prompt") == 3
+    assert listed("--kind", "prompt", "--kind", "response") == 6
+    assert listed("--project", "api") == 2
+    assert listed("--session", FIRST[:8]) == 5
+    assert listed("--tool", "Bash") == 2
+    assert listed("--file", "dates.py") == 2
+    assert listed("--is", "failed") == 1
+    assert listed("--is", "private") == 1
+    assert listed("--agent", "codex") == 2
+    assert listed("--on", "2026-09-14") == 5
+    assert listed("--since", "2026-09-15", "--until", "2026-09-15") == 2
+    assert listed("--kind", "session") == 3
+    assert listed("--pinned") == 0
+
+
+def test_list_sorts_limits_and_says_how_many_are_left(day: Day) -> None:
+    done = day.run("list", "--sort", "oldest", "--limit", "2")
+    assert len(done.stdout.splitlines()) == 2
+    assert "Why does the date parser fail" in done.stdout.splitlines()[0]
+    assert "7 more notes" in done.stderr
+    assert day.run("list", "--limit", "0").stderr == ""
+
+
+def test_a_failed_run_is_marked_in_a_list(day: Day) -> None:
+    assert "✗ " in day.run("list", "--is", "failed").stdout
+
+
+def test_a_filter_that_cannot_be_read_says_what_can(day: Day) -> None:
+    done = day.attempt("list", "--since", "bogus")
+    assert isinstance(done.exception, UsageError)
+    assert "2026-09-14" in str(done.exception)
+
+
+def test_a_list_without_a_match_names_a_way_on(day: Day) -> None:
+    done = day.run("list", "--project", "nowhere")
+    assert done.stdout == ""
+    assert "mdmem list --help" in done.stderr
+
+
+def test_a_hand_written_note_is_listed_at_once_even_with_broken_front_matter(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    (mine.vault / "ideas").mkdir()
+    (mine.vault / "ideas" / "plan.md").write_text("---\ntags: [a\n---\n# The plan\n\nWords.\n")
+    assert "The plan" in [row["title"] for row in mine.json("list", "--kind", "note")]
+
+
+def test_a_missing_vault_is_named_with_what_to_do(day: Day, tmp_path: Path) -> None:
+    for words in (["list"], ["sessions"], ["tree"], ["history"], ["stats"], ["digest"]):
+        done = day.attempt("--vault", str(tmp_path / "none"), *words)
+        assert isinstance(done.exception, VaultError), words
+        assert "mdmem init" in str(done.exception)
+
+
+def test_a_new_vault_says_where_notes_come_from(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    for words in (["list"], ["sessions"], ["stats"]):
+        assert "mdmem status" in mine.run(*words).output, words
+    assert "No matching notes" in mine.run("list", "--kind", "prompt").stderr
+
+
+def test_titles_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    (mine.vault / "notes" / "evil.md").write_text('---\ntitle: "a\\e[2Jb\\nc"\n---\nbody\x1b[31m\n')
+    out = mine.run("list").stdout
+    assert "\x1b" not in out
+    assert len(out.splitlines()) == 1
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+def test_sessions_come_last_first_with_what_they_were_about(day: Day) -> None:
+    rows = day.json("sessions")
+    assert [row["session"] for row in rows] == [OTHER, SECOND, FIRST]
+    assert rows[2]["files"] == ["src/dates.py"]
+    out = day.run("sessions", "--project", "notes-app").stdout.splitlines()
+    assert len(out) == 2
+    assert "9b1d7c22" in out[0]
+    assert "1 prompt" in out[0]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
+    title = "Why does the date parser fail on the 29th of February?"
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=True, color_system=None, width=width, soft_wrap=True)
+    columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
+    table.show(screen, columns, [("2026-09-14 08:00", "observation", "acme-notes-app", "7gk2q9m4x1", title)])
+    assert "Why does the date p" in out.getvalue()
+    assert all(len(line) <= max(width, 55) for line in out.getvalue().splitlines())
+    assert len(out.getvalue().splitlines()) == {40: 3, 60: 2}.get(width, 1)
+
+
+def test_a_session_whose_id_begins_another_is_meant_by_it(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    for name in ("s-1", "s-10"):
+        text = f"---\nkind: prompt\nsession: {name}\ncreated: 2026-09-14T08:00:00Z\n---\n\nIn {name}.\n"
+        (mine.vault / "notes" / f"{name}.md").write_text(text)
+    assert [step["body"] for step in mine.json("history", "s-1")["notes"]] == ["In s-1.\n"]
+    assert "2 sessions" in str(mine.attempt("history", "s-").exception)
+
+
+def test_sessions_can_be_narrowed_by_time_and_file(day: Day) -> None:
+    assert [row["session"] for row in day.json("sessions", "--until", "2026-09-14")] == [FIRST]
+    assert [row["session"] for row in day.json("sessions", "--file", "dates.py")] == [FIRST]
+    assert len(day.json("sessions", "--limit", "1")) == 1
+
+
+# -- tree ------------------------------------------------------------------------------------------
+
+
+def test_a_tree_counts_the_notes_of_every_folder(day: Day) -> None:
+    top = day.json("tree")
+    assert top["notes"] == len(list(day.vault.rglob("*.md")))
+    out = day.run("tree", "--depth", "2").stdout
+    assert "notes-app/" in out
+    assert "2026-09-14" not in out
+    assert ".md" in day.run("tree", "journal/api", "--files").stdout
+
+
+def test_a_folder_outside_the_vault_has_no_tree(day: Day) -> None:
+    for folder in ("..", "/etc", "journal/none"):
+        assert isinstance(day.attempt("tree", folder).exception, NotFoundError), folder
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+def test_history_reads_a_session_as_a_conversation_with_a_lock_for_what_is_private(day: Day) -> None:
+    out = day.run("history", FIRST).stdout
+    assert "Why does the date parser fail? 🔒 Fix it." in out
+    assert "[PRIVATE]" not in out
+    lines = [line.strip() for line in out.splitlines()]
+    steps = [line for line in lines if line.startswith("▸")]
+    assert len(steps) == 3
+    assert "✗" in steps[0]
+    assert "✗" not in steps[2]
+    assert out.index("you") < out.index("▸") < out.index("The parser took 29 February")
+    assert "12 passed" not in out
+    assert "12 passed" in day.run("history", FIRST, "--full").stdout
+
+
+@pytest.mark.parametrize("name", [FIRST, FIRST[:8], FIRST[:8].upper(), "folder", "note", "mem", "page"])
+def test_a_session_is_found_by_whatever_names_it(day: Day, name: str) -> None:
+    row = next(row for row in day.json("list", "--limit", "0") if row["session"] == FIRST)
+    folder = row["path"].split("/")[-2]
+    names = {
+        "folder": folder,
+        "note": row["id"],
+        "mem": f"mem:{row['id']}",
+        "page": f"{row['path'].rpartition('/')[0]}/",
+    }
+    assert day.json("history", names.get(name, name))["session"] == FIRST
+
+
+def test_the_latest_session_is_read_by_default(day: Day) -> None:
+    assert day.json("history")["session"] == OTHER
+    assert day.json("history", "latest", "--project", "notes-app")["session"] == SECOND
+
+
+def test_history_as_json_has_the_notes_whole(day: Day) -> None:
+    found = day.json("history", FIRST)
+    assert [one["kind"] for one in found["notes"]] == [
+        "prompt",
+        "observation",
+        "observation",
+        "observation",
+        "response",
+    ]
+    assert "[PRIVATE]" in found["notes"][0]["body"]
+    assert found["project"] == "notes-app"
+
+
+def test_a_session_that_is_not_there_is_named_with_a_way_on(day: Day, tmp_path: Path) -> None:
+    with_none = day.attempt("history", "nope")
+    assert "mdmem sessions" in str(with_none.exception)
+    assert "mdmem status" in str(cli_day.empty(tmp_path).attempt("history").exception)
+
+
+def test_a_beginning_that_two_sessions_share_is_refused(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    (mine.vault / "notes" / "other.md").write_text(f"---\nsession: {FIRST[:6]}ff-other\n---\nx\n")
+    done = mine.attempt("history", FIRST[:6])
+    assert "2 sessions" in str(done.exception)
+
+
+# -- timeline --------------------------------------------------------------------------------------
+
+
+def test_a_timeline_shows_what_was_before_and_after(day: Day) -> None:
+    anchor = day.id("Edit src/dates.py")
+    rows = day.json("timeline", anchor, "--before", "1", "--after", "2")
+    assert [row["kind"] for row in rows] == ["observation"] * 3 + ["response"]
+    assert [row["anchor"] for row in rows] == [False, True, False, False]
+    assert "▶" in day.run("timeline", anchor).stdout
+
+
+def test_a_timeline_stays_in_the_project_unless_told_otherwise(day: Day) -> None:
+    anchor = day.id("Exports are cached")
+    assert {row["project"] for row in day.json("timeline", anchor)} == {"notes-app"}
+    assert {row["project"] for row in day.json("timeline", anchor, "--all")} == {"notes-app", "api"}
+
+
+def test_the_anchor_is_in_its_timeline_whatever_is_filtered(day: Day) -> None:
+    anchor = day.id("Edit src/dates.py")
+    rows = day.json("timeline", anchor, "--kind", "prompt")
+    assert [row["kind"] for row in rows] == ["prompt", "observation", "prompt"]
+
+
+# -- digest ----------------------------------------------------------------------------------------
+
+
+def test_a_digest_is_markdown_of_what_was_asked_answered_changed_and_failed(day: Day) -> None:
+    out = day.run("digest", "--since", "2026-09-14", "--until", "2026-09-14").stdout
+    assert out.startswith("# ")
+    assert "1 session in 1 project, 1 prompt, 1 failed run" in out
+    assert "- Asked: Why does the date parser fail? \\[PRIVATE\\] Fix it." in out
+    assert f"[mem:{day.id('The parser took')}]" in out
+    assert "- Changed: `src/dates.py`" in out
+    assert "- Failed: pytest -q" in out
+
+
+def test_a_digest_groups_by_project_and_names_notes_that_were_written(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    mine.run("note", "Times are UTC.", "--title", "Decision", env={"MDMEM_NOW": "1789400000"})
+    out = mine.run("digest", "--since", "2026-09-01", "--until", "2026-09-30").stdout
+    assert [line for line in out.splitlines() if line.startswith("## ")] == [
+        "## api",
+        "## notes-app",
+        "## Notes written",
+        "## Fixes",
+    ]
+    assert "- Decision [mem:" in out
+    assert mine.json("digest", "--since", "2026-09-01", "--project", "api")["sessions"][0]["session"] == OTHER
+
+
+def test_a_digest_of_a_quiet_time_says_so(day: Day) -> None:
+    assert "Nothing was stored" in day.run("digest", "--since", "2020-01-01", "--until", "2020-01-02").stdout
+
+
+# -- stats -----------------------------------------------------------------------------------------
+
+
+def test_stats_count_notes_files_failures_and_what_was_kept_out(day: Day) -> None:
+    found = day.json("stats")
+    assert found["notes"] == 9
+    assert found["sessions"] == 3
+    assert found["kinds"] == {"observation": 3, "prompt": 3, "response": 3}
+    assert found["projects"] == {"notes-app": 7, "api": 2}
+    assert found["days"] == {"2026-09-14": 5, "2026-09-15": 2, "2026-09-16": 2}
+    assert found["files"] == {"src/dates.py": 1}
+    assert found["failures"] == {"Bash": 1}
+    assert found["kept_out"] == {"notes": 1, "private": 1, "redacted": 0}
+    assert found["storage"]["notes"] > 0
+    assert found["model_calls"] == 0
+
+
+def test_stats_take_filters_and_draw_bars(day: Day) -> None:
+    assert day.json("stats", "--project", "api")["notes"] == 2
+    out = day.run("stats").stdout
+    assert "█" in out
+    assert "1 private section and 0 secrets, in 1 note" in out
+    assert day.run("stats", "--model").stdout == "No model was ever called.\n"
+
+
+def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_path: Path) -> None:
+    mine = cli_day.copy(day, tmp_path)
+    given_ids = [mine.id("The parser took"), mine.id("Edit src/dates.py")]
+    given.log(
+        mine.config(),
+        {"time": "2026-09-15T09:00:00Z", "session": SECOND, "ids": given_ids, "chars": 400, "tokens": 100},
+    )
+    path = mine.path("Exports are cached")
+    path.write_text(path.read_text() + f"\nAs in [mem:{given_ids[0]}].\n")
+    found = mine.json("stats")["injections"]
+    used = {"id": given_ids[0], "title": found["used"][0]["title"], "given": 1, "cited": 1}
+    assert found == {"times": 1, "memories": 2, "chars": 400, "tokens": 100, "cited": 1, "used": [used]}
+    assert used["title"].startswith("The parser took")
+    assert "Cited most" in mine.run("stats").stdout
+    assert mine.json("stats", "--since", "2026-09-16")["injections"]["times"] == 0
+
+
+def test_every_call_of_a_model_is_shown_and_summed_up(tmp_path: Path) -> None:
+    mine = cli_day.empty(tmp_path)
+    for second in range(3):
+        row = {"time": f"2026-09-15T09:00:0{second}Z", "caller": "expand", "outcome": "ok", "sent_chars": 1200}
+        ledger.write(mine.config(), row)
+    assert len(mine.json("stats", "--model")) == 3
+    assert mine.run("stats", "--model").stdout.splitlines()[1].split()[:5] == [
+        "2026-09-15",
+        "expand",
+        "3",
+        "3",
+        "3,600",
+    ]
+    assert "3 calls" in mine.run("stats").stdout
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.25, "250 ms"), (2.34, "2.3 s"), (42, "42 s"), (480, "8 min"), (7500, "2 h 05 min"), (300_000, "3 days")],
+)
+def test_lengths_of_time_are_said_shortly(seconds: float, said: str) -> None:
+    assert wording.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(312, "312 B"), (4200, "4.2 kB"), (130_000, "130 kB"), (2_000_000_000, "2.0 GB")]
+)
+def test_sizes_are_said_shortly(count: int, said: str) -> None:
+    assert wording.size(count) == said
+
+
+def test_the_commands_run_as_processes_with_exit_statuses(day: Day, mdmem: Run) -> None:
+    env = dict(day.env)
+    assert "date parser" in mdmem("list", env=env, check=True).stdout
+    assert "🔒" in mdmem("history", FIRST, env=env, check=True).stdout
+    assert mdmem("history", "nope", env=env).returncode == 5
+    assert mdmem("list", "--since", "bogus", env=env).returncode == 2
+    assert mdmem("list", "--bogus", env=env).returncode == 2

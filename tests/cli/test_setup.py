@@ -1,0 +1,180 @@
+"""From nothing to a working memory: init, install, status, uninstall, demo."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.cli.setup import install
+from mdmem.settings import SETTINGS
+from tests.conftest import session_pages
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_new_vault_is_a_clean_repository_with_its_files(mdmem: Run, home: Path) -> None:
+    done = mdmem("init", check=True)
+    vault = home / "mdmem"
+    assert str(vault) in done.stdout
+    assert {path.name for path in vault.iterdir()} == {
+        ".git", ".gitattributes", ".gitignore", "README.md", "journal", "mdmem.toml", "notes",
+    }  # fmt: skip
+    assert git(vault, "status", "--porcelain") == ""
+    assert len(git(vault, "log", "--oneline").splitlines()) == 1
+
+
+def test_making_a_vault_again_changes_nothing(ask: Run, home: Path) -> None:
+    ask("init", check=True)
+    (home / "mdmem" / "README.md").write_text("my own words")
+    done = ask("init", check=True)
+    assert "nothing was changed" in done.stdout
+    assert (home / "mdmem" / "README.md").read_text() == "my own words"
+
+
+def test_a_vault_elsewhere_is_named_in_the_users_settings(ask: Run, home: Path, tmp_path: Path) -> None:
+    ask("init", str(tmp_path / "memory"), check=True)
+    assert config.load().vault == str(tmp_path / "memory")
+    assert "memory" in ask("status", check=True).stdout
+
+
+def test_a_vault_inside_another_repository_is_refused_unless_meant(ask: Run, tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    git(code, "init", "-q")
+    done = ask("init", str(code / "memory"))
+    assert done.returncode == 4
+    assert "inside the git repository" in done.stderr
+    assert "--inside" in done.stderr
+    assert not (code / "memory").exists()
+    ask("init", str(code / "memory"), "--inside", check=True)
+
+
+def test_a_repository_that_is_no_vault_does_not_become_one_by_mistake(ask: Run, tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "main.py").write_text("x = 1\n")
+    git(code, "init", "-q")
+    git(code, "add", "main.py")
+    git(code, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x")
+    done = ask("init", str(code))
+    assert done.returncode == 4
+    assert "--inside" in done.stderr
+    assert sorted(path.name for path in code.iterdir()) == [".git", "main.py"]
+
+    ask("init", str(code), "--inside", check=True)
+    ask("init", str(code), check=True)
+
+
+def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    done = ask("--vault", str(tmp_path / "file"), "init")
+    assert done.returncode == 4
+    assert "is a file" in done.stderr
+
+
+def test_every_line_of_a_new_settings_file_is_a_default(vault: Path) -> None:
+    text = install.settings_text()
+    (vault / "mdmem.toml").write_text(text)
+    defaults = {setting.key: setting.default for setting in SETTINGS}
+    assert config.load(str(vault)).settings.values == defaults
+
+    lines = [line.removeprefix("#") if line.startswith("#") and " = " in line else line for line in text.splitlines()]
+    (vault / "mdmem.toml").write_text("\n".join(lines))
+    found = config.load(str(vault))
+    assert found.settings.values == defaults
+    assert found.warnings == ()
+
+
+def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem: Run, ask: Run, home: Path) -> None:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    before = (
+        '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}\n'
+    )
+    file.write_text(before)
+
+    ask("init", check=True)
+    mdmem("install", "claude-code", check=True)
+    after = json.loads(file.read_text())
+    assert after["model"] == "opus"
+    assert {"SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"} <= set(after["hooks"])
+    assert json.loads(ask("status", "--json", check=True).stdout)[0]["state"] == "registered"
+
+    text = file.read_text()
+    assert "already up to date" in ask("install", "claude-code", check=True).stdout
+    assert file.read_text() == text
+
+    mdmem("uninstall", "claude-code", check=True)
+    assert file.read_text() == before
+
+
+def test_settings_that_are_no_json_are_refused_and_left_alone(ask: Run, home: Path) -> None:
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text("{ // mine\n}")
+    done = ask("install", "claude-code")
+    assert done.returncode == 3
+    assert str(file) in done.stderr
+    assert file.read_text() == "{ // mine\n}"
+
+
+def test_a_vault_that_was_registered_stays_registered(ask: Run, home: Path, tmp_path: Path) -> None:
+    ask("--vault", str(tmp_path / "memory"), "install", "claude-code", check=True)
+    ask("install", "claude-code", check=True)
+    assert str(tmp_path / "memory") in (home / ".claude" / "settings.json").read_text()
+
+
+def test_without_an_agent_on_the_machine_installing_says_so(ask: Run) -> None:
+    done = ask("install", "--all", "--yes", env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 3
+    assert "No coding agent was found" in done.stderr
+
+
+def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> None:
+    hook({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/tmp"}, env={"MDMEM_NOW": "1789372800"})
+    (row, *_) = json.loads(ask("status", "--json", check=True).stdout)
+    assert (row["agent"], row["last_event"], row["last_seen"]) == (
+        "claude-code",
+        "SessionStart",
+        "2026-09-14T08:00:00Z",
+    )
+    hook({"hook_event_name": "PreCompress", "session_id": "s"}, "gemini", env={"MDMEM_NOW": "1789372801"})
+    said = ask("status", check=True).stdout
+    assert "last heard of 2026-09-14T08:00:00Z (SessionStart)\n" in said
+    assert "last heard of 2026-09-14T08:00:01Z\n" in said
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])
+def test_a_mistyped_command_is_an_error_of_usage(ask: Run, words: list[str]) -> None:
+    done = ask(*words)
+    assert done.returncode == 2
+    assert "No such command" in done.stderr
+    if words[0] == "serch":
+        assert "search" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_demo_shows_the_whole_path_and_leaks_nothing(mdmem: Run, tmp_path: Path) -> None:
+    done = mdmem("demo", "--at", str(tmp_path / "demo"), check=True)
+    for shown in ("```diff", "[mem:", "<mdmem-context", "journal/acme-notes-app", "insertions(+)"):
+        assert shown in done.stdout, shown
+    vault = tmp_path / "demo" / "vault"
+    assert str(vault) in done.stdout
+    assert len(session_pages(vault)) == 3
+    assert git(vault, "status", "--porcelain") == ""
+    everything = b"".join(path.read_bytes() for path in (tmp_path / "demo").rglob("*") if path.is_file())
+    for private in (b"pager is on her desk", b"correcthorse", b"Zm9vYmFyYmF6cXV4", b"Ms Okafor"):
+        assert private not in everything
+        assert private.decode() not in done.stdout
+    notes = b"".join(path.read_bytes() for path in vault.glob("journal/**/*.md"))
+    assert b"[PRIVATE]" in notes
+    assert b"[REDACTED]" in notes

@@ -1,0 +1,115 @@
+"""The house in figures: modules, imports between them, functions and classes, read from the source alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import REPO
+
+PACKAGE = REPO / "mdmem"
+
+
+class Function(NamedTuple):
+    """A function: where it is, how many lines it has, and how many parameters besides `self`."""
+
+    where: str
+    lines: int
+    parameters: int
+
+
+class Module(NamedTuple):
+    """A module: its dotted name, file, lines, and syntax tree."""
+
+    name: str
+    path: Path
+    lines: int
+    tree: ast.Module
+
+
+def modules() -> dict[str, Module]:
+    """Return every module of the product by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(REPO).with_suffix("").parts).removesuffix(".__init__")
+        text = path.read_text(encoding="utf-8")
+        found[name] = Module(name, path, text.count("\n"), ast.parse(text))
+    return found
+
+
+def folders() -> dict[str, int]:
+    """Return each folder of the product and how many modules it has."""
+    found: dict[str, int] = {}
+    for module in modules().values():
+        place = module.path.parent.relative_to(REPO).as_posix()
+        found[place] = found.get(place, 0) + 1
+    return found
+
+
+def functions() -> Iterator[Function]:
+    """Yield every function and method."""
+    for module in modules().values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                given = node.args
+                names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                yield Function(f"{module.name}.{node.name}", lines, len([n for n in names if n not in ("self", "cls")]))
+
+
+def public_classes() -> dict[str, list[str]]:
+    """Return each public class name at the top of a module, with the modules that define it."""
+    found: dict[str, list[str]] = {}
+    for module in modules().values():
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module.name)
+    return found
+
+
+def imports() -> dict[str, set[str]]:
+    """Return which modules each module imports when it runs: anywhere in it, but not for type checking alone."""
+    known = modules()
+    return {name: set(_imported(module.tree, known)) - {name} for name, module in known.items()}
+
+
+def _imported(node: ast.AST, known: dict[str, Module]) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.ImportFrom) and child.module:
+            for alias in child.names:
+                full = f"{child.module}.{alias.name}"
+                if full in known or child.module in known:
+                    yield full if full in known else child.module
+        yield from _imported(child, known)
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return the circles of a graph: groups whose members all reach each other (Tarjan 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            group, stack[at:] = stack[at:], []
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found

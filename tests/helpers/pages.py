@@ -1,0 +1,123 @@
+"""`mdmem web` as a process, and Debian's Chromium in front of it."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), "")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-pings",
+    "--metrics-recording-only",
+    "--force-color-profile=srgb",
+)
+
+
+class Served:
+    """A server of pages. link: opens one browser. log: what it said on stderr, in a file."""
+
+    def __init__(self, process: subprocess.Popen[str], link: str, env: dict[str, str]) -> None:
+        self.process = process
+        self.link = link
+        self.env = env
+        self.port = int(urlsplit(link).port or 0)
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.set_cookie = ""
+
+    def ask(
+        self, path: str, *, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None
+    ) -> tuple[int, dict[str, str], str]:
+        """Send one request without a browser; return status, headers and body. A header "" is left out."""
+        sent = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value:
+                    link.putheader(name, value)
+            if body:
+                link.putheader("Content-Length", str(len(body.encode())))
+            link.endheaders(body.encode() or None)
+            answer = link.getresponse()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
+        finally:
+            link.close()
+
+    def enter(self) -> str:
+        """Use the link as a browser does; return the cookie that it gives."""
+        status, headers, _ = self.ask(self.link.removeprefix(self.url))
+        assert status == 303, status
+        self.set_cookie = headers["set-cookie"]
+        return self.set_cookie.partition(";")[0]
+
+
+@contextmanager
+def serving(vault: Path | None, env: Mapping[str, str], *words: str) -> Iterator[Served]:
+    """Serve a vault (or what `words` say) for the time of a block."""
+    around = {**os.environ, **env, "PYTHONUNBUFFERED": "1"}
+    given = ["--vault", str(vault)] if vault else []
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mdmem", *given, "web", "--no-open", *words],
+        env=around,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first.startswith("Open http://127.0.0.1:"), first
+        yield Served(process, first.split()[1], around)
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=20)
+        finally:
+            process.kill()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Debian's Chromium, without a window and without its own traffic."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS), headless=True)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe finds against WCAG 2.2 AA on a page, a line each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}" for one in found for node in one["nodes"]
+    ]

@@ -1,0 +1,113 @@
+"""The generated parts of README.md and the help pages: run `python -m tests.helpers.readme` to write them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mdmem.cli.terminal import render
+from mdmem.settings import SETTINGS
+from tests.conftest import REPO
+
+README = REPO / "README.md"
+HELP = REPO / "mdmem" / "help"
+GALLERY = (
+    ("A search", "mdmem search date parser --limit 3"),
+    ("A session's page, with a person's notes below", "mdmem show 2rjrqc364y"),
+    ("The session as a conversation", "mdmem history 3f0c6d1e"),
+    (
+        "What an agent is given",
+        'mdmem inject --explain "Do you remember what we decided about time zones?" | sed -n "/<mdmem-context/,\\$p"',
+    ),
+    ("The journal", "mdmem log"),
+)
+
+
+def settings_table() -> str:
+    """Write every setting as a row: key, default, meaning, and whose it is."""
+    lines = ["| setting | default | meaning |", "|---|---|---|"]
+    for setting in SETTINGS:
+        meaning = setting.meaning.replace("|", "\\|").replace("<", "&lt;")
+        notes = " *yours*" if setting.user_only else ""
+        variable = f" (`{setting.env}`)" if setting.env else ""
+        lines.append(f"| `{setting.key}` | `{render.toml(setting.default)}` | {meaning}{variable}{notes} |")
+    return "\n".join(lines)
+
+
+def gallery() -> str:
+    """Run the gallery's commands on a copy of the sample vault and show what they print."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        shutil.copytree(REPO / "sample-vault", home / "mdmem")
+        env = {"HOME": str(home), "PATH": os.environ["PATH"], "COLUMNS": "100", "TZ": "UTC", "LANG": "C.UTF-8"}
+        work = home / "work" / "acme-notes-app"
+        work.mkdir(parents=True)
+        parts = []
+        for words in (["init"], ["index"]):
+            subprocess.run([sys.executable, "-m", "mdmem", *words], env=env, check=True, capture_output=True)
+        for title, command in GALLERY:
+            line = command.replace("mdmem", f"{sys.executable} -m mdmem", 1)
+            done = subprocess.run(
+                ["/bin/sh", "-c", line], env=env, cwd=work, capture_output=True, text=True, check=True
+            )
+            said = "\n".join(text.rstrip() for text in done.stdout.replace(str(home), "~").strip("\n").splitlines())
+            said = re.sub(r"(?<=mdmem-context id=)[0-9a-f]{8}", "4ca050b4", said)  # drawn by lot each time
+            parts.append(f"**{title}**\n\n```text\n$ {command}\n{said}\n```")
+    return "\n\n".join(parts)
+
+
+def help_table() -> str:
+    """Return every help page as a row: its topic, linked, and its title."""
+    lines = ["| topic | |", "|---|---|"]
+    for page in sorted(HELP.glob("*.md")):
+        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        lines.append(f"| [`{page.stem}`](mdmem/help/{page.name}) | {title} |")
+    return "\n".join(lines)
+
+
+def note() -> str:
+    """Show one note of the sample vault as its file is."""
+    (path,) = (REPO / "sample-vault").rglob("*-ypex3eh94b.md")
+    return f"````markdown\n{path.read_text(encoding='utf-8').strip()}\n````"
+
+
+def put(text: str, name: str, content: str) -> str:
+    """Put `content` between the markers called `name`."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    head, _, rest = text.partition(begin)
+    _, found, tail = rest.partition(end)
+    if not found:
+        raise SystemExit(f"the document lacks the markers {begin} and {end}")
+    return f"{head}{begin}\n{content}\n{end}{tail}"
+
+
+def taken(text: str, name: str) -> str:
+    """Return what stands between the markers called `name`."""
+    return text.partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
+
+
+def documents() -> list[Path]:
+    """Return README.md and the help pages."""
+    return [README, *sorted(HELP.glob("*.md"))]
+
+
+def write(file: Path, name: str, content: str) -> None:
+    """Put `content` between the markers called `name` of a document."""
+    file.write_text(put(file.read_text(encoding="utf-8"), name, content), encoding="utf-8")
+
+
+def main() -> None:
+    """Write the generated parts."""
+    write(README, "note", note())
+    write(README, "help", help_table())
+    write(HELP / "settings.md", "settings", settings_table())
+    write(HELP / "tour.md", "gallery", gallery())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,580 @@
+"""Commits: one a session, only the vault's own files, whatever else goes on in the repository."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.errors import BusyError, GitError, VaultError
+from mdmem.history import commit, undo, why
+from mdmem.history.git import git_index, lock, writer
+from tests.helpers.history_vault import (
+    FOLDER,
+    SESSION,
+    captured,
+    forker,
+    git,
+    head_files,
+    put,
+    run_and_kill,
+    start,
+    turn,
+)
+
+SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_a_session_becomes_one_commit_with_its_title_counts_and_trailers(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    turn(vault)
+
+    (made,) = commit.commit(config).commits
+
+    assert made.subject == "acme-notes-app: Why does it fail, take 1? (1 prompt, 2 tool runs, 1 answer)"
+    assert (made.session, made.files) == (SESSION, 5)
+    text = git(vault, "log", "-1", "--format=%B")
+    assert text.startswith(f"{made.subject}\n\n- Why does it fail, take 1?\n\nMdmem-Session: {SESSION}\n")
+    assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Project,valueonly)").strip() == "acme-notes-app"
+    assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Agent,valueonly)").strip() == "claude-code"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_later_turn_makes_a_further_commit_and_nothing_new_makes_none(vault: Path) -> None:
+    config = start(vault)
+    turn(vault, 1)
+    commit.commit(config)
+    turn(vault, 2)
+
+    assert [made.subject for made in commit.commit(config).commits] == [
+        "acme-notes-app: Why does it fail, take 2? (1 prompt, 2 tool runs, 1 answer)"
+    ]
+    assert commit.commit(config).commits == []
+    assert git(vault, "fsck", "--strict") == ""
+
+
+def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    first = commit.commit(config)
+    turn(vault, session="other-session", folder=FOLDER.replace("0800", "0900"))
+    turn(vault, 2)
+    edited = next((vault / FOLDER).glob("001-003*"))
+    edited.write_text(edited.read_text().replace("Fixed; 12", "Fixed; all 12"))
+    put(vault, "notes/decision.md", "# We keep dates as text\n")
+
+    made = commit.commit(config).commits
+
+    assert len(first.commits) == 2
+    assert sorted(one.session for one in made) == ["", SESSION, "other-session"]
+    assert made[-1].subject == "By hand: add 1, edit 1 notes"
+    assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
+
+
+def test_a_renamed_project_is_moved_by_hand_in_one_commit_and_remembers_where_it_came_from(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    (vault / "journal/acme-notes-app").rename(vault / "journal/renamed")
+
+    (made,) = commit.commit(config).commits
+
+    assert (made.subject, made.session) == ("By hand: move 5 notes", "")
+    (path,) = vault.glob("journal/renamed/*/*/001-000*")
+    path = path.rename(path.with_name("001-000-prompt-why-7gk2q9m4x1.md"))
+    commit.commit(config)
+    (vault / "journal/renamed").rename(vault / "journal/again")
+    commit.commit(config)
+    steps = why.why(config, "7gk2q9m4x1").steps
+    assert [step.subject for step in steps] == ["By hand: move 1 note", "By hand: move 5 notes"]
+    undo.apply(config, undo.plan(config, SESSION))
+    assert not list(vault.glob("journal/*/*/*/001-001*"))
+
+
+def test_a_deleted_note_is_deleted_by_hand(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    next((vault / FOLDER).glob("001-001*")).unlink()
+
+    (made,) = commit.commit(config).commits
+
+    assert made.subject.startswith("By hand: delete ")
+    assert not any("001-001" in path for path in head_files(vault))
+
+
+def test_only_the_named_session_is_committed_when_one_is_named(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="other", folder=FOLDER.replace("0800", "0900"))
+
+    commit.commit(config, session="other")
+
+    assert all("/0900-" in path for path in head_files(vault))
+
+
+def test_what_is_not_the_vaults_own_is_never_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, ".gitignore", "*.secret.md\n")
+    for path in ("notes/photo.png", ".obsidian/workspace.md", "notes/.draft.md", "a.secret.md", "id_rsa", "x.md~"):
+        put(vault, path, "not a note\n")
+    (vault / "notes" / "link.md").symlink_to("/etc/passwd")
+    subprocess.run(["git", "init", "-q", str(vault / "nested")], check=True)
+    put(vault, "nested/inner.md", "another repository's\n")
+    put(vault, "notes/kept.md", "kept\n")
+
+    commit.commit(config)
+
+    assert head_files(vault) == [".gitignore", "mdmem.toml", "notes/kept.md"]
+
+
+def test_what_a_person_has_staged_stays_theirs(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "notes/mine.md", "one\n")
+    commit.commit(config)
+    put(vault, "notes/mine.md", "two\n")
+    put(vault, "notes/new.md", "new\n")
+    put(vault, "script.py", "print()\n")
+    git(vault, "add", "notes", "script.py")
+    put(vault, "notes/mine.md", "three\n")
+    staged = git(vault, "diff", "--cached")
+    turn(vault, 2)
+
+    result = commit.commit(config)
+
+    assert result.staged == ["notes/mine.md", "notes/new.md", "script.py"]
+    assert git(vault, "diff", "--cached") == staged
+    assert git(vault, "show", "HEAD:notes/mine.md") == "one\n"
+    assert git(vault, "status", "--porcelain").split("\n")[:-1] == [
+        "MM notes/mine.md",
+        "A  notes/new.md",
+        "A  script.py",
+    ]
+
+
+def test_names_that_git_could_take_for_a_pattern_or_an_option_are_names(vault: Path) -> None:
+    config = start(vault)
+    names = [":(glob)**.md", "-n.md", 'quo"te.md', "back\\slash.md", "line\nbreak.md", " lead.md", "été – 日本.md"]
+    for name in names:
+        put(vault, f"notes/{name}", f"{name}\n")
+    put(vault, "unrelated.txt", "")
+
+    commit.commit(config)
+
+    assert sorted(head_files(vault)) == sorted(["mdmem.toml", *(f"notes/{name}" for name in names)])
+    assert git(vault, "status", "--porcelain") == "?? unrelated.txt\n"
+
+
+def test_a_name_that_is_no_utf8_is_committed_as_it_is(vault: Path) -> None:
+    config = start(vault)
+    (vault / os.fsdecode(b"caf\xe9.md")).write_text("latin\n")
+
+    commit.commit(config)
+
+    assert os.fsdecode(b"caf\xe9.md") in head_files(vault)
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("attributes", ["*.md text eol=lf\n", ""])
+def test_a_note_with_windows_line_ends_is_committed_once_and_clean_for_git(vault: Path, attributes: str) -> None:
+    config = start(vault)
+    put(vault, ".gitattributes", attributes)
+    (vault / "note.md").write_bytes(b"one\r\ntwo\r\n")
+    commit.commit(config)
+
+    assert commit.commit(config).commits == []
+
+    assert git(vault, "status", "--porcelain") == ""
+    (vault / "note.md").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    assert len(commit.commit(config).commits) == 1
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_long_note_is_committed_and_one_that_is_too_long_is_named(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/long.md", "word\n" * (9 * 1024 * 1024 // 5))
+    put(vault, "notes/endless.md", "word\n" * (33 * 1024 * 1024 // 5))
+
+    done = commit.commit(config)
+
+    assert head_files(vault) == ["mdmem.toml", "notes/long.md"]
+    assert [held.path for held in done.held_back] == ["notes/endless.md"]
+    assert "larger than 32 MiB" in str(done.held_back[0])
+
+
+def test_commits_have_the_dates_of_what_happened_in_their_order(vault: Path) -> None:
+    config = start(vault)
+    captured(vault, "001-000-prompt-b", "prompt", "Second", session="b", created="2024-02-02T10:00:00Z")
+    earlier = {"session": "a", "created": "2024-01-01T10:00:00Z", "folder": f"{FOLDER}x"}
+    captured(vault, "001-000-prompt-a", "prompt", "First", **earlier)
+    commit.commit(config)
+    captured(vault, "002-000-prompt-b", "prompt", "Third", session="b", created="2024-03-03T10:00:00Z")
+    commit.commit(config)
+
+    listed = git(vault, "log", "--reverse", "--format=%s|%at|%ct").splitlines()
+    first, second, own, new = (line.split("|") for line in listed)
+    assert (first[0], second[0]) == ("acme-notes-app: First (1 prompt)", "acme-notes-app: Second (1 prompt)")
+    assert (first[1], first[2], second[1]) == ("1704103200", "1704103200", "1706868000")
+    assert own[0] == "Vault: mdmem.toml"
+    assert int(new[2]) >= int(own[2]) > int(second[2])
+    assert new[1] == "1709460000"
+    assert git(vault, "log", "--since=2024-01-15", "--until=2024-02-15", "--format=%s") == f"{second[0]}\n"
+
+
+def test_a_long_prompt_is_cut_at_a_word_in_the_subject(vault: Path) -> None:
+    config = start(vault)
+    captured(vault, "001-000-prompt-x", "prompt", "Please explain " + "again " * 30)
+
+    made = commit.commit(config).commits[0]
+
+    assert made.subject == f"acme-notes-app: Please explain {'again ' * 8}again… (1 prompt)"
+
+
+def test_the_bytes_of_a_note_are_kept_whatever_attributes_say(vault: Path) -> None:
+    config = start(vault)
+    put(vault, ".gitattributes", "*.md text eol=crlf ident filter=upper\n")
+    (vault / "note.md").write_bytes(b"one\r\ntwo $Id$\r\n\xff")
+
+    commit.commit(config)
+
+    shown = subprocess.run(["git", "-C", str(vault), "cat-file", "blob", "HEAD:note.md"], capture_output=True)
+    assert shown.stdout == b"one\r\ntwo $Id$\r\n\xff"
+    assert commit.commit(config).commits == []
+
+
+def test_a_hostile_environment_and_configuration_start_nothing_and_change_nothing(
+    vault: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    ran = tmp_path / "ran"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
+    trap.chmod(0o755)
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    own_hooks = vault / ".git" / "hooks"
+    own_hooks.mkdir()
+    for name in ("pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-index-change"):
+        (hooks / name).symlink_to(trap)
+        (own_hooks / name).symlink_to(trap)
+    (home / ".gitconfig").write_text(
+        f"[core]\n hooksPath = {hooks}\n fsmonitor = {trap}\n autocrlf = true\n editor = {trap}\n pager = {trap}\n"
+        f" excludesFile = {tmp_path / 'ignore'}\n attributesFile = {tmp_path / 'attributes'}\n"
+        f"[commit]\n gpgSign = true\n template = {trap}\n[gpg]\n program = {trap}\n"
+        f'[filter "trap"]\n clean = {trap}\n smudge = {trap}\n required = true\n[diff]\n external = {trap}\n'
+    )
+    (tmp_path / "ignore").write_text("*.md\n")
+    (tmp_path / "attributes").write_text("*.md filter=trap\n")
+    git(tmp_path, "init", "-q", "project")
+    ran.unlink(missing_ok=True)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "project" / ".git"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(trap))
+    monkeypatch.setenv("GIT_SEQUENCE_EDITOR", str(trap))
+    turn(vault)
+
+    began = time.monotonic()
+    made = commit.commit(config).commits
+
+    assert time.monotonic() - began < 5
+    assert [one.files for one in made] == [5, 1]
+    assert not ran.exists()
+    monkeypatch.undo()
+    assert git(tmp_path / "project", "rev-list", "--all") == ""
+
+
+def test_a_note_with_a_secret_is_held_back_and_the_others_are_committed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "notes/keys.md", f"# Keys\n\nfor the build:\ntoken {SECRET}\n")
+
+    result = commit.commit(config)
+
+    (held,) = result.held_back
+    assert (held.path, held.line) == ("notes/keys.md", 4)
+    assert "mdmem commit --accept 'notes/keys.md'" in str(held)
+    assert "notes/keys.md" not in head_files(vault)
+    assert len(head_files(vault)) == 6
+    objects = git(vault, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert SECRET not in objects
+
+
+def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/diary.md", "fine\n<private>\nnot fine\n</private>\n")
+
+    (held,) = commit.commit(config).held_back
+
+    assert (held.path, held.line) == ("notes/diary.md", 2)
+
+
+def test_settings_may_speak_of_tags_but_hold_no_secret(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "mdmem.toml", "# what stands where a <private> section was\n")
+    put(vault, ".gitignore", f"# {SECRET}\n")
+
+    result = commit.commit(config)
+
+    assert [held.path for held in result.held_back] == [".gitignore"]
+    assert head_files(vault) == ["mdmem.toml"]
+
+
+def test_a_projects_page_belongs_to_the_session_that_made_it(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "journal/acme-notes-app/project.md", "---\nkind: project\ntitle: acme-notes-app\n---\n\nx\n")
+
+    made = commit.commit(config).commits
+
+    assert sorted((one.session, one.files) for one in made) == [("", 1), (SESSION, 6)]
+
+
+def test_a_person_who_looked_may_accept_a_held_back_note(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/keys.md", f"token {SECRET}\n")
+
+    result = commit.commit(config, accept=["notes/keys.md"])
+
+    assert result.held_back == []
+    assert "notes/keys.md" in head_files(vault)
+    assert SECRET not in git(vault, "log", "--format=%B")
+
+
+def test_a_secret_in_a_title_does_not_reach_the_message(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/keys.md", f"---\ntitle: use {SECRET}\n---\n\nbody\n")
+
+    commit.commit(config, accept=["notes/keys.md"])
+
+    assert SECRET not in git(vault, "log", "--format=%B")
+
+
+def test_a_vault_without_a_repository_is_told_what_to_do(vault: Path) -> None:
+    from mdmem import config
+
+    with pytest.raises(VaultError, match="mdmem init"):
+        commit.commit(config.load(str(vault)))
+
+
+def test_no_branch_checked_out_is_told_what_to_do(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    git(vault, "checkout", "-q", "--detach")
+    turn(vault)
+
+    with pytest.raises(GitError, match="switch -"):
+        commit.commit(config)
+
+
+def test_a_persons_merge_is_left_to_them(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "one\n")
+    commit.commit(config)
+    git(vault, "switch", "-q", "-c", "side")
+    put(vault, "notes/a.md", "side\n")
+    commit.commit(config)
+    git(vault, "switch", "-q", "main")
+    put(vault, "notes/a.md", "main\n")
+    commit.commit(config)
+    git(vault, "merge", "-q", "side", check=False)
+
+    with pytest.raises(BusyError, match="merge is under way"):
+        commit.commit(config)
+
+
+def test_another_gits_index_lock_delays_no_commit_and_is_left_alone(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    turn(vault)
+    foreign = vault / ".git" / "index.lock"
+    foreign.write_text("")
+
+    made = commit.commit(config).commits
+
+    assert len(made) == 1
+    assert foreign.exists()
+    foreign.unlink()
+    turn(vault, 2)
+    commit.commit(config)
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_an_index_lock_that_a_killed_mdmem_left_is_known_by_its_other_name_and_removed(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    left = vault / ".git" / f"{git_index.PREFIX}0123456789ab"
+    left.write_bytes(b"half an index")
+    (vault / ".git" / "index.lock").hardlink_to(left)
+    turn(vault)
+
+    commit.commit(config)
+
+    assert git(vault, "status", "--porcelain") == ""
+    assert not left.exists()
+
+
+def test_a_persons_commit_in_between_is_kept(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = start(vault)
+    commit.commit(config)
+    turn(vault)
+    real = writer.prepare
+    raced: list[bool] = []
+
+    def slow(*args: object) -> object:
+        if not raced:
+            raced.append(True)
+            put(vault, "by-hand.txt", "x\n")
+            git(vault, "add", "by-hand.txt")
+            git(vault, "commit", "-q", "-m", "in between", "--", "by-hand.txt")
+        return real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(writer, "prepare", slow)
+
+    commit.commit(config)
+
+    subjects = git(vault, "log", "--format=%s").splitlines()
+    assert subjects[1] == "in between"
+    assert subjects[0].startswith("acme-notes-app: Why does it fail")
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("only", [[], ["--", "by-hand.txt"]], ids=["index", "paths"])
+@pytest.mark.parametrize("step", ["prepare", "update", "publish", "move"])
+def test_a_persons_commit_at_any_step_takes_no_note_back(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, step: str, only: list[str]
+) -> None:
+    config = start(vault)
+    commit.commit(config)
+    turn(vault)
+    put(vault, "by-hand.txt", "x\n")
+    git(vault, "add", "by-hand.txt")
+    module: Any = writer if step in ("prepare", "move") else git_index
+    real = getattr(module, step)
+    raced: list[str] = []
+
+    def late(*args: object) -> object:
+        if not raced:
+            raced.append(git(vault, "commit", "-q", "-m", "in between", *only))
+        return real(*args)
+
+    monkeypatch.setattr(module, step, late)
+
+    commit.commit(config)
+
+    assert raced and len(head_files(vault)) == 1 + 1 + 5
+    assert git(vault, "log", "--diff-filter=D", "--format=%s") == ""
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_person_and_mdmem_commit_at_the_same_time_and_neither_loses(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+
+    def says(*words: str) -> None:
+        """Run git again when it met another git: it does not wait for a lock, a person does."""
+        for _ in range(200):
+            with suppress(subprocess.CalledProcessError):
+                git(vault, *words)
+                return
+            time.sleep(0.02)
+        raise AssertionError(words)
+
+    def person() -> None:
+        for number in range(8):
+            put(vault, f"code/{number}.py", "x\n")
+            says("add", "code")
+            says("commit", "-q", "-m", f"by hand {number}")
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(person)
+        for number in range(8):
+            turn(vault, session=f"s{number}", folder=FOLDER.replace("0800", f"{number:04d}"))
+            commit.commit(config)
+        working.result()
+
+    assert len(head_files(vault)) == 1 + 8 + 8 * 5
+    added = git(vault, "log", "--diff-filter=A", "--name-only", "--format=").split()
+    assert len(added) == len(set(added)) == len(head_files(vault))
+    assert git(vault, "log", "--diff-filter=D", "--format=%s") == ""
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_committers_queue_and_give_up_with_a_sentence(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+
+    with lock.held(config.state_dir), pytest.raises(BusyError, match="Nothing is lost"):
+        commit.commit(config, wait_seconds=0.05)
+
+
+COMMITTER = """
+import sys
+from mdmem import config
+from mdmem.history import commit
+commit.commit(config.load(sys.argv[1]))
+"""
+
+
+def committer(vault: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMITTER, str(vault)], stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+@pytest.mark.slow
+def test_concurrent_committers_commit_every_note_once(vault: Path) -> None:
+    start(vault)
+
+    def work(number: int) -> int:
+        turn(vault, session=f"s{number}", folder=FOLDER.replace("0800", f"08{number:02d}"))
+        process = committer(vault)
+        _, err = process.communicate()
+        assert err == b""
+        return process.returncode
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(work, range(6))) == [0] * 6
+
+    assert len(head_files(vault)) == 31
+    added = git(vault, "log", "--diff-filter=A", "--name-only", "--format=").split()
+    assert len(added) == len(set(added)) == 31
+    assert git(vault, "status", "--porcelain") == ""
+    assert git(vault, "fsck", "--strict") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the children of a process are found in /proc")
+def test_a_committer_killed_at_any_point_loses_nothing_and_the_next_one_works(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    rounds = 8 * SOAK
+    chance = random.Random(7)
+    with forker(vault, "from mdmem.history import commit; run = commit.commit") as server:
+        for number in range(rounds):
+            turn(vault, 1, session=f"k{number}", folder=FOLDER.replace("0800", f"{number:04d}"))
+            run_and_kill(server, chance.uniform(0, 0.08), with_git=bool(number % 2))
+            if number % 4 == 3:
+                commit.commit(config)
+                assert git(vault, "status", "--porcelain") == ""
+
+    commit.commit(config)
+
+    assert len(head_files(vault)) == 5 * rounds + 1
+    added = git(vault, "log", "--diff-filter=A", "--name-only", "--format=").split()
+    assert len(added) == len(set(added)) == 5 * rounds + 1
+    assert git(vault, "status", "--porcelain") == ""
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+    left = [path.name for path in (vault / ".git").iterdir() if path.name.startswith("mdmem") or path.suffix == ".lock"]
+    assert left == []

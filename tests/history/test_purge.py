@@ -1,0 +1,248 @@
+"""Purging: what was asked for is in no file, no commit, no object and no cache, and everything else is as it was."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mdmem.errors import GitError, NotFoundError, UsageError
+from mdmem.history import commit, elsewhere, filtering, purge
+from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, start, turn
+
+TEXT = 'the "Falcon" project'
+
+
+def every_byte(vault: Path, state: Path) -> bytes:
+    """Everything that is stored anywhere: files, names, unpacked objects, git's own files, state."""
+    words = ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
+    objects = subprocess.run(words, capture_output=True, check=True).stdout
+    files = [path for folder in (vault, state) for path in folder.rglob("*") if path.is_file()]
+    return objects + b"".join(str(path).encode() + path.read_bytes() for path in files)
+
+
+@pytest.mark.slow
+def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    title = '"on the \\"Falcon\\" project"'
+    captured(vault, "002-000-prompt-the-falcon-project-7gk2q9m4x1", "prompt", title, body=TEXT)
+    commit.commit(config)
+    put(vault, "notes/plan.md", f"keep\n{TEXT} starts\nkeep\n")
+    commit.commit(config)
+    put(vault, "notes/plan.md", "keep\nit starts\nkeep\n")
+    commit.commit(config)
+    put(vault, "notes/unsaved.md", f"{TEXT}\n")
+    state = Path(config.state_dir)
+    put(state, "spool/1.json", '{"body": "the \\"Falcon\\" project, waiting"}')
+    (state / "blob").write_bytes(b"\0" + TEXT.encode())
+    put(Path(config.index_dir), "segment", "compressed")
+
+    planned = purge.plan(config, TEXT)
+    done = purge.apply(config, planned)
+
+    assert done.left == []
+    assert done.commits >= 3
+    assert planned.files == {
+        f"{FOLDER}/002-000-prompt-the-falcon-project-7gk2q9m4x1.md": 2,
+        "notes/unsaved.md": 1,
+    }
+    stored = every_byte(vault, state)
+    assert b"Falcon" not in stored
+    assert b"the-falcon-project" not in stored
+    assert (vault / "notes/unsaved.md").read_text() == "[REDACTED]\n"
+    assert git(vault, "show", "HEAD~2:notes/plan.md") == "keep\n[REDACTED] starts\nkeep\n"
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""
+    assert git(vault, "status", "--porcelain") == "?? notes/unsaved.md\n"
+    assert not Path(config.index_dir).exists()
+    assert (state / "spool/1.json").read_text() == '{"body": "[REDACTED], waiting"}'
+
+
+def test_links_to_renamed_notes_lead_to_their_new_names(vault: Path) -> None:
+    config = start(vault)
+    name = "001-000-prompt-the-falcon-project-7gk2q9m4x1.md"
+    captured(vault, name.removesuffix(".md"), "prompt", TEXT)
+    put(vault, PAGE, f"1. [{TEXT}]({name})\n\nthe-falcon-project is no link\n")
+    commit.commit(config)
+
+    purge.apply(config, purge.plan(config, TEXT))
+
+    (note,) = (vault / FOLDER).glob("001-000*")
+    page = (vault / PAGE).read_text()
+    assert page == f"1. [[REDACTED]]({note.name})\n\nthe-falcon-project is no link\n"
+    assert git(vault, "show", f"HEAD:{PAGE}") == page
+    assert b"falcon" not in (vault / ".git/index").read_bytes()
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_planning_changes_nothing(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/plan.md", TEXT)
+    commit.commit(config)
+    before = git(vault, "for-each-ref")
+
+    planned = purge.plan(config, TEXT)
+
+    assert (planned.files, planned.objects) == ({"notes/plan.md": 1}, 1)
+    assert git(vault, "for-each-ref") == before
+    assert (vault / "notes/plan.md").read_text() == TEXT
+
+
+def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    name = "002-000-prompt-secret-7gk2q9m4x1"
+    path = captured(vault, name, "prompt", "Embarrassing")
+    captured(vault, Path(PAGE).stem, "session", "A day", body=f"- [Embarrassing]({name}.md)\n- [Else](else.md)")
+    commit.commit(config)
+    path.rename(vault / "journal/moved-7gk2q9m4x1.md")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, "7gk2q9m4x1", kind="id"))
+
+    assert done.left == []
+    stored = every_byte(vault, Path(config.state_dir))
+    assert b"Embarrassing" not in stored
+    assert b"7gk2q9m4x1" not in stored
+    assert "- [REDACTED]" in (vault / PAGE).read_text()
+    assert len(head_files(vault)) == 6
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_pattern_is_purged(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "customer 123456 and customer 654321\n")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, r"customer \d{6}", kind="regex"))
+
+    assert done.left == []
+    assert git(vault, "show", "HEAD:notes/a.md") == "[REDACTED] and [REDACTED]\n"
+
+
+def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    put(vault, "notes/b.md", "b\n")
+    commit.commit(config)
+    put(vault, "notes/b.md", "b staged\n")
+    put(vault, "notes/c.md", f"{TEXT} staged\n")
+    put(vault, "code.py", "print()\n")
+    git(vault, "add", "notes", "code.py")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert git(vault, "diff", "--cached", "--name-only").split() == ["code.py", "notes/b.md"]
+    assert (vault / "notes/c.md").read_text() == "[REDACTED] staged\n"
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+
+
+def test_what_a_person_stashed_last_is_rewritten_and_stays(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "one\n")
+    commit.commit(config)
+    for text in ("two\n", f"three {TEXT}\n"):
+        put(vault, "notes/a.md", text)
+        git(vault, "stash")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert done.elsewhere[0].startswith("Older entries of `git stash` (1)")
+    git(vault, "stash", "pop")
+    assert (vault / "notes/a.md").read_text() == "three [REDACTED]\n"
+
+
+def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(vault, "push", "-q", "origin", "main")
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert "`mdmem sync` replaces it, and keeps what other machines have added" in done.elsewhere[0]
+    assert "transcripts" in done.elsewhere[-1]
+
+
+@pytest.mark.parametrize(
+    ("url", "way"),
+    [
+        ("git@github.com:me/memory.git", "support.github.com"),
+        ("https://gitlab.example.org/me/memory.git", "Prune unreachable objects"),
+        ("ssh://box/srv/my memory.git", "git -C '/srv/my memory.git' gc --prune=now"),
+        ("box:memory.git", "git -C memory.git gc --prune=now"),
+    ],
+)
+def test_a_host_s_way_to_drop_unreachable_objects_is_named(url: str, way: str) -> None:
+    assert way in elsewhere.unreachable(url)
+
+
+def test_a_remote_that_never_had_it_need_not_be_replaced(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/b.md", "fine\n")
+    commit.commit(config)
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(vault, "push", "-q", "origin", "main")
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert (done.commits, done.left) == (1, [])
+    assert not any("remote" in line or "Clones" in line for line in done.elsewhere)
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+    assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Purged,valueonly)").strip()
+
+
+@pytest.mark.slow
+def test_a_purge_that_broke_off_brings_nothing_back_and_is_finished_by_the_next(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    turn(vault)
+    put(vault, "notes/a.md", f"{TEXT}\n")
+    commit.commit(config)
+
+    def broken(*_: object) -> None:
+        raise GitError("the power went")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(filtering, "bring_home", broken)
+        with pytest.raises(GitError):
+            purge.apply(config, purge.plan(config, TEXT))
+    commit.commit(config)
+    done = purge.apply(config, purge.plan(config, TEXT))
+
+    assert done.left == []
+    assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
+    assert (vault / "notes/a.md").read_text() == "[REDACTED]\n"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None:
+    config = start(vault)
+
+    for target, kind in ((" ", "text"), ("(", "regex"), ("a*", "regex")):
+        with pytest.raises(UsageError):
+            purge.plan(config, target, kind=kind)
+    with pytest.raises(NotFoundError):
+        purge.plan(config, "missing123", kind="id")
+
+
+def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", TEXT)
+    monkeypatch.setattr(filtering, "MODULE", "git_filter_repo_is_not_here")
+
+    with pytest.raises(GitError, match=r"mdmem\[purge\]"):
+        purge.apply(config, purge.plan(config, TEXT))
+
+    assert (vault / "notes/a.md").read_text() == TEXT

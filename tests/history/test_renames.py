@@ -1,0 +1,288 @@
+"""Merging by id: what one machine moved and another changed is one note, moved and changed; nobody's line is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from mdmem.config import Config
+from mdmem.history import commit, sync, undo
+from mdmem.history.merging import merge
+from mdmem.vault import note
+from mdmem.views import pages
+from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
+from tests.history.test_sync import machine, settle, trees
+
+SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
+NOTE = "---\nid: decision12\ntitle: On dates\n---\n\none\ntwo\nthree\n"
+
+
+@pytest.fixture
+def two(vault: Path, tmp_path: Path) -> tuple[Config, Config]:
+    """Two machines that have the same: a session, a note with an id, one without, a folder of notes."""
+    first, remote = start(vault), tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    turn(vault)
+    put(vault, "notes/dates.md", NOTE)
+    put(vault, "notes/plain.md", "".join(f"a plain line {number}\n" for number in range(20)))
+    for name in "abc":
+        put(vault, f"notes/topic/{name}.md", f"about {name}\n" * 5)
+    sync.sync(first)
+    return first, machine(tmp_path, remote)
+
+
+def edit(root: str, path: str, text: str) -> None:
+    file = Path(root, path)
+    file.write_text(file.read_text() + text)
+
+
+def move(root: str, old: str, new: str) -> None:
+    Path(root, new).parent.mkdir(parents=True, exist_ok=True)
+    Path(root, old).rename(Path(root, new))
+
+
+def met(*machines: Config) -> dict[str, bytes]:
+    """Sync all; return what they have in common, which is all they have."""
+    settle(*machines)
+    found = trees(*machines)
+    assert all(one == found[0] for one in found)
+    for one in machines:
+        assert git(Path(one.vault), "status", "--porcelain") == ""
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("notes/dates.md", "notes/decisions/about-dates.md"),
+        ("notes/dates.md", "notes/Dates.md"),
+        ("notes/plain.md", "notes/renamed.md"),
+        (f"{FOLDER}/001-000-prompt-why-p1.md", "notes/kept-from-the-journal.md"),
+    ],
+)
+def test_a_note_moved_here_and_edited_there_is_one_note_moved_and_edited(
+    two: tuple[Config, Config], old: str, new: str
+) -> None:
+    first, second = two
+    before = len(trees(first)[0])
+    move(first.vault, old, new)
+    edit(first.vault, new, "edited here\n")
+    edit(second.vault, old, "edited there\n")
+
+    files = met(first, second)
+
+    assert old not in files
+    assert b"edited there" in files[new]
+    assert b"edited here" in files[new]
+    assert len(files) == before
+
+
+def test_a_folder_moved_here_takes_along_what_was_edited_and_added_there(two: tuple[Config, Config]) -> None:
+    first, second = two
+    move(first.vault, "notes/topic", "notes/archive/topic")
+    edit(second.vault, "notes/topic/a.md", "edited there\n")
+    put(Path(second.vault), "notes/topic/new.md", "added there\n")
+    put(Path(second.vault), "notes/topic/deep/new.md", "added there, too\n")
+
+    files = met(second, first)
+
+    assert not [path for path in files if path.startswith("notes/topic/")]
+    assert files["notes/archive/topic/a.md"].endswith(b"edited there\n")
+    assert files["notes/archive/topic/new.md"] == b"added there\n"
+    assert files["notes/archive/topic/deep/new.md"] == b"added there, too\n"
+
+
+def test_a_note_moved_on_both_machines_has_one_name(two: tuple[Config, Config]) -> None:
+    first, second = two
+    move(first.vault, "notes/dates.md", "notes/z.md")
+    move(second.vault, "notes/dates.md", "notes/y.md")
+    edit(second.vault, "notes/y.md", "edited there\n")
+
+    files = met(first, second)
+
+    assert sorted(path for path in files if b"decision12" in files[path]) == ["notes/y.md"]
+    assert files["notes/y.md"].endswith(b"edited there\n")
+
+
+def test_the_name_of_a_moved_note_is_not_taken_from_another_one(two: tuple[Config, Config]) -> None:
+    first, second = two
+    move(first.vault, "notes/dates.md", "notes/when.md")
+    put(Path(second.vault), "notes/when.md", "another note\n")
+    edit(second.vault, "notes/dates.md", "edited there\n")
+
+    files = met(first, second)
+
+    assert b"another note" in b"".join(files.values())
+    assert b"edited there" in b"".join(files.values())
+
+
+def test_a_session_that_two_machines_resumed_after_different_prompts_is_one_folder_with_one_page(
+    two: tuple[Config, Config],
+) -> None:
+    session = "c0ffee00-1234-4abc-9def-0123456789ab"
+    texts = {}
+    for settings_, number, words in ((two[0], 1, "first-here"), (two[1], 2, "then-there")):
+        folder = f"journal/app/2026-09-1{number}/0{number}00-{words}-c0ffee00"
+        texts[words] = f"What was asked {words}"
+        captured(Path(settings_.vault), f"001-000-prompt-{words}-{number:010d}", "prompt", texts[words], folder=folder)
+        page = put(Path(settings_.vault), f"{folder}/{folder.rpartition('/')[2]}.md", "")
+        page.write_text(
+            f"---\nid: {note.make_id(session, 'session')}\nkind: session\ntitle: {words}\nsession: {session}\n"
+            f"aliases: [{words}]\n---\n\n# {words}\n\n<!-- mdmem:begin -->\n- {words}\n<!-- mdmem:end -->\n\n## Notes\n"
+        )
+
+    files = met(*two)
+
+    (page_path,) = [path for path in files if b"kind: session" in files[path] and "c0ffee00" in path]
+    assert page_path == "journal/app/2026-09-11/0100-first-here-c0ffee00/0100-first-here-c0ffee00.md"
+    folder = page_path.rpartition("/")[0]
+    assert len([path for path in files if path.startswith(f"{folder}/")]) == 3
+    assert not [path for path in files if "then-there-c0ffee00" in path]
+    text = files[page_path].decode()
+    assert text.count("# first-here\n") == text.count("<!-- mdmem:begin -->") == text.count("## Notes") == 1
+    assert ("- first-here\n" in text) != ("- then-there\n" in text)  # upkeep makes it again, of both sides' notes
+
+
+def test_what_is_not_committed_moves_along(two: tuple[Config, Config]) -> None:
+    first, second = two
+    move(first.vault, "notes/dates.md", "notes/moved.md")
+    sync.sync(first)
+    secret = 'api_key = "sk-ant-api03-' + "A1b2C3d4E5" * 9 + '-abcdefAA"\n'
+    edit(second.vault, "notes/dates.md", secret)
+
+    done = sync.sync(second)
+
+    assert [held.path for held in done.held_back] == ["notes/dates.md"]
+    assert not Path(second.vault, "notes/dates.md").exists()
+    assert Path(second.vault, "notes/moved.md").read_text() == NOTE + secret
+
+
+# -- any history -----------------------------------------------------------------------------------
+
+
+class Fleet:
+    """Some machines with one remote, and what people wrote on them."""
+
+    def __init__(self, root: Path, count: int) -> None:
+        """Set them up."""
+        self.remote = root / "remote.git"
+        git(root, "init", "-q", "--bare", "-b", "main", str(self.remote))
+        (root / "m0").mkdir()
+        (root / "m0/mdmem.toml").write_text("")
+        first = start(root / "m0")
+        git(root / "m0", "remote", "add", "origin", str(self.remote))
+        for number in range(4):
+            put(root / "m0", f"notes/n{number}.md", NOTE.replace("decision12", f"handmade0{number}"))
+            put(root / "m0", f"notes/f{number}/plain.md", f"plain {number}\n" * 9)
+        sync.sync(first)
+        self.machines = [first, *(machine(root, self.remote, f"m{number}") for number in range(1, count))]
+        self.lines: set[bytes] = set()
+        self.gone: set[bytes] = set()
+        self.count = 0
+
+    def step(self, who: int, what: str, seed: int) -> None:
+        """Let one thing happen on one machine."""
+        self.count += 1
+        at = self.machines[who % len(self.machines)]
+        notes = sorted(path for path in Path(at.vault, "notes").rglob("*.md"))
+        path = notes[seed % len(notes)] if notes else Path(at.vault, "notes/none.md")
+        doing: dict[str, Callable[[], None]] = {
+            "prompt": lambda: self.prompt(at, seed),
+            "edit": lambda: self.write(path),
+            "new": lambda: self.write(Path(at.vault, f"notes/f{seed % 4}/new-{self.count}.md")),
+            "rename": lambda: self.rename(path, path.with_name(f"r{self.count}.md")),
+            "move": lambda: self.rename(path, Path(at.vault, f"notes/g{seed % 3}/{path.name}")),
+            "folder": lambda: self.rename(path.parent, Path(at.vault, f"notes/h{self.count}")),
+            "case": lambda: self.rename(path, path.with_name(f"{path.stem.swapcase()}.md")),
+            "delete": lambda: self.delete(path),
+            "undo": lambda: self.undo(at),
+            "sync": lambda: self.sync(at),
+        }
+        doing[what]()
+
+    def prompt(self, at: Config, seed: int) -> None:
+        """Capture a prompt, in a session of its own."""
+        folder = f"journal/app/2026-09-14/0800-m-{seed % 7:08d}"
+        name = f"001-{self.count:03d}-prompt-x-{self.count:010d}"
+        more = {"session": f"{seed % 7:08d}-x", "folder": folder, "id": f"{self.count:010d}"}
+        captured(Path(at.vault), name, "prompt", f"Asked {self.count}", **more)
+
+    def write(self, path: Path) -> None:
+        """Write a line, as a person does."""
+        line = f"A person's line {self.count}.".encode()
+        self.lines.add(line)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((path.read_bytes() if path.exists() else b"") + line + b"\n")
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Move a file or a folder, unless something is in the way."""
+        if old.exists() and not new.exists() and old.name != "notes":
+            new.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(new)
+
+    def delete(self, path: Path) -> None:
+        """Delete a note; its lines are gone by a person's word."""
+        if path.exists():
+            self.gone |= set(path.read_bytes().split(b"\n"))
+            path.unlink()
+
+    def undo(self, at: Config) -> None:
+        """Take back a session that is there."""
+        sessions = sorted(Path(at.vault).glob("journal/app/*/*/"))
+        if sessions:
+            commit.commit(at)
+            name = sessions[self.count % len(sessions)].name[-8:]
+            undo.apply(at, undo.plan(at, f"{name}-x"), pages.updater(at))
+
+    def sync(self, at: Config) -> None:
+        """Sync."""
+        sync.sync(at)
+
+    def check(self) -> None:
+        """Bring all together; see that nothing is lost, nothing is there twice, and nobody has to choose."""
+        settle(*self.machines)
+        settle(*self.machines)
+        found = trees(*self.machines)
+        assert all(one == found[0] for one in found)
+        everything = b"\n".join(found[0].values())
+        held = set(everything.split(b"\n"))
+        assert sorted(self.lines - held - self.gone) == []
+        ids = Counter(str(note.parse(data).meta["id"]) for data in found[0].values() if note.parse(data).meta.get("id"))
+        assert [name for name, count in ids.items() if count > 1] == []
+        assert merge.BEGIN not in everything
+        for one in self.machines:
+            assert git(Path(one.vault), "status", "--porcelain") == ""
+
+
+WHAT = ["prompt", "edit", "new", "rename", "move", "folder", "case", "delete", "undo", "sync"]
+STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(WHAT), st.integers(0, 99)), min_size=4, max_size=14)
+
+
+@settings(max_examples=4, phases=[Phase.explicit, Phase.generate])  # an example takes seconds: none is shrunk
+@given(STEPS)
+def test_any_history_on_three_machines_meets_without_a_loss(steps: list[tuple[int, str, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        fleet = Fleet(Path(folder), 3)
+        for step in steps:
+            fleet.step(*step)
+        fleet.check()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_five_hundred_events_on_three_machines_meet_without_a_loss(tmp_path: Path) -> None:
+    for seed in range(SOAK):
+        (tmp_path / str(seed)).mkdir()
+        fleet, draw = Fleet(tmp_path / str(seed), 3), random.Random(seed)
+        for _ in range(500):
+            fleet.step(draw.randrange(3), draw.choice(WHAT), draw.randrange(100))
+        fleet.check()

@@ -1,0 +1,161 @@
+"""The door to git: nothing of the caller's environment or configuration comes through."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mdmem.errors import GitError, VaultError
+from mdmem.history.git import repository
+
+
+def git(root: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
+    repo = repository.init(vault)
+
+    assert repository.branch(repo) == "refs/heads/main"
+    assert not (vault / ".git" / "hooks").exists()
+
+
+def test_the_users_templates_are_not_copied_into_a_new_repository(vault: Path, home: Path) -> None:
+    (home / "template" / "hooks").mkdir(parents=True)
+    (home / "template" / "hooks" / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (home / ".gitconfig").write_text(f"[init]\n\ttemplateDir = {home / 'template'}\n\tdefaultBranch = trunk\n")
+
+    repo = repository.init(vault)
+
+    assert repository.branch(repo) == "refs/heads/main"
+    assert not (vault / ".git" / "hooks").exists()
+
+
+def test_init_is_safe_to_run_again(vault: Path) -> None:
+    repository.init(vault)
+    git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "kept")
+
+    repository.init(vault)
+
+    assert "kept" in git(vault, "log", "--oneline")
+
+
+def test_a_vault_inside_another_repository_is_told_so(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "project")
+    inside = tmp_path / "project" / "docs" / "vault"
+
+    assert repository.is_inside_other_repository(inside) == str(tmp_path / "project")
+    assert repository.is_inside_other_repository(tmp_path / "project") is None
+
+
+def test_a_folder_in_another_repository_is_no_vault(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "project")
+    (tmp_path / "project" / "vault").mkdir()
+
+    with pytest.raises(VaultError, match="mdmem init"):
+        repository.open_vault(tmp_path / "project" / "vault")
+
+
+def test_inherited_git_variables_do_not_reach_git(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = repository.init(vault)
+    git(tmp_path, "init", "-q", "-b", "foreign", "project")
+    for name, value in {
+        "GIT_DIR": str(tmp_path / "project" / ".git"),
+        "GIT_WORK_TREE": str(tmp_path / "project"),
+        "GIT_INDEX_FILE": str(tmp_path / "foreign-index"),
+        "GIT_OBJECT_DIRECTORY": str(tmp_path / "foreign-objects"),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Foreign",
+        "GIT_CEILING_DIRECTORIES": "/",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    assert repository.branch(repo) == "refs/heads/main"
+    assert repository.run(repo, "rev-parse", "--git-path", "index").decode().strip().endswith("vault/.git/index")
+    assert repository.identity(repo) == repository.OWN_IDENTITY
+    assert os.environ["GIT_DIR"] == str(tmp_path / "project" / ".git")
+
+
+def test_the_identity_is_the_users_where_git_knows_one(vault: Path, home: Path) -> None:
+    repo = repository.init(vault)
+    assert repository.identity(repo) == ("mdmem", "mdmem@localhost")
+
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada <L>\n\temail = ada@example.org\n")
+
+    assert repository.identity(repo) == ("Ada L", "ada@example.org")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("filter.evil.clean", "touch {mark}; cat"),
+        ("core.fsmonitor", "touch {mark}"),
+        ("core.sshCommand", "touch {mark}; ssh"),
+        ("core.gitProxy", "touch {mark}"),
+        ("core.alternateRefsCommand", "touch {mark}"),
+        ("remote.origin.uploadpack", "touch {mark}; git-upload-pack"),
+        ("remote.origin.receivepack", "touch {mark}; git-receive-pack"),
+        ("remote.origin.vcs", "evil"),
+        ("credential.helper", "!touch {mark}"),
+        ("credential.https://example.org.helper", "!touch {mark}"),
+        ("merge.union.driver", "touch {mark}"),
+        ("diff.external", "touch {mark}"),
+    ],
+)
+def test_a_vault_whose_configuration_starts_programs_is_refused(vault: Path, key: str, value: str) -> None:
+    repository.init(vault)
+    mark = vault.parent / "ran"
+    git(vault, "config", key, value.format(mark=mark))
+
+    with pytest.raises(GitError, match=f"(?i){re.escape(key)}"):
+        repository.open_vault(vault)
+
+    assert not mark.exists()
+
+
+def test_a_program_in_an_included_file_is_refused_as_well(vault: Path) -> None:
+    repository.init(vault)
+    (vault.parent / "more").write_text('[filter "evil"]\n\tsmudge = cat\n')
+    git(vault, "config", "include.path", str(vault.parent / "more"))
+
+    with pytest.raises(GitError, match=r"filter\.evil\.smudge"):
+        repository.open_vault(vault)
+
+
+def test_gits_own_monitor_is_no_reason_to_refuse(vault: Path) -> None:
+    repository.init(vault)
+    git(vault, "config", "core.fsmonitor", "true")
+
+    assert repository.open_vault(vault).root == vault
+
+
+def test_a_failure_of_git_says_which_command_and_why(vault: Path) -> None:
+    repo = repository.init(vault)
+
+    with pytest.raises(GitError, match=r"git cat-file failed in .*Not a valid object name nothing"):
+        repository.run(repo, "cat-file", "-p", "nothing")
+
+
+def test_a_machine_without_git_is_told_so(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = repository.init(vault)
+    monkeypatch.setenv("PATH", str(vault))
+
+    with pytest.raises(GitError, match="Install git"):
+        repository.run(repo, "status")
+
+
+def test_a_linked_work_tree_is_a_vault_too(vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first")
+    git(vault, "worktree", "add", "-q", "-b", "other", str(tmp_path / "second"))
+
+    repo = repository.open_vault(tmp_path / "second")
+
+    assert repository.branch(repo) == "refs/heads/other"
+    assert repo.common_dir == vault / ".git"

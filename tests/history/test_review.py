@@ -1,0 +1,174 @@
+"""Looking through what was captured, deciding about it, and taking it elsewhere."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import frontmatter
+import pytest
+
+from mdmem.errors import GitError, NotFoundError, UsageError
+from mdmem.history import commit, export, review
+from mdmem.vault import note
+from mdmem.views import exports
+from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
+
+NOW = datetime(2026, 9, 14, tzinfo=UTC)
+
+
+def test_everything_is_new_at_first_and_nothing_after_the_review(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+
+    seen = review.pending(config)
+    review.finish(config, seen, [], "Review: nothing to do\n")
+
+    assert [item.change for item in seen.items] == ["added"] * 4
+    assert review.pending(config).items == []
+
+
+def test_decisions_are_kept_in_the_notes_committed_and_not_shown_again(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    seen = review.pending(config)
+    kept, pinned, gone, retitled = seen.items
+    steps = [
+        review.decide(config, kept, now=NOW),
+        review.decide(config, pinned, now=NOW, pinned=True, tags=["a", "b c"]),
+        review.delete(gone),
+        review.decide(config, retitled, now=NOW, title='All "12" pass: yes'),
+    ]
+
+    result = review.finish(config, seen, steps, "Review: kept 3, deleted 1\n").result
+
+    assert [made.subject for made in result.commits] == ["Review: kept 3, deleted 1"]
+    assert frontmatter.load(str(vault / pinned.path))["tags"] == ["a", "b c"]
+    assert frontmatter.load(str(vault / retitled.path))["title"] == 'All "12" pass: yes'
+    assert frontmatter.load(str(vault / kept.path))["reviewed"]
+    assert not (vault / gone.path).exists()
+    assert review.pending(config).items == []
+
+
+def test_what_was_captured_while_looking_stays_to_be_reviewed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault, 1)
+    seen = review.pending(config)
+    turn(vault, 2)
+    commit.commit(config)
+
+    review.finish(config, seen, [review.delete(seen.items[0])], "Review\n")
+
+    titles = {item.title for item in review.pending(config).items if item.change == "added"}
+    assert "Why does it fail, take 2?" in titles
+
+
+def test_a_note_that_a_person_changed_is_known_as_edited(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    review.finish(config, review.pending(config), [], "Review\n")
+    path = next((vault / FOLDER).glob("001-003*"))
+    path.write_text(path.read_text() + "by hand\n")
+    captured(vault, "002-000-prompt-x", "prompt", "new")
+
+    items = {item.path.rpartition("/")[2][:7]: (item.change, item.edited) for item in review.pending(config).items}
+
+    assert items == {"001-003": ("changed", True), "002-000": ("added", False)}
+
+
+def test_a_digest_tells_an_edited_note_from_an_untouched_one_without_git() -> None:
+    text = f"---\nid: x\ntitle: T\ndigest: {note.fingerprint('T', 'body')}\n---\n\nbody\n"
+
+    assert not note.is_edited(note.parse(text))
+    assert not note.is_edited(note.parse(text.replace("id: x\n", "id: x\npinned: true\n")))
+    assert note.is_edited(note.parse(text.replace("\nbody", "\nother")))
+    assert note.is_edited(note.parse(text.replace("title: T", "title: U")))
+    assert not note.is_edited(note.parse("by hand, no front matter"))
+
+
+def test_filters_narrow_a_review(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    captured(vault, "p", "prompt", "of another", project="other")
+
+    assert [item.title for item in review.pending(config, project="other").items] == ["of another"]
+    assert {item.kind for item in review.pending(config, kinds=["session"]).items} == {"session"}
+
+
+def test_a_note_that_has_gone_cannot_be_kept(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    item = review.pending(config).items[0]
+    (vault / item.path).unlink()
+
+    with pytest.raises(NotFoundError):
+        review.decide(config, item)
+
+
+def test_notes_are_exported_as_archive_lines_and_page(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    head = "title: <script>x</script>\nproject: other\ncreated: 2026-09-15T00:00:00Z\n"
+    put(vault, "notes/a.md", f"---\n{head}---\n\n<b>\n")
+
+    assert export.export(config, tmp_path / "all.zip", "zip") == 6
+    assert export.export(config, tmp_path / "some.jsonl", "jsonl", project="other") == 1
+    assert exports.write(config, tmp_path / "all.html", "html", since="2026-09-15") == 1
+
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert archive.read("notes/a.md") == (vault / "notes/a.md").read_bytes()
+    row = json.loads((tmp_path / "some.jsonl").read_text())
+    assert (row["path"], row["title"], row["body"]) == ("notes/a.md", "<script>x</script>", "<b>\n")
+    page = (tmp_path / "all.html").read_text()
+    assert "<script>" not in page
+    assert "&lt;b&gt;" in page
+
+
+def test_what_ghosts_and_agents_keep_to_themselves_is_neither_exported_nor_reviewed(
+    vault: Path, tmp_path: Path
+) -> None:
+    config = start(vault)
+    put(vault, "internal/agent/a.md", "---\nkind: agent\ntitle: inside\n---\n\ncanary\n")
+    put(vault, "notes/moved.md", "---\nkind: ghost\ntitle: moved\n---\n\ncanary\n")
+
+    for form in ("zip", "jsonl", "html", "sqlite"):
+        exports.write(config, tmp_path / f"all.{form}", form)
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert not [name for name in archive.namelist() if name in ("internal/agent/a.md", "notes/moved.md")]
+    assert "canary" not in (tmp_path / "all.jsonl").read_text() + (tmp_path / "all.html").read_text()
+    assert b"canary" not in (tmp_path / "all.sqlite").read_bytes()
+
+    assert not {"inside", "moved"} & {item.title for item in review.pending(config).items}
+    assert [item.title for item in review.pending(config, kinds=["agent"]).items] == ["inside"]
+
+
+def test_an_export_overwrites_nothing(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(tmp_path, "kept", "kept")
+
+    with pytest.raises(UsageError, match="already exists"):
+        export.export(config, tmp_path / "kept", "zip")
+    with pytest.raises(UsageError, match="zip, jsonl, html"):
+        exports.write(config, tmp_path / "new", "pdf")
+    with pytest.raises(UsageError, match="already exists"):
+        export.backup(config, tmp_path / "kept")
+
+    assert (tmp_path / "kept").read_text() == "kept"
+
+
+def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    with pytest.raises(GitError, match="nothing to back up"):
+        (vault / "mdmem.toml").rename(tmp_path / "away")
+        export.backup(config, tmp_path / "none.bundle")
+    turn(vault)
+    put(vault, "notes/private.md", "---\nsync: false\n---\n\nx\n")
+
+    made = export.backup(config, tmp_path / "vault.bundle")
+    git(tmp_path, "clone", "-q", str(made.path), "restored")
+
+    assert made.missing == ["notes/private.md"]
+    assert made.commits == 1
+    assert len(list((tmp_path / "restored" / FOLDER).iterdir())) == 5

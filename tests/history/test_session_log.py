@@ -1,0 +1,87 @@
+"""The journal: sessions read from their notes, commits read from git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mdmem.history import commit, session_log
+from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, put, start, turn
+
+OTHER = "journal/other-project/2026-09-15/1000-rename-the-parser-ffff0000"
+
+
+def test_a_session_shows_what_was_asked_what_came_of_it_and_the_files_it_changed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault, 1)
+    turn(vault, 2)
+    captured(vault, "002-004-edit-dates-x", "observation", "e", tool="Edit", files="[src/dates.py, src/b.py]")
+    captured(vault, "002-005-edit-dates-y", "observation", "e", tool="Edit", files="[src/b.py]")
+    captured(vault, "002-006-edit-dates-z", "observation", "e", tool="Edit", files="[no.py]", success="false")
+    captured(vault, "002-007-read-dates-z", "observation", "r", tool="Read", files="[read.py]")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.title == "Why does the parser fail"
+    assert found.asks == ["Why does it fail, take 1?", "Why does it fail, take 2?"]
+    assert found.outcome == "Fixed; 12 tests pass"
+    assert found.files == ["src/dates.py", "src/b.py"]
+    assert (found.day, found.project, found.session) == ("2026-09-14", "acme-notes-app", SESSION)
+    assert found.notes == 12
+
+
+def test_the_last_session_comes_first_and_filters_narrow_it_down(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="ffff0000", folder=OTHER)
+    captured(vault, "001-009-write-x", "observation", "w", tool="Write", files="[docs/a.md]", folder=OTHER)
+
+    def folders(**words: str) -> list[str]:
+        return [found.folder for found in session_log.sessions(config, **words)]
+
+    assert folders() == [OTHER, FOLDER]
+    assert folders(project="acme-notes-app") == [FOLDER]
+    assert folders(since="2026-09-15") == []  # a folder is of the 15th, but its notes began on the 14th
+    assert folders(since="2026-09-16") == []
+    assert folders(since="2026-09-14T08:00:00Z") == [OTHER, FOLDER]
+    assert folders(since="2026-09-14T08:00:02Z") == []
+    assert folders(file="docs/") == [OTHER]
+    assert folders(session="ffff") == [OTHER]
+    assert folders(session="0800-why") == [FOLDER]
+
+
+def test_a_session_without_its_page_and_a_broken_note_are_shown_as_far_as_they_go(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    (vault / PAGE).unlink()
+    put(vault, f"{FOLDER}/001-009-prompt-broken.md", "---\nkind: [prompt\n---\n\nx\n")
+    (vault / FOLDER / "001-010-prompt-link.md").symlink_to("/etc/passwd")
+
+    (found,) = session_log.sessions(config)
+
+    assert found.title == "Why does it fail, take 1?"
+    assert found.started == "2026-09-14T08:00:01Z"
+
+
+def test_an_empty_vault_has_an_empty_journal(vault: Path) -> None:
+    config = start(vault)
+
+    assert list(session_log.sessions(config)) == []
+    assert session_log.stats(config) == []
+
+
+def test_commits_are_listed_with_what_they_did(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    next((vault / FOLDER).glob("001-001*")).unlink()
+    put(vault, "notes/line\nbreak.md", "x\n")
+    put(vault, "mdmem.toml", "# changed\n")
+    commit.commit(config)
+
+    newest, first, second = (stat[2:] for stat in session_log.stats(config))
+
+    assert newest == ("By hand: add 1, edit 1, delete 1 notes", "", 1, 1, 1)
+    assert {first, second} == {
+        ("acme-notes-app: Why does it fail, take 1? (1 prompt, 2 tool runs, 1 answer)", SESSION, 5, 0, 0),
+        ("Vault: mdmem.toml", "", 1, 0, 0),
+    }

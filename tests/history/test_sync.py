@@ -1,0 +1,688 @@
+"""Carrying a vault between machines: every note everywhere, nothing lost, nothing forced, private ones at home."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.errors import BusyError, GitError, VaultError
+from mdmem.history import commit, purge, purge_record, sync
+from mdmem.history.git import repository
+from mdmem.history.merging import both, merge
+from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
+from tests.helpers.talk import Talk
+
+SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A remote, and a vault that was synced with it: to be copied."""
+    root = tmp_path_factory.mktemp("prepared")
+    git(root, "init", "-q", "--bare", "-b", "main", "remote.git")
+    (root / "vault").mkdir()
+    (root / "vault/mdmem.toml").write_text("")
+    settings = start(root / "vault")
+    git(root / "vault", "remote", "add", "origin", str(root / "remote.git"))
+    turn(root / "vault")
+    sync.sync(settings)
+    return root
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    folder = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def first(vault: Path, remote: Path, prepared: Path) -> Config:
+    """A machine whose vault has a remote and one session in it."""
+    shutil.rmtree(remote)
+    shutil.copytree(prepared / "remote.git", remote)
+    shutil.copytree(prepared / "vault", vault, dirs_exist_ok=True)
+    known = vault / ".git/config"
+    known.write_text(known.read_text().replace(str(prepared), str(remote.parent)))
+    return config.load(str(vault))
+
+
+def machine(tmp_path: Path, remote: Path, name: str = "second") -> Config:
+    """Another machine, set up from the remote."""
+    sync.clone(str(remote), tmp_path / name)
+    return config.load(str(tmp_path / name))
+
+
+def trees(*machines: Config) -> list[dict[str, bytes]]:
+    """Every file of every machine, without those that a killed writer leaves half-written under a hidden name."""
+    return [
+        {
+            path.relative_to(one.vault).as_posix(): path.read_bytes()
+            for path in sorted(Path(one.vault).rglob("*"))
+            if path.is_file() and ".git" not in path.parts and path.suffix != ".tmp"
+        }
+        for one in machines
+    ]
+
+
+def settle(*machines: Config) -> None:
+    for one in (*machines, *machines[:-1]):  # the last one has everything after the first round
+        sync.sync(one)
+
+
+def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+
+    assert trees(first)[0] == trees(second)[0]
+    assert git(Path(second.vault), "status", "--porcelain") == ""
+    assert sync.sync(second) == sync.Synced([], 0, [], [], 0, [])
+
+
+def test_work_on_two_machines_meets(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    turn(Path(first.vault), 2)
+    turn(Path(second.vault), session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+
+    sent = sync.sync(first)
+    done = sync.sync(second)
+    back = sync.sync(first)
+
+    assert (sent.sent, sent.received) == (1, [])
+    assert (done.sent, len(done.received)) == (2, 5)
+    assert (back.sent, len(back.received), back.conflicts) == (0, 5, [])
+    one, two = trees(first, second)
+    assert one == two
+    assert len(one) == 6 + 4 + 5
+    assert git(Path(second.vault), "log", "-1", "--format=%s") == "Sync with origin (5 files)\n"
+    for settings in (first, second):
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_changes_of_one_note_on_two_machines_meet_line_by_line_and_key_by_key(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    text = "---\nid: decision12\ntitle: On dates\ntags: [dates]\n---\n\none\ntwo\nthree\nfour\nfive\n"
+    put(Path(first.vault), "notes/d.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/d.md", text.replace("[dates]", "[dates, parser]").replace("\none", "\nONE"))
+    other = text.replace("[dates]", "[dates, utc]").replace("five", "FIVE").replace("On dates", "On dates, again")
+    put(Path(second.vault), "notes/d.md", other)
+
+    sync.sync(first)
+    done = sync.sync(second)
+    sync.sync(first)
+
+    assert done.conflicts == []
+    assert trees(first)[0] == trees(second)[0]
+    assert (Path(first.vault) / "notes/d.md").read_text() == (
+        "---\nid: decision12\ntitle: On dates, again\ntags: [dates, utc, parser]\n---\n\nONE\ntwo\nthree\nfour\nFIVE\n"
+    )
+
+
+def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    text = "---\nid: decision12\ntitle: On dates\n---\n\nwe keep text\n"
+    put(Path(first.vault), "notes/d.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/d.md", text.replace("On dates", "A").replace("text", "integers"))
+    put(Path(second.vault), "notes/d.md", text.replace("On dates", "B").replace("text", "floats"))
+
+    sync.sync(first)
+    done = sync.sync(second)
+    sync.sync(first)
+
+    assert done.conflicts == ["notes/d.md"]
+    assert trees(first)[0] == trees(second)[0]
+    marked = (merge.BEGIN, b"we keep floats", merge.MIDDLE, b"we keep integers", merge.END)
+    assert (Path(first.vault) / "notes/d.md").read_bytes() == (
+        b"---\nid: decision12\ntitle: B\ntitle_other: A\n---\n\n" + b"\n".join(marked) + b"\n"
+    )
+
+
+def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    for settings, line in ((first, "- one"), (second, "- two")):
+        page = Path(settings.vault) / PAGE
+        page.write_text(page.read_text() + f"{line}\n")
+
+    sync.sync(first)
+    done = sync.sync(second)
+
+    assert done.conflicts == []
+    assert (Path(second.vault) / PAGE).read_text().endswith("- two\n- one\n")
+
+
+def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    edited = next((Path(first.vault) / FOLDER).glob("001-003*"))
+    (Path(second.vault) / edited.relative_to(first.vault)).unlink()
+    gone = next((Path(second.vault) / FOLDER).glob("001-002*"))
+    gone.unlink()
+    edited.write_text(edited.read_text() + "more\n")
+
+    settle(first, second)
+
+    assert trees(first)[0] == trees(second)[0]
+    assert edited.read_text().endswith("more\n")
+    assert not (Path(first.vault) / gone.relative_to(second.vault)).exists()
+
+
+def test_a_project_renamed_there_takes_the_notes_of_here_along(first: Config, tmp_path: Path, remote: Path) -> None:
+    project = Path(first.vault) / "journal/acme-notes-app"
+    put(project, "project.md", "---\nkind: project\nidentity: [github.com/acme/notes-app]\n---\n\nx\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    project.rename(project.with_name("notes"))
+    turn(Path(second.vault), session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+
+    settle(second, first)
+
+    one, two = trees(first, second)
+    assert one == two
+    assert not any("acme-notes-app" in path for path in one)
+    assert sum("/0900-" in path for path in one) == 5
+
+
+def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path, remote: Path) -> None:
+    put(Path(first.vault), "notes/a.md", "one\ntwo\nthree\nfour\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    put(root, "notes/a.md", "ONE\ntwo\nthree\nfour\n")
+    put(root, "notes/new.md", "staged here\n")
+    git(root, "add", "notes")
+    put(Path(first.vault), "notes/a.md", "one\ntwo\nthree\nFOUR\n")
+    put(Path(first.vault), "notes/new.md", "from there\n")
+    sync.sync(first)
+
+    sync.sync(second)
+
+    assert (root / "notes/a.md").read_text() == "ONE\ntwo\nthree\nFOUR\n"
+    assert (root / "notes/new.md").read_bytes().split(b"\n")[1:4:2] == [b"staged here", b"from there"]
+    assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
+
+
+def test_two_vaults_with_nothing_in_common_become_one(first: Config, tmp_path: Path, remote: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    settings = start(other)
+    put(other, "mdmem.toml", "# another\n")
+    put(Path(first.vault), "mdmem.toml", "# the first\n")
+    sync.sync(first)
+    put(other, ".gitignore", "*.tmp\n")
+    turn(other, session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+    git(other, "remote", "add", "origin", str(remote))
+
+    done = sync.sync(settings)
+    sync.sync(first)
+
+    assert done.conflicts == ["mdmem.toml"]
+    assert (other / "mdmem.toml").read_text() == "# another\n"
+    assert len(list(other.glob("mdmem.conflict-*.toml"))) == 1
+    assert trees(first)[0] == trees(settings)[0]
+
+
+def test_links_and_git_folders_from_a_remote_are_refused(first: Config, tmp_path: Path, remote: Path) -> None:
+    hostile = tmp_path / "hostile"
+    subprocess.run(["git", "clone", "-q", str(remote), str(hostile)], check=True)
+    (hostile / "notes").symlink_to("/etc")
+    put(hostile, "good.md", "fine\n")
+    git(hostile, "add", ".")
+    git(hostile, "commit", "-q", "-m", "trap")
+    git(hostile, "push", "-q")
+
+    done = sync.sync(first)
+
+    assert done.refused == ["notes"]
+    assert not (Path(first.vault) / "notes").exists()
+    assert (Path(first.vault) / "good.md").read_text() == "fine\n"
+    assert "notes" not in head_files(Path(first.vault))
+
+
+def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    put(Path(first.vault), "notes/a.md", "x\n")
+    sync.sync(first)
+    (tmp_path / "outside").mkdir()
+    (Path(second.vault) / "notes").symlink_to(tmp_path / "outside")
+
+    sync.sync(second)
+
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_private_note_and_a_private_project_never_leave(first: Config, remote: Path) -> None:
+    root = Path(first.vault)
+    put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")
+    put(root, "journal/home/project.md", "---\nkind: project\nsync: no\n---\n\nCANARY\n")
+    captured(root, "001-000-prompt-x", "prompt", "CANARY", folder="journal/home/2026-09-14/0800-x-1", project="home")
+    put(root, "notes/of-home.md", "---\nproject: home\n---\n\nCANARY\n")
+
+    done = sync.sync(first)
+
+    assert done.private == 4
+    assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert (root / "notes/diary.md").exists()
+
+
+@pytest.mark.slow
+def test_a_note_that_becomes_private_is_not_pushed_with_its_older_commits(first: Config, remote: Path) -> None:
+    root = Path(first.vault)
+    put(root, "notes/diary.md", "CANARY\n")
+    commit.commit(first)
+    put(root, "notes/diary.md", "---\nsync: false\n---\n\nCANARY\n")
+
+    with pytest.raises(GitError, match=r"mdmem purge --history-only notes/diary\.md"):
+        sync.sync(first)
+    purge.apply(first, purge.plan(first, "notes/diary.md", kind="path"))
+    sync.sync(first)
+
+    assert "CANARY" not in git(remote, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert (root / "notes/diary.md").read_text().endswith("CANARY\n")
+
+
+def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, tmp_path: Path, remote: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("CANARY first")
+    talk.answers("Done.")
+    talk.says("Public")
+    talk.answers("About the CANARY")
+    (page,) = root.glob("journal/app/*/*/*-c0ffee00.md")
+    for name in ("001-000-*", "002-001-*"):
+        (path,) = page.parent.glob(name)
+        path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+    sync.sync(first)
+
+    pushed = git(remote, "log", "-p", "--format=%B")
+    assert "CANARY" not in pushed
+    assert "prompt-canary" not in pushed
+    assert "about-the-canary" not in pushed
+    assert "\n# Public\n" in page.read_text()
+    assert "1. [PRIVATE] → [answer](" in page.read_text()
+    assert git(root, "diff", "HEAD") == ""
+
+
+def test_a_page_does_not_name_what_stays_when_it_is_committed_without_it(first: Config, tmp_path: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("Public")
+    talk.says("CANARY")
+    talk.answers("Done.")
+    (path,) = root.glob("journal/app/*/*/002-000*")
+    path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+    page = path.with_name(f"{path.parent.name}.md").relative_to(root).as_posix()
+
+    commit.commit_paths(first, [page], "As when another note is forgotten")
+
+    assert head_files(root).count(page) == 1
+    assert "canary" not in git(root, "log", "-p", "--format=%B").lower()
+
+
+@pytest.mark.slow
+def test_what_leaves_history_is_not_named_there_either(first: Config, tmp_path: Path, remote: Path) -> None:
+    root = Path(first.vault)
+    talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
+    talk.says("Public")
+    talk.says("CANARY")
+    talk.answers("Done.")
+    commit.commit(first)
+    (path,) = root.glob("journal/app/*/*/002-000*")
+    path.write_text(path.read_text().replace("---\n", "---\nsync: false\n", 1))
+
+    assert purge.apply(first, purge.plan(first, path.relative_to(root).as_posix(), kind="path")).left == []
+    sync.sync(first)
+
+    assert "canary" not in git(remote, "log", "-p", "--format=%B").lower()
+    assert "CANARY" in path.read_text()
+    assert "2. [PRIVATE]" in (path.parent / f"{path.parent.name}.md").read_text()
+
+
+def test_a_project_that_becomes_private_leaves_history_by_one_command(first: Config) -> None:
+    root = Path(first.vault)
+    page = put(root, "journal/home/project.md", "---\nkind: project\n---\n")
+    captured(root, "001-000-prompt-x", "prompt", "x", folder="journal/home/2026-09-14/0800-x-1", project="home")
+    commit.commit(first)
+    page.write_text("---\nkind: project\nsync: no\n---\n")
+
+    with pytest.raises(GitError, match=r":\n  mdmem purge --history-only journal/home$"):
+        sync.sync(first)
+
+    assert [path.rpartition("/")[2] for path in purge.plan(first, "journal/home", kind="path").drop] == [
+        "001-000-prompt-x.md",
+        "project.md",
+    ]
+
+
+def unpacked(folder: Path) -> str:
+    return git(folder, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pushed", [True, False])
+def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
+    first: Config, tmp_path: Path, remote: Path, pushed: bool
+) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\nthree\n")
+    put(Path(first.vault), "notes/b.md", "untouched\n")
+    sync.sync(first)
+    second, third = machine(tmp_path, remote), machine(tmp_path, remote, "third")
+    put(Path(second.vault), "notes/new-2.md", "from the second\n")
+    put(Path(second.vault), "notes/quotes-2.md", "as the CANARY says\n")
+    commit.commit(second)
+    put(Path(second.vault), "notes/a.md", "one\nthe CANARY\nthree, says Ada\n")
+    if pushed:
+        sync.sync(second)
+    put(Path(third.vault), "notes/new-3.md", "from the third\n")
+    commit.commit(third)
+    put(Path(third.vault), "notes/unsaved-3.md", "held: the CANARY\n")
+
+    told = purge.apply(first, purge.plan(first, "the CANARY")).elsewhere
+    done = sync.sync(first)
+    settle(second, third, first)
+    sync.sync(second)
+
+    assert any("`mdmem sync` replaces it" in sentence for sentence in told)
+    assert any("gc --prune=now" in sentence for sentence in done.told)
+    one, two, three = trees(first, second, third)
+    assert one == two == three
+    assert one["notes/new-2.md"] == b"from the second\n"
+    assert one["notes/new-3.md"] == b"from the third\n"
+    assert one["notes/b.md"] == b"untouched\n"
+    assert one["notes/a.md"] == b"one\n[REDACTED]\nthree, says Ada\n"
+    assert one["notes/quotes-2.md"] == b"as [REDACTED] says\n"
+    assert one["notes/unsaved-3.md"] == b"held: [REDACTED]\n"
+    git(remote, "gc", "-q", "--prune=now")
+    for folder in (first.vault, second.vault, third.vault, remote):
+        assert "CANARY" not in unpacked(Path(folder))
+    assert "By hand: add 2 notes" in git(remote, "log", "--format=%s")
+    for one_machine in (first, second, third):
+        assert git(Path(one_machine.vault), "status", "--porcelain") == ""
+        assert sync.sync(one_machine) == sync.Synced([], 0, [], [], 0, [])
+
+
+@pytest.mark.slow
+def test_a_note_that_was_purged_by_its_id_goes_on_other_machines_too(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    name = f"{FOLDER}/002-000-prompt-x-7gk2q9m4x1.md"
+    captured(Path(first.vault), Path(name).stem, "prompt", "CANARY")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    put(Path(second.vault), name, (Path(second.vault) / name).read_text() + "\nedited there\n")
+    put(Path(second.vault), "notes/new.md", "new\n")
+    commit.commit(second)
+
+    purge.apply(first, purge.plan(first, "7gk2q9m4x1", kind="id"))
+    settle(first, second)
+
+    one, two = trees(first, second)
+    assert one == two
+    assert name not in one
+    assert one["notes/new.md"] == b"new\n"
+    git(remote, "gc", "-q", "--prune=now")
+    for folder in (first.vault, second.vault, remote):
+        assert "7gk2q9m4x1" not in unpacked(Path(folder))
+
+
+@given(st.binary(min_size=1, max_size=40), st.binary(max_size=200), st.binary(max_size=200))
+def test_a_purged_text_is_recognized_by_its_digest_and_by_nothing_else(
+    text: bytes, before: bytes, after: bytes
+) -> None:
+    sealed = purge_record.sealed(text)
+
+    assert purge_record.recovered([sealed], [before + text + after]) == {text}
+    assert purge_record.recovered([sealed], [before.replace(text, b"")]) <= {text}
+    assert len(sealed) == len(f"{len(text)}") + 32 + 36 + 2
+
+
+def test_a_missing_and_an_unreachable_remote_are_told(vault: Path, tmp_path: Path) -> None:
+    settings = start(vault)
+    turn(vault)
+
+    with pytest.raises(GitError, match="remote add origin URL"):
+        sync.sync(settings)
+    git(vault, "remote", "add", "origin", str(tmp_path / "nowhere.git"))
+    with pytest.raises(GitError, match=r"nowhere\.git"):
+        sync.sync(settings)
+
+    assert len(head_files(vault)) == 6
+
+
+@pytest.mark.parametrize("url", ["ext::sh -c touch% {mark}", "--upload-pack=touch {mark}"])
+def test_an_address_cannot_start_a_program(tmp_path: Path, url: str) -> None:
+    mark = tmp_path / "ran"
+
+    with pytest.raises(GitError):
+        sync.clone(url.format(mark=mark), tmp_path / "new")
+
+    assert not mark.exists()
+
+
+def test_a_clone_into_a_full_folder_is_refused(tmp_path: Path, remote: Path) -> None:
+    put(tmp_path, "full/file", "x")
+
+    with pytest.raises(VaultError, match="not empty"):
+        sync.clone(str(remote), tmp_path / "full")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("there", ["empty", "trunk"])
+def test_machines_meet_on_a_remote_whose_own_branch_has_another_name(vault: Path, tmp_path: Path, there: str) -> None:
+    bare = tmp_path / "there.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "trunk", str(bare))
+    early = machine(tmp_path, bare, "early")
+    if there == "trunk":
+        git(Path(early.vault), "symbolic-ref", "HEAD", "refs/heads/trunk")
+        put(Path(early.vault), "README.md", "# made by the host\n")
+    captured(Path(early.vault), "001-000-prompt-early", "prompt", "early")
+    mine = start(vault)
+    captured(vault, "001-000-prompt-mine", "prompt", "mine")
+    git(vault, "remote", "add", "origin", str(bare))
+
+    settle(*([early, mine] if there == "trunk" else [mine, early]))
+
+    late = machine(tmp_path, bare, "late")
+    captured(Path(late.vault), "001-000-prompt-late", "prompt", "late")
+    for one in (late, early, mine):
+        sync.sync(one)
+    everything, *others = trees(late, early, mine)
+    assert others == [everything, everything]
+    assert len(everything) >= 4
+    assert git(bare, "for-each-ref", "--format=%(refname:short)").split() == ["trunk" if there == "trunk" else "main"]
+
+
+def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = start(tmp_path / "second")
+    git(tmp_path / "second", "remote", "add", "origin", str(remote))
+    for one, root in ((first, "/home/a/app"), (second, "/srv/app")):
+        head = f"id: p{len(root)}\nkind: project\ntitle: app\nidentity: [path:{root}]\nroot: {root}\n"
+        put(Path(one.vault), "journal/app/project.md", f"---\n{head}---\n\n# app\n")
+    sync.sync(first)
+
+    assert sync.sync(second).conflicts == []
+
+    text = (tmp_path / "second/journal/app/project.md").read_text()
+    assert "_other" not in text
+    assert "path:/home/a/app" in text
+    assert "path:/srv/app" in text
+
+
+def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    (root / ".git/index").unlink()
+    (root / "mdmem.toml").unlink()
+    captured(root, "002-000-prompt-here", "prompt", "here")
+
+    with pytest.raises(BusyError, match="mdmem sync"):
+        commit.commit(second)
+    sync.sync(second)
+
+    sync.sync(first)
+    assert trees(first) == trees(second)
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_an_empty_remote_gives_an_empty_vault(tmp_path: Path, remote: Path) -> None:
+    repo = sync.clone(str(remote), tmp_path / "new")
+
+    assert repository.branch(repo) == "refs/heads/main"
+
+
+@pytest.mark.slow
+def test_three_machines_with_random_syncs_end_identical(first: Config, tmp_path: Path, remote: Path) -> None:
+    chance = random.Random(11)
+    machines = [first, machine(tmp_path, remote), machine(tmp_path, remote, "third")]
+    events = 5 * SOAK
+    for number in range(3 * events):
+        which = number % 3
+        one = machines[which]
+        session = f"m{which}-{number // 30}"
+        folder = FOLDER.replace("0800", f"{which:02d}{number // 30:02d}")
+        captured(Path(one.vault), f"{number:04d}", "observation", f"event {number}", session=session, folder=folder)
+        page = Path(one.vault) / PAGE
+        if chance.random() < 0.1:
+            page.write_text(page.read_text() + f"- line {number}\n")
+        if chance.random() < 0.08:
+            sync.sync(one)
+
+    settle(*machines)
+
+    everything, *others = trees(*machines)
+    assert others == [everything, everything]
+    assert sum("event " in data.decode() for data in everything.values()) == 3 * events
+    text = everything[PAGE].decode()
+    assert merge.BEGIN.decode() not in text
+    for settings in machines:
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+class Work:
+    """A person and an agent at work on several machines, and what has to be there in the end."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.events: set[str] = set()
+        self.deleted: set[str] = set()
+        self.edits: set[str] = set()
+
+    def step(self, root: Path, number: int) -> None:
+        """Do one thing: capture, edit a shared note, delete a note, rename the project."""
+        action = self.chance.choices([self.capture, self.edit, self.delete, self.rename], [60, 25, 10, 5])[0]
+        action(root, number)
+
+    def capture(self, root: Path, number: int) -> None:
+        folder = self.project(root) / "2026-09-14" / f"0800-session-{number % 7}"
+        put(root, f"{folder.relative_to(root)}/event-{number}.md", f"---\nid: e{number}\n---\n\nevent {number}.\n")
+        self.events.add(f"event-{number}")
+
+    def edit(self, root: Path, number: int) -> None:
+        file = root / "notes" / f"shared-{number % 3}.md"
+        start = ["---", "title: shared", "---", "", *(f"line {place}" for place in range(20))]
+        lines = file.read_text().splitlines() if file.exists() else start
+        lines.insert(self.chance.randrange(4, len(lines) + 1), f"edit {number}.")
+        put(root, f"notes/{file.name}", "\n".join(lines) + "\n")
+        self.edits.add(f"edit {number}.")
+
+    def delete(self, root: Path, number: int) -> None:
+        found = sorted(root.glob("journal/*/*/*/event-*.md"))
+        if found:
+            file = self.chance.choice(found)
+            file.unlink()
+            self.deleted.add(file.stem)
+
+    def rename(self, root: Path, number: int) -> None:
+        self.project(root).rename(root / "journal" / f"project-{number}")
+
+    def project(self, root: Path) -> Path:
+        return min(page.parent for page in root.glob("journal/*/project.md"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(SOAK))
+def test_edits_deletions_and_renames_on_three_machines_all_arrive(tmp_path: Path, remote: Path, seed: int) -> None:
+    (tmp_path / "first").mkdir()
+    machines = [start(tmp_path / "first")]
+    put(tmp_path / "first", "journal/project/project.md", "---\nkind: project\nidentity: example.org/a/b\n---\n\nx\n")
+    git(tmp_path / "first", "remote", "add", "origin", str(remote))
+    sync.sync(machines[0])
+    machines += [machine(tmp_path, remote, name) for name in ("second", "third")]
+    work = Work(seed)
+    for number in range(36 if "MDMEM_SOAK" in os.environ else 24):
+        one = work.chance.choice(machines)
+        work.step(Path(one.vault), number)
+        if work.chance.random() < 0.12:
+            sync.sync(one)
+
+    settle(*machines)
+
+    everything, *others = trees(*machines)
+    assert others == [everything, everything]
+    names = [Path(path).stem for path in everything]
+    assert len(names) == len(set(names))
+    assert work.events - work.deleted <= set(names)
+    text = b"".join(everything.values()).decode()
+    assert {edit for edit in work.edits if edit not in text} == set()
+    assert sum(path.endswith("/project.md") for path in everything) == 1
+    for settings in machines:
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the children of a process are found in /proc")
+def test_a_sync_killed_at_any_point_loses_nothing_on_any_machine(first: Config, tmp_path: Path, remote: Path) -> None:
+    chance = random.Random(5)
+    put(Path(first.vault), ".gitignore", ".*.tmp\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    root = Path(second.vault)
+    rounds = 3 * SOAK if "MDMEM_SOAK" in os.environ else 2
+    with forker(root, "from mdmem.history import sync; run = sync.sync") as server:
+        for number in range(rounds):
+            page = Path(first.vault) / PAGE
+            page.write_text(page.read_text() + f"- there {number}\n")
+            captured(Path(first.vault), f"a{number:04d}", "observation", f"event a{number}")
+            sync.sync(first)
+            page = root / PAGE
+            page.write_text(page.read_text() + f"- here {number}\n")
+            captured(root, f"b{number:04d}", "observation", f"event b{number}")
+            run_and_kill(server, chance.uniform(0, 0.3), with_git=bool(number % 2))
+
+    settle(second, first)
+
+    one, two = trees(first, second)
+    assert one == two
+    assert sum("\nevent " in data.decode() for data in one.values()) == 2 * rounds
+    lines = one[PAGE].decode().split("\n")
+    assert {line for line in lines if line.startswith(("- here", "- there"))} == {
+        f"- {where} {number}" for where in ("here", "there") for number in range(rounds)
+    }
+    for settings in (first, second):
+        assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
+        assert git(Path(settings.vault), "status", "--porcelain") == ""
+
+
+def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vault: Path) -> None:
+    repo = repository.init(vault)
+
+    assert both.merge_note(repo, "a.md", b"---\nopen\n", b"", b"---\nid: x\n---\n") is None
+    assert both.merge_note(repo, "a.md", b"\xff", b"", b"x") is None
+    assert both.merge_note(repo, "mdmem.toml", b"a = 1\n", b"", b"a = 2\n") is None
+    assert both.merge_note(repo, ".gitignore", b"a\n", b"", b"b\n") == both.Both(b"a\nb\n", conflict=False)

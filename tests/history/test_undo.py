@@ -1,0 +1,323 @@
+"""Taking back and forgetting: what a person asked for goes, what was done since stays."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mdmem.errors import NotFoundError
+from mdmem.history import commit, forget, rewrite, undo
+from mdmem.history import pages as history_pages
+from mdmem.history.git import repository
+from mdmem.history.merging import merge
+from mdmem.history.rewrite import RewriteStep
+from mdmem.vault import journal, note
+from mdmem.views import pages
+from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, head_files, put, start, turn
+
+OTHER = FOLDER.replace("0800", "0900").replace("00893aaf", "ffff0000")
+
+
+def test_undoing_a_session_removes_its_notes_and_nothing_else(vault: Path) -> None:
+    config = start(vault)
+    turn(vault, 1)
+    turn(vault, session="ffff0000-1", folder=OTHER)
+    commit.commit(config)
+    turn(vault, 2)
+
+    planned = undo.plan(config, SESSION[:8])
+    done = undo.apply(config, planned)
+
+    assert len(planned.commits) == 2
+    assert (len(done.changed), done.skipped, planned.kept) == (9, [], [])
+    assert not (vault / FOLDER).exists()
+    assert len(list((vault / OTHER).iterdir())) == 5
+    assert done.result.commits[0].subject.startswith("Undo: acme-notes-app: Why does it fail, take 2?")
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_undoing_the_undoing_brings_the_notes_back(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    files = {path: path.read_bytes() for path in (vault / FOLDER).iterdir()}
+    (made,) = undo.apply(config, undo.plan(config, SESSION)).result.commits
+
+    undo.apply(config, undo.plan(config, made.oid))
+
+    assert {path: path.read_bytes() for path in (vault / FOLDER).iterdir()} == files
+
+
+def test_later_work_on_other_lines_is_kept_when_a_commit_is_undone(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "one\ntwo\nthree\nfour\nfive\n")
+    commit.commit(config)
+    put(vault, "notes/a.md", "ONE\ntwo\nthree\nfour\nfive\n")
+    (wrong,) = commit.commit(config).commits
+    put(vault, "notes/a.md", "ONE\ntwo\nthree\nfour\nFIVE\n")
+
+    planned = undo.plan(config, wrong.oid[:10])
+    undo.apply(config, planned)
+
+    assert (vault / "notes/a.md").read_text() == "one\ntwo\nthree\nfour\nFIVE\n"
+
+
+def test_undoing_a_change_of_a_project_page_leaves_the_pages_of_other_projects_alone(vault: Path) -> None:
+    config = start(vault)
+    before = "---\nkind: project\n---\n\none\n"
+    put(vault, "journal/a/project.md", before)
+    other = put(vault, "journal/z/project.md", before)
+    commit.commit(config)
+    page = put(vault, "journal/a/project.md", before.replace("one", "two"))
+    (wrong,) = commit.commit(config).commits
+
+    planned = undo.plan(config, wrong.oid)
+    undo.apply(config, planned)
+
+    assert planned.kept == []
+    assert (page.read_text(), other.read_text()) == (before, before)
+
+
+def test_a_note_that_was_changed_since_is_kept_and_named(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    edited = next((vault / FOLDER).glob("001-003*"))
+    edited.write_text(edited.read_text() + "\nImportant!\n")
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == [edited.relative_to(vault).as_posix()]
+    assert list(vault.rglob("*.md")) == [edited]
+
+
+def written(vault: Path, text: str, place: str) -> Path:
+    """Write on the session's page as a person does: below or above the part that is kept up to date, or on top."""
+    page = vault / PAGE
+    was = page.read_text()
+    begin, end = journal.PAGE_MARKS
+    mark = {"below": f"{end}\n", "above": begin}[place]
+    page.write_text(was.replace(mark, f"{mark}\n{text}\n" if place == "below" else f"{text}\n\n{mark}"))
+    return page
+
+
+@pytest.mark.parametrize("place", ["below", "above"])
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize("text", ["My own words.", "# My heading"])
+def test_what_a_person_wrote_on_the_page_of_a_session_is_kept_and_named_when_it_is_undone(
+    vault: Path, place: str, committed: bool, text: str
+) -> None:
+    config = start(vault)
+    turn(vault)
+    if committed:
+        commit.commit(config)
+    page = written(vault, text, place)
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == [PAGE]
+    assert list((vault / FOLDER).iterdir()) == [page]
+    assert text in page.read_text()
+    assert "1 turns" not in page.read_text()
+
+
+def test_a_captured_note_that_was_edited_before_its_first_commit_is_kept_and_named(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    meta = {"id": "7gk2q9m4x1", "kind": "response", "title": "Done", "session": SESSION, "tags": ["response"]}
+    meta["digest"] = note.fingerprint("Done", "All of it.")
+    text = note.render(note.Note(meta, "", "All of it.\n"))
+    same = put(vault, f"{FOLDER}/002-001-response-done-7gk2q9m4x1.md", text)
+    tagged = put(vault, f"{FOLDER}/002-002-response-done-7gk2q9m4x2.md", text.replace("[response]", "[response, mine]"))
+    edited = put(vault, f"{FOLDER}/002-003-response-done-7gk2q9m4x3.md", f"{text}\nAnd more, says Ada.\n")
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == [path.relative_to(vault).as_posix() for path in (tagged, edited)]
+    assert not same.exists()
+    assert sorted((vault / FOLDER).glob("002*")) == [tagged, edited]
+
+
+def test_a_session_whose_folder_was_renamed_is_undone(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    (vault / FOLDER).rename(vault / FOLDER.replace("0800-why", "0800-my-name"))
+
+    undo.apply(config, undo.plan(config, SESSION))
+
+    assert list((vault / "journal").rglob("*.md")) == []
+
+
+LINES = st.integers(0, 10**6).map("A person's line {}.".format)
+EDITS = st.tuples(st.sampled_from(["page", "note", "own", "mixed in"]), st.integers(0, 9), LINES)
+HISTORIES = st.lists(st.one_of(st.just("turn"), st.just("other"), st.just("commit"), EDITS), max_size=12)
+
+
+@settings(max_examples=6)
+@given(HISTORIES)
+@example(["turn", ("page", 0, "A person's line 1."), "commit", "turn", ("note", 2, "A person's line 2."), "commit"])
+def test_undoing_takes_back_what_mdmem_wrote_and_nothing_else(steps: list[str | tuple[str, int, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        vault = Path(folder)
+        (vault / "mdmem.toml").write_text("")
+        config = start(vault)
+        turn(vault)
+        turn(vault, session="ffff0000-1", folder=OTHER)
+        commit.commit(config)
+        touched: set[Path] = set()
+        for number, step in enumerate(steps, 2):
+            if step == "commit":
+                commit.commit(config)
+            elif isinstance(step, tuple):
+                touched.add(edit(vault, step))
+            else:
+                more = {"session": "ffff0000-1", "folder": OTHER} if step == "other" else {}
+                turn_beside(vault, number, **more)
+        others = {path: path.read_bytes() for path in vault.glob(f"{OTHER}/*")}
+        lines = {step[2] for step in steps if isinstance(step, tuple)}
+
+        undo.apply(config, undo.plan(config, SESSION), pages.updater(config))
+
+        assert {path: path.read_bytes() for path in vault.glob(f"{OTHER}/*")} == others
+        left = "".join(path.read_text() for path in vault.rglob("*.md"))
+        assert [line for line in lines if line not in left] == []
+        assert {path.name for path in vault.glob(f"{FOLDER}/*")} <= {path.name for path in touched}
+        assert git(vault, "status", "--porcelain") == ""
+
+
+def turn_beside(vault: Path, number: int, **more: str) -> None:
+    """Write a turn, and bring the page up to date as the hooks do: what stands outside its part stays."""
+    page = vault / more.get("folder", FOLDER)
+    page /= f"{page.name}.md"
+    was = page.read_bytes()
+    turn(vault, number, **more)
+    page.write_bytes(history_pages.with_generated(was, page.read_bytes()))
+
+
+def edit(vault: Path, step: tuple[str, int, str]) -> Path:
+    """Write a line as a person does: on the page, into a note, into a note of their own, or one among the captured."""
+    what, number, line = step
+    notes = sorted(path for path in (vault / FOLDER).iterdir() if journal.numbers(path.name))
+    places = {
+        "page": vault / PAGE,
+        "note": notes[number % len(notes)],
+        "own": vault / f"notes/own-{number}.md",
+        "mixed in": vault / FOLDER / f"mine-{number}.md",
+    }
+    path = places[what]
+    text = path.read_text() if path.exists() else ""
+    return put(vault, path.relative_to(vault).as_posix(), f"{text}\n{line}\n")
+
+
+def test_undoing_what_is_not_there_is_told_so(vault: Path) -> None:
+    config = start(vault)
+
+    with pytest.raises(NotFoundError):
+        undo.plan(config, "2020-01-01")
+
+
+def test_a_file_that_was_changed_after_it_was_looked_at_is_skipped(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "now\n")
+
+    assert not rewrite.take(config, RewriteStep("notes/a.md", b"then\n", b"new\n"))
+    assert not rewrite.take(config, RewriteStep("notes/a.md", b"then\n", None))
+    assert not rewrite.take(config, RewriteStep("notes/a.md", None, b"new\n"))
+    assert not rewrite.take(config, RewriteStep("notes/missing.md", b"then\n", None))
+    assert (vault / "notes/a.md").read_text() == "now\n"
+
+
+def test_forgetting_a_note_deletes_it_without_naming_it(vault: Path) -> None:
+    config = start(vault)
+    path = captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "Embarrassing", folder=FOLDER)
+    turn(vault, 2)
+    commit.commit(config)
+
+    targets = forget.plan(config, ["7gk2q9m4x1"])
+    done = forget.apply(config, targets)
+
+    assert [target.title for target in targets] == ["Embarrassing"]
+    assert not path.exists()
+    assert done.result.commits[0].subject == "Forget 1 note"
+    assert "Embarrassing" not in git(vault, "log", "-1", "--format=%B")
+    assert forget.deleted(config) == {"7gk2q9m4x1": path.name}
+
+
+def test_forgetting_a_session_takes_its_notes_along(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="ffff0000-1", folder=OTHER)
+    commit.commit(config)
+
+    forget.apply(config, forget.plan(config, [SESSION[:8]]))
+
+    assert not (vault / FOLDER).exists()
+    assert len(head_files(vault)) == 6
+
+
+def test_forgetting_is_narrowed_by_age_and_project(vault: Path) -> None:
+    config = start(vault)
+    captured(vault, "a", "prompt", "old", created="2025-01-01T00:00:00Z")
+    captured(vault, "b", "prompt", "new")
+    captured(vault, "c", "prompt", "old, of another", created="2025-01-01T00:00:00Z", project="other")
+    put(vault, "notes/undated.md", "x\n")
+
+    def titles(**words: str) -> list[str]:
+        return [target.title for target in forget.plan(config, [], **words)]
+
+    assert titles(before="2026-01-01") == ["old", "old, of another"]
+    assert titles(before="2026-01-01", project="other") == ["old, of another"]
+    put(vault, "notes/falcon.md", "---\ntitle: T\n---\n\non the\nFalcon project\n")
+    assert titles(matching="The falcon  project") == ["T"]
+    assert titles(matching="falcon wings") == []
+
+
+@pytest.mark.parametrize("folder", ["notes/standup", FOLDER])
+def test_forgetting_the_last_note_leaves_a_page_that_somebody_wrote_beside_it(vault: Path, folder: str) -> None:
+    config = start(vault)
+    page = put(vault, f"{folder}/{folder.rpartition('/')[2]}.md", "# My own page\n")
+    put(vault, f"{folder}/a.md", "words\n")
+    commit.commit(config)
+
+    forget.apply(config, forget.plan(config, [f"{folder}/a.md"]), lambda _: None)
+
+    assert page.read_text() == "# My own page\n"
+
+
+def test_an_ambiguous_session_is_not_guessed(vault: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="00893fff", folder=OTHER)
+
+    with pytest.raises(NotFoundError, match="matches 2 sessions"):
+        forget.plan(config, ["00893"])
+
+
+def test_a_note_that_is_there_again_is_not_named_as_deleted(vault: Path) -> None:
+    config = start(vault)
+    path = captured(vault, "001-000-prompt-why-7gk2q9m4x1", "prompt", "t")
+    commit.commit(config)
+    text = path.read_bytes()
+    forget.apply(config, forget.plan(config, ["7gk2q9m4x1"]))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text)
+
+    assert forget.deleted(config) == {}
+
+
+def test_two_texts_from_one_are_merged_line_by_line_or_kept_both(vault: Path) -> None:
+    repo = repository.init(vault)
+    base = b"a\nb\nc\nd\ne\n"
+
+    assert merge.three_way(repo, b"A\nb\nc\nd\ne\n", base, b"a\nb\nc\nd\nE\n") == (b"A\nb\nc\nd\nE\n", 0)
+    assert merge.three_way(repo, b"1\n", b"0\n", b"2\n", union=True) == (b"1\n2\n", 0)
+    clash = merge.three_way(repo, b"1\n", b"0\n", b"2\n")
+    assert clash == (b"\n".join([merge.BEGIN, b"1", merge.MIDDLE, b"2", merge.END, b""]), 1)

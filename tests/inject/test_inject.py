@@ -1,0 +1,906 @@
+"""Injection: the right memory at the right moment, and never in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mdmem import agents, config
+from mdmem.agents.install import registration
+from mdmem.cli import injections as commands
+from mdmem.cli.stats import stats
+from mdmem.inject import citations, context, given, process
+from tests.conftest import PAYLOADS, own_settings
+from tests.helpers.talk import Talk, line
+from tests.inject.test_block import POISON
+
+MARK = re.compile(r"\[mem:([0-9a-z]{10})\]")
+
+
+@pytest.fixture
+def past(vault: Path, tmp_path: Path) -> Talk:
+    """Return a finished session in a project: one question, one edit, one answer, one more question."""
+    talk = Talk(vault, tmp_path / "notes-app")
+    (talk.cwd / "dates.py").write_text("a = 1\n")
+    os.utime(talk.cwd / "dates.py", (talk.now, talk.now))
+    talk.start()
+    talk.says("Why does the date parser fail on 2026-02-29?")
+    talk.edits("dates.py")
+    talk.answers("The parser took every February for 28 days. We decided to ask the calendar module.")
+    talk.says("Now add a retry with backoff to the uploader")
+    talk.answers("The uploader retries five times, doubling the wait from 200 ms.")
+    return talk
+
+
+@pytest.fixture
+def talk(past: Talk) -> Talk:
+    """Return a new session in the same project, a day later."""
+    return new_session(past, 1)
+
+
+def new_session(past: Talk, number: int, cwd: Path | None = None) -> Talk:
+    fresh = Talk(past.vault, cwd or past.cwd, f"{number:08d}-0000-4000-8000-000000000000")
+    fresh.now = past.now + 86_400 * number
+    fresh.start()
+    return fresh
+
+
+def write(vault: Path, path: str, body: str, **meta: Any) -> Path:
+    """Write a note as a person does."""
+    file = vault / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    head = "".join(f"{key}: {json.dumps(value)}\n" for key, value in meta.items())
+    file.write_text(f"---\n{head}---\n\n{body}\n" if head else f"{body}\n", encoding="utf-8")
+    return file
+
+
+def entries(text: str) -> list[str]:
+    """Split a block into its entries."""
+    return text.split("\n- ")[1:]
+
+
+def build(talk: Talk, event: str = "UserPromptSubmit", **fields: Any) -> str:
+    """Put together a context in this process."""
+    read = agents.load("claude-code").read(talk.payload(event, **fields), {})
+    text = context.build(config.load(str(talk.vault)), read, talk.now + 60, time.monotonic() + 60)
+    return text or ""
+
+
+def answered(vault: Path, data: bytes, agent: str = "claude-code", **env: str) -> bytes:
+    """Answer a payload as a watcher does that is asked with patience."""
+    start = time.monotonic()
+    given = process.answer(config.load(str(vault)), [agent, str(start), str(start + 60)], env, data)
+    assert given is not None
+    return given
+
+
+def ask(talk: Talk, prompt: str, **fields: Any) -> str:
+    """Send a new prompt, which no hook has stored yet, as `Talk.asks` does, but in this process; return the context."""
+    talk.prompts += 1
+    return occur(talk, "UserPromptSubmit", prompt=prompt, **fields)
+
+
+def occur(talk: Talk, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> str:
+    """Send an event as `Talk.inject` does, but in this process; return the context, "" for none."""
+    payload = json.dumps(talk.payload(event, **fields)).encode()
+    reply = answered(talk.vault, payload, **{"MDMEM_NOW": str(talk.now + 60), **(env or {})})
+    return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
+
+
+# -- the start of a session ------------------------------------------------------------------------
+
+
+def test_a_session_begins_with_what_was_last_done_in_its_project(talk: Talk) -> None:
+    text = talk.inject("SessionStart", source="startup")
+
+    assert "2026-09-14 08:02 session" in text
+    assert "Why does the date parser fail on 2026-02-29?" in text
+    assert "the last: Now add a retry with backoff" in text
+    assert "It ended with: The uploader retries five times" in text
+    assert "Files: dates.py" in text
+    assert ".md" not in text
+
+
+def test_a_project_without_memories_gets_nothing(past: Talk, tmp_path: Path) -> None:
+    other = new_session(past, 2, tmp_path / "other")
+
+    assert occur(other, "SessionStart", source="startup") == ""
+    assert ask(other, "What did we decide about the date parser?") == ""
+
+
+def test_pinned_notes_of_this_project_and_of_none_come_first(talk: Talk) -> None:
+    write(talk.vault, "notes/style.md", "# Style\n\nWe write British English.", pinned=True)
+    write(talk.vault, "notes/here.md", "Deploys are on Tuesdays.", pinned=True, project="notes-app", id="0123456789")
+    write(talk.vault, "notes/there.md", "Secret of another project.", pinned=True, project="other")
+    write(talk.vault, "notes/loose.md", "Times are in UTC.", title="Decision: times in UTC", kind="decision")
+
+    text = occur(talk, "SessionStart", source="startup")
+
+    assert text.index("British English") < text.index("Decision: times in UTC") < text.index("Recent sessions")
+    assert "Times are in UTC" not in text
+    assert "[mem:0123456789]" in text
+    assert "another project" not in text
+
+
+def test_the_index_of_durable_notes_is_bounded_and_counts_the_rest(talk: Talk) -> None:
+    for number in range(60):
+        write(
+            talk.vault, f"notes/{number}.md", "A rule.", title=f"Rule {number} about naming things", kind="preference"
+        )
+    write(talk.vault, "notes/old.md", "An old rule.", title="Superseded rule", kind="decision", superseded_by="x")
+
+    text = occur(talk, "SessionStart", source="startup").partition("## Notes that stay true")[2].partition("\n## ")[0]
+
+    assert 30 <= len(entries(text)) <= 40
+    assert len(text) <= 3_400
+    assert re.search(r"\(\d+ more: ", text)
+    assert "Superseded rule" not in text
+
+
+def test_what_was_left_open_is_named(past: Talk) -> None:
+    interrupted = new_session(past, 1)
+    interrupted.says("Rename the exporter")
+    interrupted.runs("pytest -q", error="Exit code 1\n1 failed")
+
+    text = occur(new_session(past, 2), "SessionStart", source="startup")
+
+    left = text.partition("## Left open")[2]
+    assert "Rename the exporter (has no answer)" in left
+    assert "failed, and nothing was run after it" in left
+
+
+def test_after_a_compaction_the_session_itself_is_shown_again(talk: Talk) -> None:
+    occur(talk, "SessionStart", source="startup")
+    talk.says("Write a parser for durations")
+    talk.edits("durations.py")
+    talk.answers("It reads 2 h 30 min and the like.")
+
+    assert build(talk, "SessionStart", source="resume") == ""
+    text = occur(talk, "SessionStart", source="compact")
+
+    assert text.index("This session, before it was compacted") < text.index("Recent sessions")
+    assert "Write a parser for durations" in text
+    assert "Answered: It reads 2 h 30 min" in text
+    assert "durations.py" in text
+
+
+def test_a_resumed_session_is_given_only_what_is_new(talk: Talk, past: Talk) -> None:
+    first = occur(talk, "SessionStart", source="startup")
+    between = new_session(past, 3)
+    between.says("Translate the manual")
+    between.answers("Done.")
+
+    second = occur(talk, "SessionStart", source="resume")
+
+    assert "Translate the manual" in second
+    assert not set(MARK.findall(first)) & set(MARK.findall(second))
+
+
+# -- prompts that ask ------------------------------------------------------------------------------
+
+
+def test_a_prompt_that_asks_to_recall_is_answered_at_once(talk: Talk) -> None:
+    text = talk.asks("Do you remember what we decided about the date parser?")
+
+    assert "ask the calendar module" in text
+    assert "Why does the date parser fail" in text
+    assert "uploader" not in entries(text)[0]
+    assert text.startswith("<mdmem-context id=")
+    assert ".md" not in text
+    assert str(talk.vault) not in text
+
+
+def test_a_prompt_in_another_language_asks_too(talk: Talk) -> None:
+    assert "calendar module" in build(talk, prompt="Weißt du noch, warum der date parser falsch war?")
+
+
+@pytest.mark.parametrize(
+    "prompt", ["hi", "fix the bug in dates.py", "/review date parser", "```\nlast time the date parser\n```", "", "   "]
+)
+def test_other_prompts_get_nothing(talk: Talk, prompt: str) -> None:
+    assert ask(talk, prompt) == ""
+
+
+def test_a_question_that_names_nothing_is_answered_with_the_last_sessions(talk: Talk) -> None:
+    text = build(talk, prompt="What did we do last time?")
+
+    assert "Recent sessions" in text
+    assert "date parser" in text
+
+
+def test_nothing_is_given_twice_to_one_session(talk: Talk) -> None:
+    first = ask(talk, "What did we decide about the date parser?")
+    second = ask(talk, "And what did we decide about the uploader and the date parser?")
+
+    assert first
+    assert not set(MARK.findall(first)) & set(MARK.findall("".join(entries(second))))
+
+
+def test_the_same_question_again_is_pointed_to_what_stands_above(talk: Talk) -> None:
+    first = ask(talk, "What did we decide about the date parser?")
+    second = ask(talk, "What did we decide about the date parser?")
+
+    assert "Given above: [mem:" in second
+    assert entries(second) == []
+    assert len(second) < len(first)
+
+
+def test_the_sessions_own_notes_are_not_given_before_a_compaction_and_are_after_it(talk: Talk) -> None:
+    talk.says("The frobnicator must be idempotent")
+    talk.answers("Agreed: the frobnicator is idempotent.")
+    question = "What did we decide about the frobnicator?"
+
+    assert "idempotent" not in build(talk, prompt=question)
+    talk.start("compact")
+    assert "idempotent" in build(talk, prompt=question)
+
+
+# -- once a session --------------------------------------------------------------------------------
+
+
+def test_at_the_thirteenth_turn_memories_are_looked_up_once(talk: Talk) -> None:
+    for n in range(11):
+        talk.says(f"Work on the date parser, step {n}")
+
+    assert ask(talk, "twelfth") == ""
+    talk.store("UserPromptSubmit", prompt="twelfth")
+    text = ask(talk, "Work on the date parser again")
+    talk.store("UserPromptSubmit", prompt="Work on the date parser again")
+
+    assert "## Notes related to this session" in text
+    assert "calendar module" in text
+    mark = json.loads(talk.flag("recalled").read_text())
+    assert mark["trigger"] == "turns"
+    assert mark["results"] == len(MARK.findall(text))
+    expected = [f"Work on the date parser, step {n}" for n in (6, 7, 8, 9, 10)] + ["Work on the date parser again"]
+    assert mark["query_chars"] == len("\n---\n".join(expected))
+    assert mark["time"].startswith("2026-09-15T")
+    assert ask(talk, "Work on the date parser, fourteenth") == ""
+
+
+@pytest.mark.parametrize(("chars", "fires"), [(333, False), (334, True)])
+def test_a_prompt_longer_than_the_limit_looks_memories_up(talk: Talk, chars: int, fires: bool) -> None:
+    prompt = ("The date parser. " * 40)[:chars]
+
+    assert bool(build(talk, prompt=prompt) if fires else ask(talk, prompt)) is fires
+    assert talk.flag("recalled").exists() is fires
+
+
+def test_filler_does_not_choose_what_is_related(talk: Talk, past: Talk) -> None:
+    past.says("Run the tests, commit it and go on with the next step")
+    past.edits("steps.py")
+    past.answers("The tests run, the step is committed, go on with the next one.")
+    talk.says("The date parser takes 2026-02-30 for a day of March")
+    for n in range(11):
+        talk.says(("go on with it", "run the tests", "commit it", "next step please")[n % 4])
+
+    text = ask(talk, "ok, run the tests again")
+
+    assert "calendar module" in entries(text)[0]
+
+
+def test_it_is_once_also_when_nothing_was_found(talk: Talk) -> None:
+    assert talk.asks("xyzzy " * 80) == ""
+    assert json.loads(talk.flag("recalled").read_text())["results"] == 0
+    assert talk.asks("The date parser. " * 40) == ""
+
+
+def test_a_question_and_the_once_a_session_search_share_one_reply_and_say_nothing_twice(talk: Talk) -> None:
+    prompt = "What did we decide about the date parser? " + "The uploader must retry with backoff. " * 10
+
+    text = ask(talk, prompt)
+
+    ids = MARK.findall(text)
+    assert len(ids) == len(set(ids)) >= 2
+    assert text.count("<mdmem-context") == 1
+
+
+def test_an_old_session_is_judged_by_its_transcript(talk: Talk) -> None:
+    talk.transcript.write_text("".join(line(f"date parser {n}") for n in range(20)))
+
+    assert "calendar module" in ask(talk, "go on")
+
+
+def test_a_prompt_that_the_hook_has_stored_already_counts_once(talk: Talk) -> None:
+    for n in range(12):
+        talk.says(f"The date parser {n}")
+
+    assert occur(talk, "UserPromptSubmit", prompt="The date parser 11") == ""
+    assert ask(talk, "The date parser") != ""
+
+
+def test_hook_and_injection_side_by_side_count_a_prompt_once(talk: Talk) -> None:
+    for n in range(11):
+        talk.says(f"The date parser {n}")
+
+    def both(prompt: str) -> bytes:
+        talk.prompts += 1
+        payload = talk.payload("UserPromptSubmit", prompt=prompt)
+        with ThreadPoolExecutor(2) as pool:
+            stored = pool.submit(talk.process, "hook", payload)
+            given_ = pool.submit(talk.process, "inject", payload)
+            assert stored.result().returncode == 0
+            return given_.result().stdout
+
+    assert both("The date parser, twelfth") == b""
+    assert b"calendar module" in both("The date parser, thirteenth")
+
+
+def test_of_two_prompts_at_the_same_moment_one_is_answered(talk: Talk) -> None:
+    payloads = [talk.payload("UserPromptSubmit", prompt="The date parser. " * 40, prompt_id=f"p{n}") for n in range(4)]
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda payload: talk.process("inject", payload), payloads))
+
+    assert sum(b"additionalContext" in one.stdout for one in done) == 1
+
+
+# -- settings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variables", [{"MDMEM_INJECT_AFTER_TURNS": "1"}, {"MDMEM_INJECT_AFTER_CHARS": "10"}])
+def test_the_environment_says_when(talk: Talk, variables: dict[str, str]) -> None:
+    assert ask(talk, "The date parser is slow", env=variables)
+
+
+def test_the_environment_says_how_much(talk: Talk) -> None:
+    variables = {"MDMEM_INJECT_RECALL_LIMIT": "1", "MDMEM_INJECT_BULLET_CHARS": "40"}
+
+    text = talk.asks("What did we decide about the date parser?", env=variables)
+
+    assert len(MARK.findall(text)) == 1
+    assert all(len(one) <= 44 for one in text.split("\n") if one.startswith("  > "))
+
+
+def test_a_bad_value_falls_back_to_the_default_and_is_logged(talk: Talk) -> None:
+    names = (
+        "AFTER_TURNS",
+        "AFTER_CHARS",
+        "QUERY_TURNS",
+        "QUERY_TURN_CHARS",
+        "RECALL_LIMIT",
+        "BULLET_CHARS",
+        "DISABLED",
+    )
+    variables = {f"MDMEM_INJECT_{name}": "soon" if "TURN" in name else "-3" for name in names}
+
+    assert "calendar" in talk.asks("What did we decide about the date parser?", env=variables)
+    log = (Path(config.load(str(talk.vault)).state_dir) / "log").read_text()
+    assert all(f" {name} is not " in log for name in variables)
+    assert "soon" not in log
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"RECALL_LIMIT": "9" * 20}, {"BULLET_CHARS": "3"}, {"QUERY_TURNS": "0"}, {"QUERY_TURN_CHARS": "0"}],
+    ids="".join,
+)
+def test_a_value_that_is_odd_but_allowed_is_borne(
+    talk: Talk, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"MDMEM_INJECT_{name}", value)
+
+    assert "[mem:" in build(talk, prompt="What did we decide about the date parser? " * 10)
+
+
+def test_the_variable_switches_off_what_comes_by_turns_and_nothing_else(talk: Talk) -> None:
+    own_settings("[inject]\nafter_turns = 1\n")
+    env = {"MDMEM_INJECT_DISABLED": "1"}
+
+    assert talk.asks("The date parser and the uploader", env=env) == ""
+    assert talk.asks("What did we decide about the date parser?", env=env)
+
+
+@pytest.mark.parametrize("name", ["MDMEM_DISABLED", "MDMEM_CHILD"])
+def test_it_can_be_switched_off(talk: Talk, name: str) -> None:
+    assert talk.asks("What did we decide about the date parser?", env={name: "1"}) == ""
+
+
+def test_settings_of_the_user_count(talk: Talk) -> None:
+    own_settings("[inject]\nafter_turns = 1\nquery_turns = 1\nchars = 900\n")
+
+    text = ask(talk, "The date parser and the uploader")
+
+    assert 0 < len(text) <= 900
+
+
+# -- who gets nothing, and what is never given ------------------------------------------------------
+
+
+def test_a_sub_agent_gets_nothing_and_the_main_thread_of_a_custom_agent_does(talk: Talk) -> None:
+    question = "What did we decide about the date parser?"
+
+    assert talk.asks(question, agent_id="a1", agent_type="Explore") == ""
+    assert talk.asks(question, transcript_path="/x/subagents/agent-1.jsonl") == ""
+    assert talk.asks(question, agent_type="reviewer") != ""
+
+
+def test_a_private_prompt_gets_nothing_and_counts_for_nothing(talk: Talk) -> None:
+    prompt = f"<private>What did we decide about the date parser? {'x' * 400}</private>"
+
+    assert talk.asks(prompt) == ""
+    assert not talk.flag("recalled").exists()
+    assert not talk.flag("given").exists()
+    assert list(given.read_log(config.load(str(talk.vault)))) == []
+
+
+def test_the_private_part_of_a_prompt_is_not_searched_by(talk: Talk) -> None:
+    found = explained(talk, "What did we decide about <private>the date parser</private> colours?")
+
+    assert "parser" not in found["query"]
+    assert found["results"] == []
+
+
+def test_internal_memories_are_never_given(talk: Talk) -> None:
+    write(talk.vault, "internal/ghost/user/alice/a.md", "The date parser ghost.", kind="ghost", pinned=True)
+    write(talk.vault, "internal/agent/b.md", "The date parser agent memory.", kind="agent", pinned=True)
+    write(talk.vault, "Internal/c.md", "The date parser ghost, where letters have no case.", pinned=True)
+    write(talk.vault, "notes/d.md", "The date parser ghost, by its kind.", kind="Ghost", pinned=True)
+
+    assert "ghost" not in build(talk, "SessionStart", source="startup")
+    text = build(talk, prompt="What did we decide about the date parser?")
+    assert "ghost" not in text
+    assert "agent memory" not in text
+
+
+def test_an_excluded_project_is_given_nothing(talk: Talk) -> None:
+    (talk.vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["notes-*"]\n')
+
+    assert occur(talk, "SessionStart", source="startup") == ""
+    assert ask(talk, "What did we decide about the date parser?") == ""
+
+
+def test_other_projects_are_given_only_when_a_setting_says_so(past: Talk, tmp_path: Path) -> None:
+    other = new_session(past, 1, tmp_path / "other")
+    question = "What did we decide about the date parser?"
+
+    assert build(other, prompt=question) == ""
+    own_settings("[inject]\nother_projects = true\n")
+    assert "of another project: notes-app" in build(other, prompt=question)
+
+
+def test_a_superseded_note_is_not_given(talk: Talk) -> None:
+    write(talk.vault, "notes/old.md", "The date parser uses regexes.", superseded_by="0123456789", pinned=True)
+    write(talk.vault, "notes/new.md", "The date parser uses the calendar.", id="0123456789", superseded_by="")
+    for number, header in enumerate(("superseded_by:\n  - new", '"superseded_by": new', "{superseded_by: [new]}")):
+        (talk.vault / "notes" / f"{number}.md").write_text(
+            f"---\n{header}\n---\nThe date parser uses regexes, {number}."
+        )
+
+    text = build(talk, prompt="What did we decide about the date parser?")
+
+    assert "regexes" not in text
+    assert "[mem:0123456789]" in text
+    assert "regexes" not in build(talk, "SessionStart", source="startup")
+
+
+def test_a_private_section_that_a_person_wrote_into_a_note_stays_out(talk: Talk) -> None:
+    text = "The date parser. <private>Its author is " + "very " * 100 + "SLOPPY.</private> It is strict."
+    write(talk.vault, "notes/a.md", text, pinned=True)
+    write(talk.vault, "notes/b.md", "The date parser: password=hunter2hunter2", pinned=True)
+
+    for got in (
+        build(talk, prompt="Do you remember the sloppy very date parser?"),
+        build(new_session(talk, 5), "SessionStart", source="startup"),
+    ):
+        assert "It is strict" in got
+        assert "SLOPPY" not in got
+        assert "very very" not in got
+        assert "hunter2" not in got
+
+
+# -- what is given ---------------------------------------------------------------------------------
+
+
+def test_a_change_that_no_longer_stands_in_its_file_is_marked_and_a_mere_touch_is_not(talk: Talk) -> None:
+    question = "What did we decide about the date parser?"
+    (talk.cwd / "dates.py").write_text("# by calendar\na = 2\n")
+    os.utime(talk.cwd / "dates.py", (talk.now + 999, talk.now + 999))
+
+    untouched = build(talk, prompt=question)
+    assert "changed dates.py" in untouched
+    assert "different by now" not in untouched
+    (talk.cwd / "dates.py").write_text("a = 3\n")
+    assert "(different by now: dates.py)" in build(new_session(talk, 4), prompt=question)
+    (talk.cwd / "dates.py").unlink()
+    assert "(no longer there: dates.py)" in build(new_session(talk, 5), prompt=question)
+
+
+def test_an_answer_shows_what_was_asked_how_it_ended_and_what_was_changed(talk: Talk) -> None:
+    (first,) = entries(build(talk, prompt="What did we decide about the date parser?"))[:1]
+
+    assert first.startswith("2026-09-14 session [mem:")
+    assert "Why does the date parser fail on 2026-02-29?" in first
+    assert "The parser took every February for 28 days. We decided to ask the calendar module." in first
+    assert "    -a = 1\n    +a = 2" in first
+
+
+def test_a_failure_is_answered_by_the_run_that_failed_and_the_one_that_then_did_not(talk: Talk, past: Talk) -> None:
+    past.says("Make the frobnicator work")
+    past.runs("pytest -q frob", error="Exit code 1\nFrobnicationError: the date is not frobnicated")
+    past.runs("pytest -q frob", "12 passed")
+    past.answers("Tests pass now.")
+
+    text = build(talk, prompt="Have we seen a FrobnicationError before?")
+
+    assert "$ pytest -q frob\n" in text
+    assert "FrobnicationError: the date is not frobnicated" in text
+    assert "(then succeeded)" in text
+    assert "12 passed" in text
+
+
+def test_after_a_failure_that_was_solved_before_what_solved_it_is_given_once(talk: Talk, past: Talk) -> None:
+    past.says("Make the frobnicator work")
+    past.runs("pytest -q frob", error="Exit code 1\nFrobnicationError: the date is not frobnicated")
+    past.edits("frob.py")
+    past.runs("pytest -q frob", "12 passed")
+    past.answers("The frobnicator is switched on before the date is read.")
+    failed: dict[str, Any] = {
+        "tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t1",
+        "error": "Exit code 2\nFrobnicationError: the date is not frobnicated",
+    }  # fmt: skip
+
+    text = occur(talk, "PostToolUseFailure", **failed)
+
+    assert "## This failed before" in text
+    assert "switched on before the date is read" in text
+    assert "+a = 2" in text
+    assert occur(talk, "PostToolUseFailure", **failed) == ""
+    assert occur(talk, "PostToolUseFailure", **{**failed, "error": "Exit code 1\nKeyError: 'colour'"}) == ""
+
+
+def test_notes_of_people_come_before_what_machines_wrote(talk: Talk) -> None:
+    write(talk.vault, "notes/a.md", "Why does the date parser fail on 2026-02-29?", kind="note", project="notes-app")
+
+    text = build(talk, prompt="Do you remember why the date parser fails on 2026-02-29?")
+
+    assert " note [mem:" in entries(text)[0]
+
+
+# -- answers, not echoes ---------------------------------------------------------------------------
+
+
+def test_the_same_question_in_three_later_sessions_is_answered_each_time(talk: Talk, past: Talk) -> None:
+    for number in range(3):
+        later = new_session(past, 10 + number)
+        text = ask(later, "What did we decide about the date parser?")
+        later.store("UserPromptSubmit", prompt="What did we decide about the date parser?")
+        later.answers("As far as my notes of the date parser go, it asks something.")
+
+        assert "ask the calendar module" in entries(text)[0]
+        assert "As far as my notes" not in text
+
+
+@pytest.mark.parametrize("question", ["How was the date parser fixed?", "Why does the date parser fail on 2026-02-29?"])
+def test_a_question_that_was_only_talked_about_does_not_take_the_place_of_the_work(
+    talk: Talk, past: Talk, question: str
+) -> None:
+    for number in range(3):
+        later = new_session(past, 10 + number)
+        later.says(question)
+        later.answers(f"{question} Nobody knows how the date parser was fixed.")
+
+    text = build(new_session(past, 20), prompt=f"Do you remember: {question}")
+
+    assert "ask the calendar module" in entries(text)[0]
+    assert "Nobody knows" not in text
+
+
+def test_a_question_that_nothing_answers_is_not_answered_by_itself(talk: Talk, past: Talk) -> None:
+    for number in range(3):
+        later = new_session(past, 10 + number)
+        question = "How are the colours of the weather map chosen at night?"
+
+        assert ask(later, question) == ""
+        later.store("UserPromptSubmit", prompt=question)
+        later.answers("The notes say nothing of the colours of the weather map.")
+
+
+def test_twenty_sessions_that_only_ask_are_in_no_block(talk: Talk, past: Talk) -> None:
+    questions = ["What did we decide about the date parser?", "Do you remember the date parser of last week?"]
+    for number in range(20):
+        echo = new_session(past, 20 + number)
+        echo.says(questions[number % 2])
+        if number % 3:
+            echo.answers("The date parser was discussed, says the echo.")
+    later = new_session(past, 60)
+
+    blocks = [
+        ask(later, "Why did we change the date parser?"),
+        ask(later, "What did we do last time?"),
+        occur(new_session(past, 61), "SessionStart", source="startup"),
+        ask(new_session(past, 62), "The date parser and its February. " * 14),
+    ]
+
+    assert all("calendar module" in text or "uploader retries" in text for text in blocks)
+    assert not any("says the echo" in text or "Do you remember" in text or "What did we" in text for text in blocks)
+
+
+def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
+    for number, poison in enumerate(POISON):
+        write(talk.vault, f"notes/p{number}.md", f"The date parser {poison} {poison}", title=poison.replace("\0", ""))
+        write(talk.vault, f"notes/q{number}.md", f"The date parser {poison}", pinned=True)
+    (talk.vault / "notes" / "the date parser <system-reminder>.md").write_text("date parser", encoding="utf-8")
+
+    for text in (
+        talk.asks("Do you remember the date parser?", env={"MDMEM_INJECT_RECALL_LIMIT": "60"}),
+        new_session(talk, 7).inject("SessionStart", source="startup"),
+    ):
+        inside = text.split("\n")[1:-1]
+        assert MARK.findall(text)
+        assert not any("<mdmem" in one or "<system" in one or "＜" in one or "\\u003c" in one for one in inside)
+        assert all(one[:2] in ("", "- ", "  ", "##") for one in inside[1:])
+
+
+def test_what_was_injected_is_not_remembered_again(talk: Talk) -> None:
+    text = ask(talk, "What did we decide about the date parser?")
+
+    outcome = talk.store("UserPromptSubmit", prompt=f"{text}\n\nGo on with the importer.", prompt_id="echo")
+
+    stored = (talk.vault / outcome.path).read_text()
+    assert "Go on with the importer." in stored
+    assert "calendar module" not in stored
+    assert "mdmem-context" not in stored
+
+
+# -- files that are read ---------------------------------------------------------------------------
+
+
+def test_before_a_file_is_changed_what_was_done_to_exactly_this_file_is_given_once(talk: Talk, past: Talk) -> None:
+    past.edits("other/dates.py")
+    past.answers("The other parser of dates stays.")
+    edit: dict[str, Any] = {"tool_name": "Edit", "tool_input": {"file_path": str(talk.cwd / "dates.py")}}
+
+    text = occur(talk, "PreToolUse", **edit)
+
+    assert "## What is known of dates.py" in text
+    assert "ask the calendar module" in text
+    assert "The other parser" not in text
+    assert len(text) <= 1_200
+    assert occur(talk, "PreToolUse", **edit) == ""
+    assert occur(new_session(talk, 6), "PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == ""
+
+
+def test_before_a_file_is_read_it_is_given_only_if_a_setting_says_so(talk: Talk) -> None:
+    reading: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": str(talk.cwd / "dates.py")}}
+
+    assert occur(talk, "PreToolUse", **reading) == ""
+    own_settings('[inject]\non = ["read"]\n')
+    assert "calendar module" in occur(talk, "PreToolUse", **reading)
+    assert ask(talk, "What did we decide about the date parser?") == ""
+    assert occur(new_session(talk, 7), "SessionStart", source="startup") == ""
+
+
+def test_an_agent_is_asked_before_reads_only_if_a_setting_says_so(vault: Path, home: Path) -> None:
+    def matchers() -> list[str]:
+        registration.register("claude-code")
+        hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+        return [group["matcher"] for group in hooks["PreToolUse"]]
+
+    assert matchers() == ["Edit|MultiEdit|Write|NotebookEdit"]
+    own_settings('[inject]\non = ["edit", "read"]\n')
+    assert matchers() == ["Edit|MultiEdit|Write|NotebookEdit", "Read"]
+
+
+# -- never in the way ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted((PAYLOADS / "claude_code").glob("*.json")), ids=lambda path: path.stem)
+def test_every_recorded_payload_is_understood(path: Path, vault: Path) -> None:
+    answer = answered(vault, path.read_bytes())
+
+    assert not answer or set(json.loads(answer)) == {"hookSpecificOutput"}
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b"\xff\xfe{", b"\x00" * 99, b'{"hook_event_name": 7}', b"[" * 100_000]
+)
+def test_rubbish_on_stdin_is_borne_in_silence(past: Talk, data: bytes) -> None:
+    done = past.process("inject", data)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_vault_that_is_missing_or_no_folder_is_borne_in_silence(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+
+    for place in (tmp_path / "missing", tmp_path / "file"):
+        env = {"MDMEM_VAULT": str(place)}
+        assert talk.inject("SessionStart", source="startup", env=env) == ""
+        assert talk.asks("remind me", env=env) == ""
+    assert not (tmp_path / "missing").exists()
+
+
+def test_state_and_cache_that_cannot_be_written_cost_nothing_but_memories(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    env = {"XDG_STATE_HOME": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
+
+    done = talk.process("inject", talk.payload("UserPromptSubmit", prompt="What did we decide about dates?"), env)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_hostile_ids_and_paths_are_borne(past: Talk) -> None:
+    payload = past.payload("UserPromptSubmit", prompt="Do you remember the date parser?")
+    places = ("", "relative", "/\0", "/\ud800", "C:\\dev", "/" + "x/" * 3_000, "/proc/self/fd/0")
+
+    for fields in ({"cwd": cwd, "session_id": session} for cwd in places for session in ("", "../../etc", "\ud800\0")):
+        assert answered(past.vault, json.dumps(payload | fields).encode()) == b""
+    assert answered(past.vault, json.dumps(payload | {"session_id": "x" * 5_000}).encode())
+    assert not (past.vault / "etc").exists()
+
+
+def test_an_agent_that_takes_no_context_at_a_prompt_is_given_none_and_nothing_is_noted(past: Talk) -> None:
+    payload = {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "c1", "cursor_version": "1",
+               "prompt": "Do you remember the date parser?", "workspace_roots": [str(past.cwd)]}  # fmt: skip
+
+    assert answered(past.vault, json.dumps(payload).encode(), "cursor") == b""
+    assert list(given.read_log(config.load(str(past.vault)))) == []
+
+
+def test_a_closed_stdout_is_borne(talk: Talk) -> None:
+    payload = json.dumps(talk.payload("SessionStart", source="startup"))
+    command = f"{sys.executable} -m mdmem inject claude-code >&-"
+
+    done = subprocess.run(["sh", "-c", command], input=payload.encode(), capture_output=True, timeout=60)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_after_its_deadline_it_gives_nothing_and_says_so_in_the_log(talk: Talk) -> None:
+    env = {"MDMEM_INJECT_DEADLINE_SECONDS": "0.001"}
+
+    assert talk.asks("What did we decide about the date parser?", env=env) == ""
+    log = (Path(config.load(str(talk.vault)).state_dir) / "log").read_text()
+    assert "deadline" in log
+    assert "parser" not in log
+
+
+def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(past: Talk) -> None:
+    code = "import mdmem.inject.process as i; i.FIRST_SECONDS = 0.2; i.main(['claude-code'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.wait(30) == 0
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+
+
+def test_a_prompt_that_wants_nothing_loads_neither_the_index_nor_the_gate(talk: Talk) -> None:
+    heavy = {
+        "whoosh",
+        "yaml",
+        "json",
+        "re",
+        "typing",
+        "pathlib",
+        "mdmem.privacy",
+        "mdmem.vault.note",
+        "mdmem.search.engine",
+    }
+    code = (
+        "import os, sys; from mdmem.inject import process\n"
+        "os._exit = lambda code: (os.write(2, ' '.join(sys.modules).encode()), sys.exit(0))\n"
+        "process.main(['claude-code'])"
+    )
+    payload = json.dumps(talk.payload("UserPromptSubmit", prompt="fix the bug in parser.py"))
+
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({str(Path.cwd())!r})\n{code}"],
+        input=payload.encode(), capture_output=True, env={**os.environ, "MDMEM_VAULT": str(talk.vault)}, timeout=60,
+    )  # fmt: skip
+
+    loaded = set(done.stderr.decode().split())
+    assert "mdmem.search.asking.shape" in loaded
+    assert heavy.isdisjoint(loaded)
+
+
+# -- what is remembered of it ----------------------------------------------------------------------
+
+
+def test_every_injection_leaves_one_line_with_ids_and_sizes_and_no_content(talk: Talk) -> None:
+    text = ask(talk, "What did we decide about the date parser?")
+    ask(talk, "hi")
+
+    (row,) = given.read_log(config.load(str(talk.vault)))
+    assert row["ids"] == MARK.findall(text)
+    assert row["chars"] == len(text)
+    assert row["tokens"] > 50
+    assert row["why"] == ["recall"]
+    assert (row["event"], row["session"], row["project"]) == ("UserPromptSubmit", talk.session, "notes-app")
+    state = Path(config.load(str(talk.vault)).state_dir)
+    said = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file() and "sessions" not in path.parts)
+    assert b"calendar" not in said
+    assert b"parser" not in b"".join(path.read_bytes() for path in state.glob("sessions/*.*"))
+
+
+def test_what_answers_cite_is_counted(talk: Talk) -> None:
+    text = ask(talk, "What did we decide about the date parser?")
+    first = MARK.findall(text)[0]
+    talk.store("UserPromptSubmit", prompt="And now?")
+    talk.answers(f"As noted in [mem:{first}], and again [mem:{first}], the calendar decides. See [mem:zzzzzzzzzz].")
+
+    assert citations.cited_by_session(config.load(str(talk.vault))) == {talk.session: {first, "zzzzzzzzzz"}}
+    done = CliRunner().invoke(stats, ["--json"], obj=str(talk.vault), catch_exceptions=False)
+    (used,) = json.loads(done.stdout)["injections"]["used"]
+    assert (used["id"], used["given"], used["cited"]) == (first, 1, 1)
+    (cited,) = talk.vault.rglob(f"*{first}.md")
+    assert used["title"] in cited.read_text(encoding="utf-8")
+
+
+def explained(talk: Talk, prompt: str) -> Any:
+    words = ["--explain", prompt, "--cwd", str(talk.cwd), "--json"]
+    done = CliRunner().invoke(commands.inject, words, obj=str(talk.vault), catch_exceptions=False)
+    assert done.exit_code == 0
+    return json.loads(done.stdout)
+
+
+def test_explain_shows_what_would_be_given_and_the_scores_and_leaves_no_trace(talk: Talk) -> None:
+    found = explained(talk, "What did we decide about the date parser?")
+
+    assert (found["asks"], found["language"], found["phrase"]) == ("yes", "en", "did we decide")
+    assert found["results"][0]["score"] > found["results"][-1]["score"] > 0
+    assert found["results"][0]["shown"]
+    assert found["tokens"] > 50
+    assert all(one["shown"] or one["left_out"] for one in found["results"])
+    assert "calendar module" in found["block"]
+    assert list(given.read_log(config.load(str(talk.vault)))) == []
+    assert not talk.flag("given").exists()
+
+
+def test_explain_shows_what_a_prompt_that_names_nothing_and_a_long_one_would_be_given(talk: Talk) -> None:
+    nothing = explained(talk, "What did we do last time?")
+    long = explained(talk, "The uploader. " * 60)
+
+    assert (nothing["query"], nothing["results"]) == ("", [])
+    assert "Recent sessions" in nothing["block"]
+    assert (long["trigger"], len(long["query"])) == ("chars", 500)
+    assert "Notes related to this session" in long["block"]
+
+
+def test_explain_in_words_says_why(talk: Talk) -> None:
+    words = ["--explain", "fix the date parser", "--cwd", str(talk.cwd)]
+    done = CliRunner().invoke(commands.inject, words, obj=str(talk.vault), catch_exceptions=False)
+
+    assert "Asks for memory: no." in done.stdout
+    assert "response" in done.stdout
+    assert "Nothing would be injected." in done.stdout
+
+
+def test_injections_lists_what_was_given_when_and_why(talk: Talk) -> None:
+    text = ask(talk, "What did we decide about the date parser?")
+    first = MARK.findall(text)[0]
+    talk.store("UserPromptSubmit", prompt="And now?")
+    talk.answers(f"By [mem:{first}].")
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(commands.injections, words, obj=str(talk.vault), catch_exceptions=False).stdout
+
+    assert "asked to recall" in run()
+    assert "1 cited" in " ".join(run().split())
+    assert f"{first}*" in run("--ids")
+    (row,) = json.loads(run("--json"))
+    assert row["cited"] == [first]
+    assert run("--session", "nobody", "--json").strip() == "[]"
+
+
+def test_the_watcher_answers_as_a_process_would(talk: Talk, past: Talk) -> None:
+    payload = talk.payload("UserPromptSubmit", prompt="What did we decide about the date parser?")
+
+    def answer(fields: dict[str, Any], **env: str) -> bytes:
+        return answered(talk.vault, json.dumps(payload | fields).encode(), MDMEM_NOW=str(talk.now), **env)
+
+    assert b"calendar module" in answer({})
+    assert answer({"prompt": "hi"}) == b""
+    assert answer({"session_id": "x", "agent_id": "a"}) == b""
+    assert answer({"session_id": "y"}, MDMEM_DISABLED="1") == b""

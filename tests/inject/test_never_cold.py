@@ -1,0 +1,83 @@
+"""Never cold: an index that lacks much is finished beside the prompts, and the user hears of it once."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from mdmem import config
+from mdmem.search import index, recall
+from mdmem.search.index import completion
+from tests.helpers.talk import Talk
+
+QUESTION = "What did we decide about the date parser?"
+
+
+def past(vault: Path, tmp_path: Path) -> Talk:
+    talk = Talk(vault, tmp_path / "notes-app")
+    talk.says("Why does the date parser fail?")
+    talk.edits("dates.py")
+    talk.answers("The date parser asks the calendar module now.")
+    return talk
+
+
+def wait_for(path: str, *, gone: bool) -> None:
+    until = time.monotonic() + 60
+    while os.path.exists(path) == gone:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_what_a_prompt_has_no_time_for_another_process_indexes(vault: Path, tmp_path: Path) -> None:
+    past(vault, tmp_path)
+    settings = config.load(str(vault))
+
+    recall.make_ready(settings, 0.0)
+
+    wait_for(os.path.join(settings.state_dir, "indexing"), gone=True)
+    view = index.current(settings)
+    assert view is not None
+    assert view.live == sum(1 for _ in vault.rglob("*.md"))
+
+
+def test_the_user_is_told_once_while_it_works(vault: Path) -> None:
+    settings = config.load(str(vault))
+    mark = Path(settings.state_dir, "indexing")
+    assert completion.notice(settings) == ""
+
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+
+    assert "indexing the vault" in completion.notice(settings)
+    assert completion.notice(settings) == ""
+    assert not completion.finish(settings), "one is at work already"
+
+
+def test_a_mark_that_a_killed_process_left_does_not_keep_the_index_incomplete(vault: Path, tmp_path: Path) -> None:
+    past(vault, tmp_path)
+    settings = config.load(str(vault))
+    mark = Path(settings.state_dir, "indexing")
+    mark.touch()
+    os.utime(mark, (1, 1))
+
+    assert completion.finish(settings)
+
+    wait_for(str(mark), gone=True)
+    assert index.current(settings) is not None
+
+
+def test_a_note_that_was_changed_in_place_is_quoted_as_it_is_now(vault: Path, tmp_path: Path) -> None:
+    talk = past(vault, tmp_path)
+    index.update(config.load(str(vault)))
+    (answer,) = vault.rglob("*-response-*.md")
+    with answer.open("r+") as file:  # in place: no folder's time changes
+        text = file.read().replace("asks the calendar module", "counts the days itself")
+        file.seek(0)
+        file.write(text)
+        file.truncate()
+
+    context = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000").asks(QUESTION)
+
+    assert "counts the days itself" in context
+    assert "calendar module" not in context

@@ -1,0 +1,248 @@
+"""The trigger: many ways to ask in several languages are answered from a vault; ordinary prompts are not."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.agents import Event
+from mdmem.inject import context
+from mdmem.search import engine, index
+from tests.helpers.talk import Talk
+
+SESSIONS = (
+    (
+        "Celery is too much for two jobs a day",
+        "app/scheduler.py",
+        "The jobs run from cron now; the celery workers are gone, since a broker for two jobs a day was not worth it.",
+    ),
+    (
+        "ledger.py deadlocks under load",
+        "app/ledger.py",
+        "The deadlock in ledger.py came from locking accounts in any order. Rows are locked sorted by id now.",
+    ),
+    (
+        "Move the login to authlib",
+        "app/oauth.py",
+        "The OAuth migration to authlib works for one provider. Left: the other provider and token refresh.",
+    ),
+    (
+        "Which TLS library for the SMTP relay?",
+        "relay/tls.py",
+        "We picked rustls for the SMTP relay over OpenSSL: the build is smaller.",
+    ),
+    (
+        "The thumbnailer eats memory",
+        "media/thumbs.py",
+        "The memory leak in the thumbnailer was a cache of open images without a bound; it holds 64 now.",
+    ),
+    (
+        "The ARM build is broken",
+        "ci/build.yml",
+        "The ARM build was broken by a wheel that is not published; the workaround builds it from source.",
+    ),
+    (
+        "The sitemap times out",
+        "web/sitemap.py",
+        "The sitemap generator read all products; it pages through them in steps of 500 now.",
+    ),
+    (
+        "Draw the pricing rollout plan",
+        "docs/pricing.md",
+        "The pricing service is rolled out by region; the first rollout failed since the currency table was empty.",
+    ),
+    (
+        "Snapshots differ between machines",
+        "tests/snap.py",
+        "The flaky snapshot came from timezones: the formatter used the local zone.",
+    ),
+    (
+        "Pin protobuf",
+        "pyproject.toml",
+        "protobuf is pinned to 4 because the generated stubs need it.",
+    ),
+    (
+        "Add a settings page",
+        "web/settings.py",
+        "The settings page is done.",
+    ),
+    (
+        "Load the configuration from a file",
+        "app/config.py",
+        "The configuration is loaded from TOML.",
+    ),
+    (
+        "Make the header sticky",
+        "web/header.css",
+        "The header is sticky.",
+    ),
+    (
+        "Clean up the linter warnings",
+        "app/util.py",
+        "No warnings are left.",
+    ),
+)
+
+ASKING = (
+    "why did we drop the celery workers?",
+    "what made us replace celery with cron",
+    "the deadlock in ledger.py is back, how did we get rid of it last time?",
+    "which of the TLS libraries did we end up with for the relay?",
+    "how was the memory leak in the thumbnailer solved?",
+    "what was the workaround for the broken ARM build?",
+    "didn't we see the sitemap generator time out before?",
+    "have we had trouble with the sitemap generator before?",
+    "what went wrong with the first rollout of the pricing service?",
+    "you said the flaky snapshot came from timezones, right?",
+    "which version of protobuf were we stuck on?",
+    "why is protobuf pinned to 4?",
+    "what's left on the oauth migration to authlib?",
+    "let's continue with the oauth migration from last week",
+    "do we have notes on the SMTP relay?",
+    "is there anything in the journal about the smtp relay?",
+    "same deadlock in ledger.py as last month",
+    "I forgot what the thumbnailer leak was",
+    "summarize what we've done about the OAuth migration so far",
+    "where were we with authlib?",
+    "Wieso hatten wir die Celery-Worker rausgeworfen?",
+    "Welche TLS-Bibliothek haben wir für das SMTP-Relay genommen?",
+    "Lass uns mit der OAuth-Migration von letzter Woche weitermachen",
+    "Pourquoi avait-on retiré celery ?",
+    "Continuons la migration OAuth commencée hier",
+    "¿No habíamos arreglado ya el deadlock de ledger.py?",
+    "Sigamos con la migración de OAuth de la semana pasada",
+    "Perché abbiamo tolto celery?",
+    "Waarom hebben we celery eruit gehaald?",
+    "Почему мы убрали celery?",
+    "ledger.pyのデッドロック、前にどうやって直したっけ？",
+    "先週、SMTPのTLSライブラリはどれを選んだ？",
+    "之前ledger.py的死锁是怎么解决的？",
+    "我们为什么把celery换掉了？",
+    "지난주에 ledger.py 데드락을 어떻게 해결했지?",
+)
+
+ORDINARY = (
+    "write a migration that adds a nullable column to orders",
+    "how do I mock datetime.now in pytest?",
+    "what's the best way to paginate in graphql?",
+    "can you explain this regex?",
+    "run the tests",
+    "does this function handle empty lists?",
+    "rename last_seen to previous_login everywhere",
+    "undo the last change",
+    "use the previous implementation as a fallback",
+    "is this thread safe?",
+    "why does mypy complain here?",
+    "what did you just do?",
+    "did the tests pass?",
+    "are there any other callers of this method?",
+    "add an 'already exists' error to the signup form",
+    "we should handle timeouts in the client",
+    "the tests failed, fix them",
+    "it worked before your change",
+    "let's go back to the first approach you showed",
+    "continue",
+    "please continue",
+    "ok what's next?",
+    "find commits from last week that touched auth",
+    "list all users who logged in yesterday",
+    "show the last 10 log lines",
+    "which files did you modify?",
+    "what is our test coverage?",
+    "TypeError: 'NoneType' object is not subscriptable",
+    "check the notes.md file for spelling",
+    "the cache stores what was decided by the router",
+    "the job had already been processed, so skip it",
+    "Füge einen Test für den Export hinzu",
+    "Wie funktioniert die Funktion?",
+    "Mach weiter",
+    "Comment fonctionne cette fonction ?",
+    "¿Podemos usar redis aquí?",
+    "この関数は何をするの？",
+    "続けて",
+    "这个函数怎么用？",
+    "继续",
+    "계속해",
+)
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[config.Config, str]:
+    """Make a vault of work of several weeks, once for all prompts."""
+    root = tmp_path_factory.mktemp("journal")
+    vault = root / "vault"
+    vault.mkdir()
+    (vault / "mdmem.toml").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("STATE", "CACHE", "CONFIG"):
+            patch.setenv(f"XDG_{name}_HOME", str(root / name.lower()))
+        for number, (asked, file, ended) in enumerate(SESSIONS):
+            talk = Talk(vault, root / "shop", f"{number:08d}-19fa-41d2-8238-13269b9b3ca0")
+            talk.now += 86_400 * number
+            talk.start()
+            talk.says(asked)
+            talk.edits(file)
+            talk.answers(ended)
+        settings = config.load(str(vault))
+    index.update(settings)
+    return settings, str(root / "shop")
+
+
+def block(journal: tuple[config.Config, str], prompt: str) -> str:
+    """Return what a prompt is given as the first of a new session."""
+    settings, cwd = journal
+    event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=cwd, prompt=prompt)
+    found = context.explain(settings, event, time.time(), time.monotonic() + 60)
+    return found.block.text if found.block else ""
+
+
+def test_most_ways_to_ask_are_answered(journal: tuple[config.Config, str]) -> None:
+    silent = [prompt for prompt in ASKING if not block(journal, prompt)]
+
+    assert len(silent) <= 0.1 * len(ASKING), silent
+
+
+def test_ordinary_prompts_are_left_alone(journal: tuple[config.Config, str]) -> None:
+    given = [prompt for prompt in ORDINARY if block(journal, prompt)]
+
+    assert len(given) <= 0.02 * len(ORDINARY), given
+
+
+def test_nothing_is_given_where_nothing_fits(journal: tuple[config.Config, str]) -> None:
+    for prompt in ("why did we move to kubernetes?", "what was decided about the mobile app?", "did we add dark mode?"):
+        assert block(journal, prompt) == ""
+
+
+def test_an_error_that_was_seen_before_is_evidence_by_itself(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The import of prices fails")
+    talk.runs("make import", error="Exit code 1\nCurrencyTableError: no rate for XDR on 2026-01-04")
+    talk.edits("prices.py")
+    talk.answers("A missing rate falls back to the day before.")
+    settings = config.load(str(vault))
+    prompt = "Traceback (most recent call last):\nCurrencyTableError: no rate for XDR on 2026-02-11"
+
+    assert "falls back to the day before" in block((settings, str(talk.cwd)), prompt)
+    assert block((settings, str(talk.cwd)), "Traceback (most recent call last):\nKeyError: 'id'") == ""
+
+
+def test_search_takes_a_question_for_what_it_is_about_and_shows_earlier_questions_last(
+    journal: tuple[config.Config, str], tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    shutil.copytree(journal[0].vault, vault)
+    for number in range(5):
+        echo = Talk(vault, Path(journal[1]), f"{number:08d}-aaaa-4fca-8238-13269b9b3ca0")
+        echo.now += 86_400 * (40 + number)
+        echo.says("What did we decide about the TLS library for the SMTP relay?")
+
+    found = engine.search(config.load(str(vault)), "what did we decide about the TLS library for the SMTP relay?").hits
+
+    assert any("rustls" in hit.snippet for hit in found[:2])
+    echoes = ["What did we decide" in hit.title for hit in found]
+    assert echoes == sorted(echoes)
+    assert sum(echoes) <= 2

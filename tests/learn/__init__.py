@@ -1,0 +1,1 @@
+"""The tests of what is learned: decisions, open work, fixes, entities, digests."""

@@ -1,0 +1,83 @@
+"""About: what is known of a file, a symbol, a number, a package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmem.learn import about as learned
+from tests.helpers import cli_day
+from tests.learn.test_open_work import Work
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Work:
+    made = Work(cli_day.empty(tmp_path), tmp_path)
+    one = made.session(1)
+    one.ask("Fix #123: parse_date refuses leap days, see requests-toolbelt")
+    one.tool("TodoWrite", {"todos": [{"content": "Document parse_date", "status": "pending"}]}, {})
+    one.run("pytest -q", "Exit code 1\nE   ValueError: parse_date got day 29")
+    one.edit("src/dates.py")
+    one.edit("tests/test_dates.py")
+    one.run("pytest -q")
+    one.answer("Issue #123 is done.")
+    two = made.session(2)
+    two.ask("Write the changes for #1234")
+    two.edit("CHANGES.md")
+    two.answer()
+    made.day.run("note", "Dates are ISO 8601, see src/dates.py and parse_date.", "--title", "ISO", "--kind", "decision",
+                 "--project", "")  # fmt: skip
+    return made
+
+
+def test_a_file_is_known_by_its_sessions_changes_fixes_and_decisions(at: Work) -> None:
+    found = at.day.json("about", "src/dates.py")
+    assert found["kind"] == "file"
+    assert [one["title"] for one in found["decisions"]] == ["ISO"]
+    assert [one["files"] for one in found["fixes"]] == [["src/dates.py", "tests/test_dates.py"]]
+    assert [one["title"] for one in found["sessions"]] == [
+        "Fix #123: parse_date refuses leap days, see requests-toolbelt"
+    ]
+    assert len(found["changed"]) == 1
+    assert found["together"] == [["tests/test_dates.py", 1]]
+    assert at.day.json("about", "dates.py")["changed"] == found["changed"]
+
+
+def test_a_symbol_a_number_and_a_package_are_known_by_the_text_as_it_stands(at: Work) -> None:
+    symbol = at.day.json("about", "parse_date")
+    assert [one["text"] for one in symbol["open_work"]] == ["Document parse_date"]
+    assert len(symbol["fixes"]) == len(symbol["decisions"]) == len(symbol["sessions"]) == 1
+    assert [file for file, _ in symbol["together"]] == ["src/dates.py", "tests/test_dates.py"]
+    assert len(at.day.json("about", "#123")["sessions"]) == 1
+    assert len(at.day.json("about", "requests-toolbelt")["sessions"]) == 1
+
+
+def test_what_is_known_is_printed_and_what_is_not_says_so(at: Work) -> None:
+    said = at.day.run("about", "src/dates.py").stdout
+    assert [line for line in said.splitlines() if not line.startswith(" ")] == [
+        "Decisions", "Fixes", "Sessions", "Latest change", "Together with",
+    ]  # fmt: skip
+    assert "Nothing is known of nosuch.py" in at.day.run("about", "nosuch.py").stderr
+
+
+@pytest.mark.parametrize(
+    ("entity", "kind"),
+    [("src/a.py", "file"), ("a.py", "file"), ("#7", "number"), ("3f0c6d1e", "commit"), ("https://x.org/a", "address"),
+     ("parse_date", "name"), ("requests", "name"), ("deadbeef", "name"), ("Makefile", "name")],
+)  # fmt: skip
+def test_an_entity_is_told_by_its_spelling(entity: str, kind: str) -> None:
+    assert learned.kind_of(entity) == kind
+
+
+def test_a_digest_tells_fixes_and_open_work_and_no_prompt_that_says_nothing(at: Work) -> None:
+    one = at.session(3)
+    one.ask("ok")
+    one.answer("Fine.")
+    span = ("--since", "2026-09-14", "--until", "2026-09-14")
+    said = at.day.run("digest", *span).stdout
+    assert "ValueError: parse_date got day 29: `src/dates.py`" in said
+    assert "- [ ] Document parse_date (task)" in said
+    assert "Asked: ok" not in said
+    found = at.day.json("digest", *span)
+    assert (len(found["fixes"]), [item["text"] for item in found["open_work"]]) == (1, ["Document parse_date"])

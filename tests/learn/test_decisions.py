@@ -1,0 +1,118 @@
+"""Decisions: written with a kind, superseded, found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import frontmatter
+import pytest
+
+from mdmem import config
+from mdmem.learn import decisions
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+from tests.helpers.history_vault import put
+from tests.helpers.server_calls import Server
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Day:
+    return cli_day.empty(tmp_path)
+
+
+def decide(day: Day, text: str, *words: str) -> str:
+    made = day.json("note", text, "--kind", "decision", "--project", "notes-app", *words)
+    return str(made["id"])
+
+
+def test_a_decision_is_a_note_of_its_kind_and_is_listed(day: Day) -> None:
+    name = decide(day, "Times are stored in UTC.\n\nBecause servers move.", "--title", "Times in UTC")
+    (found,) = day.json("decisions")
+    assert (found["id"], found["kind"], found["title"], found["statement"]) == (
+        name, "decision", "Times in UTC", "Times are stored in UTC.",
+    )  # fmt: skip
+    assert frontmatter.load(str(day.vault / found["path"]))["kind"] == "decision"
+    assert [row["id"] for row in day.json("list", "--kind", "decision")] == [name]
+    assert [row["id"] for row in day.json("search", "UTC", "--tag", "decision")] == [name]
+
+
+def test_a_superseded_decision_is_folded_into_the_one_that_holds(day: Day) -> None:
+    first = decide(day, "Commas.", "--title", "CSV is written with commas")
+    second = decide(day, "Semicolons.", "--title", "CSV is written with semicolons", "--supersedes", first)
+    third = decide(day, "Tabs.", "--title", "CSV is written with tabs", "--supersedes", f"mem:{second}")
+    (found,) = day.json("decisions")
+    assert found["id"] == third
+    assert found["before"] == ["CSV is written with semicolons", "CSV is written with commas"]
+    every = {row["id"]: row["superseded_by"] for row in day.json("decisions", "--all")}
+    assert every == {first: second, second: third, third: ""}
+    assert "superseded by" in day.run("decisions", "--all").stdout
+
+
+def test_a_link_that_only_the_newer_note_has_supersedes_too_and_a_circle_ends(day: Day) -> None:
+    old = decide(day, "Old.", "--title", "The old way")
+    put(day.vault, "notes/new.md", f"---\nkind: decision\nid: newerone01\ntitle: The new way\nsupersedes: {old}\n---\n")
+    assert [row["title"] for row in day.json("decisions")] == ["The new way"]
+    put(day.vault, "notes/a.md", "---\nkind: decision\nid: aaaaaaaaa1\ntitle: A\nsupersedes: bbbbbbbbb1\n---\n")
+    put(day.vault, "notes/b.md", "---\nkind: decision\nid: bbbbbbbbb1\ntitle: B\nsupersedes: aaaaaaaaa1\n---\n")
+    assert {row["title"] for row in day.json("decisions", "--all")} == {"The old way", "The new way", "A", "B"}
+
+
+def test_decisions_are_narrowed_by_words_file_project_and_kind(day: Day) -> None:
+    utc = decide(day, "All times are UTC, see `src/dates.py`.", "--title", "Times in UTC")
+    csv = decide(day, "Semicolons.", "--title", "CSV is written with semicolons")
+    lesson = day.json("note", "Mock nothing.", "--kind", "lesson", "--project", "")["id"]
+    other = decide(day, "Go only.", "--title", "The API is written in Go", "--project", "api")
+    assert [row["id"] for row in day.json("decisions", "semicolons")] == [csv]
+    assert [row["id"] for row in day.json("decisions", "src/dates.py")] == [utc]
+    assert {row["id"] for row in day.json("decisions", "--project", "notes-app")} == {utc, csv}
+    assert [row["id"] for row in day.json("decisions", "--kind", "lesson", "--project", "notes-app")] == [lesson]
+    assert other in {row["id"] for row in day.json("decisions")}
+
+
+def test_a_note_that_is_tagged_as_a_decision_counts(day: Day) -> None:
+    name = day.json("note", "Releases are cut on Tuesdays.", "--tag", "decision", "--project", "")["id"]
+    assert [row["id"] for row in day.json("decisions")] == [name]
+
+
+def test_a_private_decision_is_not_listed_and_private_parts_are_left_out(day: Day) -> None:
+    put(day.vault, "notes/p.md", "---\nkind: decision\ntitle: Hidden\nprivate: true\n---\nSecret.\n")
+    put(day.vault, "notes/q.md", "---\nkind: decision\ntitle: Shown\n---\nWe pay <private>Ada</private> now.\n")
+    (found,) = day.json("decisions", "--all")
+    assert found["title"] == "Shown"
+    assert "Ada" not in found["statement"]
+
+
+def test_what_cannot_be_is_refused_with_a_sentence(day: Day) -> None:
+    for words, said in (
+        (("note", "x", "--supersedes", "nosuchnote"), "No note has the id"),
+        (("decisions", "--kind", "session"), "is none of decision, lesson, preference"),
+    ):
+        done = day.attempt(*words)
+        assert said in str(done.exception), words
+    assert "No decision is in force" in day.run("decisions").stderr
+
+
+def test_a_decision_can_be_added_to(day: Day) -> None:
+    name = decide(day, "Times are stored in UTC.", "--title", "UTC")
+    day.run("append", name, "Still true.")
+    assert "Still true." in day.run("show", name).stdout
+
+
+def test_an_agent_writes_a_decision_that_supersedes_another(vault: Path) -> None:
+    server = Server()
+    try:
+        old = server.call("add_note", {"text": "Commas.", "title": "CSV with commas", "kind": "decision"}).value["id"]
+        new = {"text": "Tabs.", "title": "CSV with tabs", "kind": "decision", "supersedes": f"mem:{old}"}
+        name = server.call("add_note", new).value["id"]
+        assert server.call("add_note", {"text": "x", "kind": "session"}).error
+    finally:
+        server.close()
+    (found,) = decisions.listed(config.load(str(vault)))
+    assert (found.id, found.before) == (name, ["CSV with commas"])
+
+
+def test_a_decision_written_by_hand_has_the_id_and_title_that_the_index_gives_it(day: Day) -> None:
+    put(day.vault, "notes/utc.md", "---\nkind: decision\n---\n# Times in UTC\n\nEverywhere.\n")
+    (found,) = day.json("decisions")
+    assert (found["title"], found["statement"], len(found["id"])) == ("Times in UTC", "Everywhere.", 10)
+    assert "Everywhere." in day.run("show", found["id"]).stdout

@@ -1,0 +1,149 @@
+"""Fixes: found again by the error, also where paths, numbers and times differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.learn.fixes import Fix
+from mdmem.learn.fixes import fixes as known
+from mdmem.search.text import errors
+from tests.helpers import cli_day
+from tests.learn.test_open_work import Work
+
+LEAP = """Exit code 1
+=================================== FAILURES ===================================
+    def test_leap_day():
+>       assert parse("2026-02-29") is None
+E       dates.DateError: day is out of range for month
+
+/home/ada/app/tests/test_dates.py:12: DateError
+=========================== short test summary info ============================
+FAILED tests/test_dates.py::test_leap_day - dates.DateError: day is out of range for month
+1 failed, 11 passed in 0.42s"""
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Work:
+    return Work(cli_day.empty(tmp_path), tmp_path)
+
+
+def solve(at: Work, number: int, error: str, path: str, *, command: str = "pytest -q", new: str = "a = 2") -> None:
+    one = at.session(number)
+    one.ask("Fix it")
+    one.run(command, error)
+    one.edit(path, new=new)
+    one.run(command)
+    one.answer()
+
+
+def find(at: Work, error: str = "") -> list[Fix]:
+    return known(at.day.config(), error)
+
+
+def test_an_error_that_was_solved_is_found_with_its_edit_and_proof(at: Work) -> None:
+    solve(at, 1, LEAP, "src/dates.py", new="a = checked(1)")
+    (fix,) = find(at, "E   dates.DateError: day is out of range for month")
+    assert (fix.command, fix.files, fix.likeness) == ("pytest -q", ["src/dates.py"], 1.0)
+    assert fix.error == "E       dates.DateError: day is out of range for month"
+    assert "+a = checked(1)" in fix.diff
+    shown = {name: at.day.run("show", name).stdout for name in (fix.id, fix.solved, *fix.edits)}
+    assert "FAILURES" in shown[fix.id]
+    assert "dates.py" in shown[fix.edits[0]]
+
+
+def test_the_same_error_with_another_path_line_and_time_matches(at: Work) -> None:
+    solve(at, 1, "Exit code 1\nsrc/a/load.py:12: error: Name 'yaml' is not defined [name-defined]", "src/a/load.py")
+    (fix,) = find(at, "/var/tmp/b7/x/load.py:340: error: Name 'yaml' is not defined [name-defined]")
+    assert fix.likeness == 1.0
+    assert find(at, "load.py:12: error: Name 'json' has no attribute 'loads' [attr-defined]") == []
+
+
+def test_what_was_never_solved_or_solved_without_an_edit_is_no_fix(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    one.run("pytest -q", LEAP)
+    one.run("pytest -q")  # flaky: nothing was changed
+    one.run("npm test", "Exit code 1\nTypeError: x is not a function")
+    one.edit("src/a.ts")
+    one.run("npm test", "Exit code 1\nTypeError: x is not a function")
+    one.run("grep -n x a.py", "Exit code 1")
+    one.edit("a.py")
+    one.run("grep -n x a.py")
+    one.answer()
+    assert find(at) == []
+    assert find(at, "TypeError: x is not a function") == []
+
+
+def test_edits_after_the_error_was_gone_are_not_its_fix(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    one.run("pytest -q", "Exit code 1\nModuleNotFoundError: No module named 'yaml'")
+    one.edit("pyproject.toml")
+    one.run("pytest -q", "Exit code 1\nAssertionError: leap day is missing here")
+    one.edit("src/dates.py")
+    one.run("pytest -q")
+    one.answer()
+    (first,) = find(at, "ModuleNotFoundError: No module named 'yaml'")
+    (second,) = find(at, "AssertionError: leap day is missing here")
+    assert (first.files, second.files) == (["pyproject.toml"], ["src/dates.py"])
+
+
+def test_the_latest_fix_comes_first_and_one_solution_is_told_once(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    for _ in range(3):
+        one.run("pytest -q", LEAP)
+        one.edit("src/dates.py")
+    one.run("pytest -q")
+    one.answer()
+    solve(at, 2, LEAP, "src/leap.py")
+    assert [fix.files for fix in find(at, LEAP)] == [["src/leap.py"], ["src/dates.py"]]
+    assert len(find(at)) == 2
+
+
+def test_the_command_reads_stdin_and_says_when_nothing_is_known(at: Work) -> None:
+    solve(at, 1, LEAP, "src/dates.py")
+    said = at.day.run("fixes", "-", stdin=LEAP).stdout
+    assert "solved by src/dates.py" in said
+    assert at.day.json("fixes", "day is out of range for month")[0]["files"] == ["src/dates.py"]
+    assert "No run that failed" in at.day.run("fixes", "KeyError: no such thing").stderr
+
+
+def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
+    solve(at, 1, LEAP, "src/dates.py")
+    (path,) = at.day.vault.rglob("*-edit-*.md")
+    path.write_text(path.read_text().replace("+a = 2", "+a = <private>canary</private>"))
+    (fix,) = find(at, LEAP)
+    assert "canary" not in fix.diff
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("/home/a/x.py:3: TypeError: bad", "/opt/b/c/x.py:77: TypeError: bad"),
+        ("error: object 0x7fae29596480 is gone", "error: object 0x1 is gone"),
+        ("2026-09-14T08:00:01Z fatal: remote hung up", "2026-11-02 10:11:12.345 fatal: remote hung up"),
+        ("fatal: bad object 3f0c6d1e8a52", "fatal: bad object deadbeef0123"),
+        ("\x1b[31mError: timeout after 30.5 s\x1b[0m", "Error: timeout after 7 s"),
+        ("src\\a\\b.ts(3,14): error TS2304: Cannot find name 'x'.", "b.ts(9,1): error TS2304: Cannot find name 'x'."),
+    ],
+)
+def test_what_differs_from_run_to_run_is_no_part_of_a_signature(one: str, other: str) -> None:
+    assert errors.normalised(one) == errors.normalised(other)
+    assert errors.signatures(one) == errors.signatures(other) != []
+
+
+@pytest.mark.parametrize("line", ["Exit code 1", "1 failed, 11 passed in 0.42s", "ok", "", "npm ERR! code 1", "FAILED"])
+def test_a_line_that_only_says_that_something_failed_is_no_signature(line: str) -> None:
+    assert errors.signatures(line) == []
+
+
+@given(st.text(max_size=600))
+def test_any_text_has_few_signatures_that_are_lines_and_stay_as_they_are(text: str) -> None:
+    found = errors.signatures(text)
+    assert len(found) <= errors.MAX_SIGNATURES
+    assert all("\n" not in one and 0 < len(one) <= errors.MAX_LINE_CHARS for one in found)

@@ -1,0 +1,256 @@
+"""Open work: what sessions left undone, and what closes it. The sessions are made by the hooks' own code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.agents import Event
+from mdmem.capture import events
+from mdmem.learn import runs, work
+from mdmem.views import upkeep
+from tests.helpers import cli_day
+from tests.helpers.cli_day import MORNING, Day
+
+HOUR = 3600.0
+
+
+class Work:
+    """A project on which sessions work; each step takes a minute."""
+
+    def __init__(self, day: Day, root: Path) -> None:
+        self.day, self.cwd, self.now, self.count = day, str(root / "app"), MORNING, 0
+        Path(self.cwd).mkdir(exist_ok=True)
+        day.env["MDMEM_NOW"] = str(MORNING + 7 * 24 * HOUR)
+
+    def session(self, number: int) -> Session:
+        self.now += HOUR
+        return Session(self, f"{number:08d}-aaaa-4bbb-8ccc-dddddddddddd")
+
+    def open(self, **more: Any) -> list[tuple[str, str]]:
+        found = work.open_work(self.day.config(), now=self.now + HOUR, **more)
+        return [(item.kind, item.text) for item in found]
+
+
+class Session:
+    def __init__(self, at: Work, name: str) -> None:
+        self.at, self.name = at, name
+        self.send("SessionStart", source="startup")
+
+    def send(self, event: str, **fields: Any) -> None:
+        self.at.now += 60
+        self.at.count += 1
+        made = Event(agent="claude-code", name=event, session=self.name, cwd=self.at.cwd, **fields)
+        outcome = events.capture(self.at.day.config(), made, self.at.now, self.at.day.env)
+        assert not outcome.error
+
+    def ask(self, text: str) -> None:
+        self.send("UserPromptSubmit", prompt=text, prompt_id=f"p{self.at.count}")
+
+    def answer(self, text: str = "Done as asked.") -> None:
+        self.send("Stop", message=text)
+
+    def break_off(self) -> None:
+        self.send("StopFailure", error="rate_limit", message="")
+
+    def run(self, command: str, error: str | None = None) -> None:
+        self.tool("Bash", {"command": command}, {"stdout": "ok"} if error is None else None, error)
+
+    def edit(self, path: str, old: str = "a = 1", new: str = "a = 2") -> None:
+        given = {"file_path": f"{self.at.cwd}/{path}", "old_string": old, "new_string": new}
+        self.tool("Edit", given, {"filePath": given["file_path"]})
+
+    def tool(self, tool: str, given: Any, got: Any = None, error: str | None = None) -> None:
+        name = "PostToolUse" if error is None else "PostToolUseFailure"
+        self.send(name, tool=tool, tool_input=given, tool_response=got, tool_use_id=f"t{self.at.count}", error=error)
+
+    def todo(self, **items: str) -> None:
+        todos = [{"content": text.replace("_", " "), "status": status} for text, status in items.items()]
+        self.tool("TodoWrite", {"todos": todos}, {})
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Work:
+    return Work(cli_day.empty(tmp_path), tmp_path)
+
+
+FAILED = "Exit code 1\nFAILED tests/test_a.py::test_leap - assert 28 == 29"
+
+
+def test_what_a_session_left_open_is_listed_and_what_it_closed_is_not(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix the date parser")
+    one.todo(Read_the_code="completed", Fix_the_parser="in_progress", Add_a_test="pending")
+    one.run("pytest -q", FAILED)
+    one.run("npm test", "Exit code 1")
+    one.run("npm test")
+    one.answer()
+    assert sorted(at.open()) == [("failure", "pytest -q"), ("task", "Add a test"), ("task", "Fix the parser")]
+    (failure,) = [i for i in work.open_work(at.day.config(), now=at.now) if i.kind == "failure"]
+    assert failure.detail == "FAILED tests/test_a.py::test_leap - assert 28 == 29"
+    one.todo(Fix_the_parser="completed", Add_a_test="completed")
+    two = at.session(2)
+    two.ask("Go on with it, please")
+    two.run("uv run pytest")
+    two.answer()
+    assert at.open() == []
+
+
+def test_a_later_sessions_list_closes_an_item_and_shows_a_repeated_one_once(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="pending", Document_it="pending", Announce_it="pending")
+    one.answer()
+    two = at.session(2)
+    two.ask("Do the export")
+    two.todo(Write_the_export="completed", Document_it="pending")
+    two.answer()
+    assert sorted(at.open()) == [("task", "Announce it"), ("task", "Document it")]
+
+
+def test_numbered_tasks_are_followed(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan it")
+    for number, subject in enumerate(("Parse", "Render", "Ship"), 1):
+        one.tool("TaskCreate", {"subject": subject}, {"task": {"id": str(number), "subject": subject}})
+    one.tool("TaskUpdate", {"taskId": "1", "status": "in_progress"}, {"success": True})
+    one.tool("TaskUpdate", {"taskId": "1", "status": "completed"}, {"success": True})
+    one.tool("TaskUpdate", {"taskId": "3", "status": "deleted"}, {"success": True})
+    one.answer()
+    assert at.open() == [("task", "Render")]
+
+
+def test_a_prompt_without_an_answer_and_a_turn_that_broke_off(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Why is the build slow?")
+    two = at.session(2)
+    two.ask("Rename the module")
+    two.edit("a.py")
+    three = at.session(3)
+    three.ask("Upgrade the lock file")
+    three.break_off()
+    for number, words in enumerate(("thanks", "/clear", "Never mind."), 4):
+        more = at.session(number)
+        more.ask("Tell me the time")
+        more.answer("Eight.")
+        more.ask(words)
+    seven = at.session(7)
+    seven.ask("Split the parser")
+    seven.answer("Shall I?")
+    seven.ask("Yes.")
+    seven.edit("b.py")
+    wanted = [
+        ("interrupted", "Rename the module"), ("interrupted", "Split the parser"),
+        ("interrupted", "Upgrade the lock file"), ("prompt", "Why is the build slow?"),
+    ]  # fmt: skip
+    assert sorted(at.open()) == wanted
+    again = at.session(8)
+    again.ask("Why is the build slow?")
+    again.answer()
+    assert ("prompt", "Why is the build slow?") not in at.open()
+
+
+def test_a_session_at_work_is_not_open_work(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Why is the build slow?")
+    assert work.open_work(at.day.config(), now=at.now + 60) == []
+
+
+def test_done_closes_one_item_and_leaves_the_rest(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix the parser")
+    one.todo(Fix_it="pending", Test_it="pending")
+    one.run("pytest -q", FAILED)
+    keys = {item.text: item.key for item in work.open_work(at.day.config(), now=at.now + HOUR)}
+    at.day.run("todo", "--done", keys["Fix it"], "--done", keys["pytest -q"], "--done", keys["Fix the parser"])
+    assert at.open() == [("task", "Test it")]
+    one.todo(Fix_it="pending", Test_it="completed", Ship_it="pending")
+    one.answer()
+    assert at.open() == [("task", "Ship it")]
+
+
+def test_tasks_that_people_wrote_are_open_until_they_are_done(at: Work) -> None:
+    first = at.day.json("note", "Renew the certificate", "--kind", "task", "--project", "")
+    second = at.day.json("note", "Call the registrar", "--kind", "task", "--project", "")
+    path = at.day.vault / first["path"]
+    path.write_text(path.read_text().replace("kind: task\n", f"kind: task\nblocked_by: mem:{second['id']}\n"))
+    found = {row["text"]: row for row in at.day.json("todo")}
+    assert found["Renew the certificate"]["blocked_by"] == [second["id"]]
+    assert f"waits for [mem:{second['id']}]" in at.day.run("todo").stdout
+    at.day.run("todo", "--done", found["Call the registrar"]["key"])
+    assert [row["text"] for row in at.day.json("todo")] == ["Renew the certificate"]
+
+
+def test_a_superseded_session_leaves_nothing_open(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix the parser")
+    one.todo(Fix_it="pending")
+    one.answer()
+    (page,) = at.day.vault.glob("journal/*/*/*/*-00000001.md")
+    page.write_text(page.read_text().replace("kind: session\n", "kind: session\nsuperseded_by: abc\n"))
+    assert at.open() == []
+
+
+def test_private_items_are_never_listed(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix the parser")
+    one.tool("TodoWrite", {"todos": [{"content": "Ring <private>Ada</private>", "status": "pending"}]}, {})
+    one.answer()
+    assert at.open() == [("task", "Ring [PRIVATE]")]
+
+
+def test_an_unknown_id_is_refused_and_an_empty_list_says_so(at: Work) -> None:
+    assert "No open work has the id" in str(at.day.attempt("todo", "--done", "nothing1").exception)
+    assert "Nothing is open" in at.day.run("todo").stderr
+
+
+@pytest.mark.parametrize(
+    ("failed", "later", "closed"),
+    [
+        ("pytest -q", "pytest", True),
+        ("pytest -q tests/a.py", "pytest -x -n 2", True),
+        ("pytest tests/a.py::test_b", "pytest tests/a.py", True),
+        ("pytest -q", "pytest tests/a.py", False),
+        ("cd app && python -m pytest -q 2>&1 | tail -5", ".venv/bin/pytest -q", True),
+        ("npm run build", "npm run build --silent", True),
+        ("npm run build", "npm test", False),
+        ("cargo test", "cargo build", False),
+        ("RUST_BACKTRACE=1 cargo test", "cargo test", True),
+        ("git push", "git push -u origin main", True),
+        ("timeout 60 make check", "make check", True),
+        ("make check", "make lint", False),
+        ("uv run mypy --strict src", "mypy src", True),
+        ("./deploy.sh staging", "bash deploy.sh staging", True),
+    ],
+)
+def test_which_success_closes_which_failure(failed: str, later: str, closed: bool) -> None:
+    before, after = runs.check(failed), runs.check(later)
+    assert before is not None
+    assert after is not None
+    assert runs.closes(after, before) is closed
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls nosuch", "grep -rn x .", "cat a | head", "python -c 'import x'", "git status", "git diff --exit-code",
+     "which x", "test -f a", "curl -sf http://localhost", "python3 - <<'E'\nx\nE", "rm -r build", "", "'",
+     "echo pytest"],
+)  # fmt: skip
+def test_looking_around_is_no_check(command: str) -> None:
+    assert runs.check(command) is None
+
+
+def test_the_page_of_a_project_lists_its_open_work(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="pending", Read_the_code="completed")
+    one.run("pytest -q", FAILED)
+    one.answer()
+    upkeep.refresh(at.day.config(), now=at.now + HOUR)
+    (page,) = at.day.vault.glob("journal/*/project.md")
+    section = page.read_text().partition("## Open work\n")[2].partition("\n## ")[0]
+    assert "- To do: [Write the export](" in section
+    assert "- Still fails: [pytest -q](" in section
+    assert "Read the code" not in section

@@ -1,0 +1,351 @@
+"""The echo: what a private section held is masked later on, in any form, and is text in no file."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import os
+import subprocess
+import sys
+import time
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mdmem
+from mdmem import config
+from mdmem.config import Config
+from mdmem.privacy import Rules, clean, echo, memory, private_words
+
+SECRET = "hunter2!pass"
+SESSION = "0123456789abcdef"
+NO_SECRETS = Rules(secrets=False)
+
+
+@pytest.fixture
+def settings(vault: Path) -> Config:
+    return config.load()
+
+
+def remembered(settings: Config, prompt: str) -> echo.Echo:
+    memory.learn(settings, SESSION, clean(prompt).spans)
+    loaded = memory.load(settings, SESSION)
+    assert loaded is not None
+    return loaded
+
+
+def masked(private: str, text: str) -> str:
+    """Clean a text in a session whose private section held `private`."""
+    return str(clean(text, rules=NO_SECRETS, origin="tool", echo=echo.of([private])).value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PGPASSWD={} psql",
+        "echo '{}' | login",
+        '{{"text":"{}","x":1}}',
+        "url?x={}&y=1",
+        "it is {}.",
+        "`{}`",
+        "[{}]({})",
+        "line\n{}\nline",
+        "--pw={}",
+        "x:{},y",
+        "glued{}glued",
+        "{}입니다",
+    ],
+)
+def test_what_was_private_is_masked_when_the_agent_repeats_it(settings: Config, line: str) -> None:
+    known = remembered(settings, f"use <private>bob and {SECRET} for it</private> please")
+
+    cleaned = clean(line.format(SECRET, SECRET), rules=NO_SECRETS, origin="tool", echo=known)
+
+    assert SECRET not in cleaned.value
+    assert "[PRIVATE]" in cleaned.value
+    assert cleaned.private == line.count("{}")
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "as it was": str,
+    "upper case": str.upper,
+    "lower case": str.lower,
+    "title case": str.title,
+    "URL-encoded": lambda value: urllib.parse.quote(value, safe=""),
+    "URL-encoded, every byte": lambda value: "".join(f"%{byte:02X}" for byte in value.encode()),
+    "form-encoded": urllib.parse.quote_plus,
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64 without padding": lambda value: base64.b64encode(value.encode()).decode().rstrip("="),
+    "base64 for URLs": lambda value: base64.urlsafe_b64encode(b"?>" + value.encode() + b"?>").decode(),
+    "base64 of more": lambda value: base64.b64encode(f"bob:{value}".encode()).decode(),
+    "base64 wrapped": lambda value: base64.encodebytes(f"{'x' * 70} {value} {'y' * 70}".encode()).decode(),
+    "base64 of UTF-16": lambda value: base64.b64encode(value.encode("utf-16-le")).decode(),
+    "hex": lambda value: value.encode().hex(),
+    "upper hex": lambda value: value.encode().hex().upper(),
+    "hex with 0x": lambda value: f"0x{value.encode().hex()}",
+    "hex with blanks": lambda value: value.encode().hex(" "),
+    "hex with colons": lambda value: value.encode().hex(":"),
+    "JSON": lambda value: value.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/"),
+    "JSON escapes": lambda value: "".join(f"\\u{ord(char):04x}" for char in value),
+    "hex escapes": lambda value: "".join(f"\\x{byte:02x}" if byte < 128 else "" for byte in value.encode()),
+    "HTML": lambda value: "".join(f"&#{ord(char)};" for char in value),
+    "shell escapes": lambda value: "".join(f"\\{char}" if not char.isalnum() else char for char in value),
+    "glued": lambda value: f"x{value}y",
+    "with underscores": lambda value: f"my_{value}_here",
+    "wrapped": lambda value: f"{value[:5]}\n{value[5:]}",
+    "wrapped and indented": lambda value: f"{value[:5]}\n        {value[5:]}",
+    "wrapped with a backslash": lambda value: f"{value[:5]}\\\n{value[5:]}",
+    "base64 of URL-encoded": lambda value: base64.b64encode(urllib.parse.quote(value).encode()).decode(),
+}
+ASCII_ONLY = {"hex escapes", "base64 of UTF-16"}
+
+
+@pytest.mark.parametrize("value", [SECRET, 'Zx81"kQ/0p', "heron-box-42", "Falconridge", "銀河計画二号", "호랑이굴열쇠"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_repeated_value_is_masked_in_every_form(form: str, value: str) -> None:
+    if form in ASCII_ONLY and not value.isascii():
+        return
+    written = FORMS[form](value)
+
+    text = masked(f"log in with {value} as bob", f"see {written} there")
+
+    assert written not in text
+    assert "[PRIVATE]" in text
+    assert text.startswith("see ")
+    assert text.endswith(" there")
+
+
+@pytest.mark.parametrize(
+    ("private", "text"),
+    [
+        ("홍길동회장", "어제 홍길동회장이 말했다"),
+        ("암호는 호랑이굴입니다", "그 호랑이굴을 보라"),
+        ("호랑이", "그 호랑이가"),
+        ("東京本社移転計画", "次の本社移転について"),
+        ("張偉明的代號是銀河計畫", "看銀河計畫書"),
+        ("王小明", "请联系王小明先生"),
+        ("서울특별시 강남구 역삼동 테헤란로일이삼", "주소: 테헤란로일이삼입니다"),
+    ],
+)
+def test_scripts_without_blanks_are_matched_inside_a_run(private: str, text: str) -> None:
+    assert "[PRIVATE]" in masked(private, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "we refactored the middleware after the announcement",
+        "function_name, user-agent, getName, package.json, utf-8, 2026-11-20, localhost:8080",
+        "the production database and its environment variables",
+        "Something completely different happened yesterday",
+        "3.11.7, 10000, 8080, 2026",
+    ],
+)
+def test_everyday_words_are_not_hidden_for_the_rest_of_the_session(text: str) -> None:
+    private = (
+        "yesterday we refactored the middleware, function_name and user-agent, for the announcement of something "
+        "completely different with getName in package.json of 2026-11-20 at localhost:8080 in the production database "
+        "in utf-8 with Python 3.11.7, 10000 environment variables, port 8080"
+    )
+
+    assert masked(private, text) == text
+
+
+def test_an_everyday_word_that_stood_alone_is_hidden() -> None:
+    assert masked("middleware", "the middleware, middlewares") == "the [PRIVATE], middlewares"
+
+
+@pytest.mark.parametrize("text", ["correct horse battery staple", "correct horse\n  battery staple"])
+def test_a_phrase_of_everyday_words_is_hidden_as_a_whole(text: str) -> None:
+    assert masked("correct horse battery staple", f"say {text} now") == "say [PRIVATE] now"
+    assert masked("correct horse battery staple", "a correct battery") == "a correct battery"
+
+
+def test_a_short_code_is_hidden_as_a_word_of_its_own() -> None:
+    assert masked("the pin is 4711", "4711, line 47112, 04711") == "[PRIVATE], line 47112, 04711"
+
+
+@pytest.mark.parametrize("secret", ["a-b-c-d-e1", "p@ss:w=rd,12", "Zx81kQ0p", "한글비밀번호입니다", "x" * 300])
+def test_values_with_signs_in_them_are_known_again(settings: Config, secret: str) -> None:
+    known = remembered(settings, f"<private>{secret}</private> ok")
+
+    for line in ("{}", "see {} there", 'X="{}"', "X={}"):
+        assert secret not in clean(line.format(secret), origin="tool", echo=known).value
+
+
+@pytest.mark.parametrize(
+    "text", ["ssh bob@heron-box-42 ls", "heron-box-42.txt", "https://heron-box-42.lan/x", "bob@heron.acme.io:/srv"]
+)
+def test_the_name_of_a_machine_is_known_again_wherever_it_stands(text: str) -> None:
+    assert "heron" not in masked("log in to heron-box-42 and to heron.acme.io", text)
+
+
+def test_keys_lists_short_texts_and_nested_values_are_masked_too(settings: Config) -> None:
+    known = remembered(settings, "<private>customer Falconridge-9, code 4711</private>")
+    value: Any = {"Falconridge-9": ["see Falconridge-9", {"file_path": "/srv/Falconridge-9/a.txt"}, "4711"]}
+
+    assert clean(value, origin="tool", echo=known).value == {
+        "[PRIVATE]": ["see [PRIVATE]", {"file_path": "/srv/[PRIVATE]/a.txt"}, "[PRIVATE]"]
+    }
+
+
+# -- the memory ------------------------------------------------------------------------------------
+
+
+def files(settings: Config) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(memory.folder(settings)).iterdir()}
+
+
+def test_no_private_word_is_in_the_files_and_only_the_user_can_read_them(settings: Config) -> None:
+    remembered(settings, f"<private>{SECRET} Falconridge</private>")
+
+    data = b"".join(files(settings).values()).lower()
+    for token in (SECRET, "falconridge", "hunter2", SECRET.encode().hex(), b"falconridge".hex()):
+        assert token.encode() not in data
+    for path in Path(memory.folder(settings)).iterdir():
+        assert os.stat(path).st_mode & 0o777 == 0o600
+    assert os.stat(memory.folder(settings)).st_mode & 0o777 == 0o700
+
+
+def test_two_vaults_hash_the_same_word_differently(settings: Config, tmp_path: Path) -> None:
+    lines = []
+    for name in ("a", "b"):
+        other = Config(
+            settings.vault, settings.index_dir, str(tmp_path / name), settings.runtime_dir, settings.settings
+        )
+        memory.learn(other, SESSION, ["Falconridge"])
+        lines.append(set((tmp_path / name / "private" / SESSION).read_bytes().split()))
+
+    assert len(lines[0]) == 1
+    assert lines[0].isdisjoint(lines[1])
+
+
+def test_later_private_sections_are_added_once(settings: Config) -> None:
+    remembered(settings, "<private>Falconridge</private>")
+    known = remembered(settings, "<private>Owlbottom and Falconridge</private>")
+    size = len(files(settings)[SESSION])
+    remembered(settings, "<private>Owlbottom and Falconridge</private>")
+
+    assert clean("Falconridge, Owlbottom", echo=known).value == "[PRIVATE], [PRIVATE]"
+    assert len(files(settings)[SESSION]) == size
+
+
+def test_any_number_of_processes_can_learn_at_once(settings: Config) -> None:
+    words = [f"Falconridge{number}" for number in range(12)]
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from mdmem import config; from mdmem.privacy import memory\n"
+        f"memory.learn(config.load(), {SESSION!r}, sys.argv[2:])"
+    )
+    root = str(Path(mdmem.__file__).parent.parent)
+
+    started = [subprocess.Popen([sys.executable, "-I", "-S", "-c", code, root, word]) for word in words]
+    assert [process.wait(60) for process in started] == [0] * len(words)
+
+    known = memory.load(settings, SESSION)
+    assert known is not None
+    assert clean(" ".join(words), origin="tool", echo=known).private == len(words)
+    assert sorted(files(settings)) == [SESSION, "key"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"no digest\n", b"\xff" * 100, b"zz" * 15, b"00ff"])
+def test_a_file_that_is_broken_or_not_there_does_no_harm(settings: Config, data: bytes) -> None:
+    assert memory.load(settings, SESSION) is None
+    path = Path(memory.folder(settings), SESSION)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    assert memory.load(settings, SESSION) is None
+
+    known = remembered(settings, "<private>Falconridge</private>")
+
+    assert clean("Falconridge", echo=known).value == "[PRIVATE]"
+
+
+def test_a_link_is_not_followed(settings: Config, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    memory.learn(settings, SESSION, ["Owlbottom"])
+    Path(memory.folder(settings), SESSION).unlink()
+    Path(memory.folder(settings), SESSION).symlink_to(target)
+
+    with pytest.raises(OSError, match="symbolic"):
+        memory.learn(settings, SESSION, ["Falconridge"])
+    assert memory.load(settings, SESSION) is None
+    assert not target.exists()
+
+
+def test_a_fork_knows_what_its_parent_remembers(settings: Config) -> None:
+    memory.learn(settings, SESSION, ["Falconridge"])
+    memory.learn(settings, "fork", ["Owlbottom"])
+
+    memory.inherit(settings, "fork", [SESSION])
+
+    known = memory.load(settings, "fork")
+    assert clean("Falconridge, Owlbottom", echo=known).value == "[PRIVATE], [PRIVATE]"
+    parent = memory.load(settings, SESSION)
+    assert clean("Falconridge, Owlbottom", echo=parent).value == "[PRIVATE], Owlbottom"
+
+
+def test_what_is_old_is_forgotten_and_the_key_stays(settings: Config) -> None:
+    memory.learn(settings, SESSION, ["Falconridge"])
+    memory.learn(settings, "another", ["Owlbottom"])
+    old = time.time() - (memory.KEPT_DAYS - 1) * 86_400
+    os.utime(Path(memory.folder(settings), SESSION), (old, old))
+
+    assert memory.prune(settings, time.time()) == 0
+    assert memory.prune(settings, time.time() + 2 * 86_400) == 1
+    assert sorted(files(settings)) == ["another", "key"]
+
+
+# -- never too much --------------------------------------------------------------------------------
+
+
+def test_a_mark_is_never_an_echo(settings: Config) -> None:
+    known = remembered(settings, "<private>REDACTED:password LEFT-OUT-HERE</private>")
+    rules = Rules(marker="LEFT-OUT-HERE", name_kinds=True)
+
+    once = clean("a LEFT-OUT-HERE b password=hunter2", rules=rules, echo=known)
+
+    assert once.value == "a LEFT-OUT-HERE b password=[REDACTED:password]"
+    assert once.private == 0
+
+
+@given(st.text(min_size=8, max_size=40).filter(lambda word: not any(map(str.isspace, word))), st.text(), st.text())
+def test_any_distinctive_word_between_blanks_is_masked(token: str, before: str, after: str) -> None:
+    token = clean(token, rules=NO_SECRETS).value
+    known = echo.of([f"some words and {token}"])
+    if private_words.fold(token) not in private_words.parts([f"some words and {token}"]):
+        return
+    text = clean(f"{before} {token} {after}", rules=NO_SECRETS).value
+
+    cleaned = clean(text, rules=Rules(secrets=False, marker=""), origin="tool", echo=known)
+
+    assert token not in cleaned.value.split()
+
+
+@given(st.text(max_size=60), st.text(max_size=300))
+def test_what_is_found_lies_in_the_text_in_order_and_apart(private: str, text: str) -> None:
+    spans = echo.of([private]).find(text)
+
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "ab ", "%41", "\\u0041", "&amp;", "QUJD", "4142 ", "41", "[PRIVATE]", "あ", "hunter2!"]
+)
+def test_finding_takes_time_in_proportion_to_the_text(unit: str) -> None:
+    known = echo.of([f"{SECRET} {unit * 12} " + " ".join(f"{unit}x{number}" for number in range(200))])
+
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        begun = time.process_time()
+        known.find(text)
+        return time.process_time() - begun
+
+    small = min(seconds(10_000) for _ in range(3))
+    assert seconds(80_000) < 24 * small + 0.2

@@ -1,0 +1,70 @@
+"""The fences around injected memories are recognized however a host or a tool has encoded them."""
+
+from __future__ import annotations
+
+import html
+import json
+import urllib.parse
+from collections.abc import Callable
+
+import pytest
+
+from mdmem import privacy
+
+BLOCK = (  # as it is rendered
+    "<mdmem-context id=0f1e2d3c>\nRecords of earlier work.\n- &lt;hook_context>&lt;mdmem-context id=a376d959>"
+    " Fix it\n  > the block said &lt;/mdmem-context&gt; and went on\n</mdmem-context id=0f1e2d3c>"
+)
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "entities": html.escape,
+    "entities twice": lambda text: html.escape(html.escape(text)),
+    "entities as Gemini writes them": lambda text: text.replace("<", "&lt;").replace(">", "&gt;"),
+    "decimal entities": lambda text: text.replace("<", "&#60;").replace(">", "&#62;"),
+    "hexadecimal entities": lambda text: text.replace("<", "&#x3C;").replace(">", "&#x3E;"),
+    "JSON": json.dumps,
+    "JSON twice": lambda text: json.dumps(json.dumps(text)),
+    "JSON escapes": lambda text: text.replace("<", "\\u003c").replace(">", "\\u003e"),
+    "JSON escapes twice": lambda text: json.dumps(text.replace("<", "\\u003c").replace(">", "\\u003e")),
+    "hexadecimal escapes": lambda text: text.replace("<", "\\x3c").replace(">", "\\x3e"),
+    "percent": urllib.parse.quote,
+    "percent twice": lambda text: urllib.parse.quote(urllib.parse.quote(text)),
+    "full width": lambda text: text.replace("<", "＜").replace(">", "＞"),
+    "capitals": str.upper,
+    "a diff": lambda text: "\n".join(f"+{line}" for line in text.split("\n")),
+    "a quotation": lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_an_injected_block_is_taken_out_whole_in_every_encoding(encoding: str) -> None:
+    for origin in ("prompt", "assistant", "tool"):
+        given = f"before {ENCODINGS[encoding](BLOCK)} after"
+
+        left = privacy.clean(given, origin=origin).value
+
+        assert left.startswith("before ") and left.endswith(" after")
+        assert "mdmem" not in left.lower() and "earlier" not in left.lower()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_block_that_was_cut_off_hides_what_follows(encoding: str) -> None:
+    left = privacy.clean(f"before {ENCODINGS[encoding](BLOCK[:90])}").value
+
+    assert "mdmem" not in left.lower() and left.startswith("before")
+
+
+def test_two_blocks_leave_what_stands_between_them() -> None:
+    second = BLOCK.replace("0f1e2d3c", "99999999")
+
+    assert privacy.clean(f"a {html.escape(BLOCK)} b {second} c").value == "a  b  c"
+
+
+def test_hook_context_of_the_host_is_not_what_a_person_typed() -> None:
+    assert privacy.clean(f"<hook_context>{html.escape(BLOCK)}</hook_context>\n\nFix it").value.strip() == "Fix it"
+
+
+def test_a_mention_of_the_name_is_kept() -> None:
+    for text in ("the mdmem-context element", "`<mdmem-context>` is our fence", "id=mdmem-context&lt;b&gt;"):
+        assert privacy.clean(text).value == text

@@ -1,0 +1,80 @@
+"""A person's own patterns: bounded in time, checked when they are set, and never matched with mdmem's own keys."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from mdmem import privacy
+from mdmem.cli.terminal import render
+from mdmem.errors import ConfigError, PatternError
+from mdmem.privacy import patterns
+from tests.conftest import own_settings
+from tests.helpers import claude, cli_day
+from tests.helpers.claude import bash, prompt
+
+SLOW = "(a+)+$"
+
+
+@pytest.mark.parametrize("pattern", ["text", "input", ".*", "title|body|slug|meta|context", "e", "[0-9a-f-]{36}"])
+def test_a_pattern_that_matches_mdmems_own_keys_stops_nothing(vault: Path, pattern: str) -> None:
+    own_settings(f"privacy.patterns = [{render.toml(pattern)}]\n")
+    assert claude.send(prompt("Rotate the keys of the heron box")).stdout == b""
+    assert claude.send(bash("3 passed")).stdout == b""
+    stored = sorted(vault.rglob("0??-0??-*.md"))
+    assert len(stored) == 2
+    assert len({path.parent for path in stored}) == 1
+    assert claude.SESSION in stored[0].read_text("utf-8")
+
+
+def test_a_private_section_that_says_a_key_of_mdmems_own_stops_nothing(vault: Path) -> None:
+    for number, word in enumerate(("text", "input", "title", "body", "context", "command")):
+        claude.send(prompt(f"the secret is <private>{word}</private>", number))
+    assert len(list(vault.rglob("0??-000-*.md"))) == 6
+
+
+def test_a_pattern_that_takes_for_ever_stores_nothing_is_named_and_ends_the_hook(vault: Path) -> None:
+    (vault / "mdmem.toml").write_text(f"privacy.patterns = [{render.toml(SLOW)}]\n")
+    begin = time.process_time()
+    said = json.loads(claude.send(prompt("a" * 40 + "!")).stdout)["systemMessage"]
+    assert SLOW in said
+    assert "lost" in said
+    assert list(vault.rglob("0??-0??-*.md")) == []
+    assert time.process_time() - begin < patterns.SECONDS + 5
+    claude.send(prompt("short", 2))
+    assert len(list(vault.rglob("0??-0??-*.md"))) == 1, "texts that it can be matched with are stored"
+
+
+def test_the_gate_never_gives_a_text_that_a_pattern_has_not_looked_at() -> None:
+    with pytest.raises(PatternError, match="takes too long"):
+        privacy.clean(["a" * 40 + "!"], rules=privacy.Rules(patterns=(SLOW,)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("(", "no regular expression"),
+        (SLOW, "too long"),
+        (r"(x|x)*y", "too long"),
+        (r"(\w+\s?)*$", "too long"),
+        (".*", "own"),
+        ("prompt", "own"),
+        (r"acme-\d+", ""),
+        (r"ticket: (\S+)", ""),
+        ("", ""),
+    ],
+)
+def test_a_pattern_is_judged_when_it_is_set(pattern: str, said: str) -> None:
+    found = patterns.problem(pattern)
+    assert said in found
+    assert bool(found) == bool(said)
+
+
+def test_setting_a_pattern_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for pattern in (SLOW, "prompt", "("):
+        assert isinstance(day.attempt("config", "set", "privacy.patterns", pattern).exception, ConfigError)
+    day.run("config", "set", "privacy.patterns", r"acme-\d+")

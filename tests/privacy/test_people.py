@@ -1,0 +1,112 @@
+"""What people wrote by hand leaves the vault only without its private sections and secrets, whatever asks for it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mdmem.history import commit, export
+from mdmem.search import engine, index
+from mdmem.vault import people
+from mdmem.views import exports
+from tests.helpers.history_vault import git, head_files, put, start
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Plan\n\n[private] walrus launch at noon\n",
+        "# Plan\n\na <private>walrus</private> launch\n",
+        f"# Plan\n\nwalrus uses {SECRET}\n",
+    ],
+)
+def test_a_hand_written_note_with_something_private_is_in_no_commit(vault: Path, text: str) -> None:
+    settings = start(vault)
+    put(vault, "notes/plan.md", text)
+
+    (held,) = commit.commit(settings).held_back
+
+    assert held.path == "notes/plan.md"
+    assert "notes/plan.md" not in head_files(vault)
+
+
+@pytest.mark.parametrize("word", ["true", "yes", "on", "True", "YES"])
+def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, word: str, tmp_path: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/diary.md", f"---\nprivate: {word}\n---\n\nwalrus\n")
+    put(vault, "notes/open.md", "seal\n")
+
+    commit.commit(settings)
+    export.export(settings, tmp_path / "out.jsonl", "jsonl")
+
+    assert "notes/diary.md" not in head_files(vault)
+    assert "notes/open.md" in head_files(vault)
+    assert "walrus" not in (tmp_path / "out.jsonl").read_text("utf-8")
+
+
+def test_a_count_of_private_sections_makes_no_note_private() -> None:
+    assert not people.keeps_private({"private": 2})
+    assert not people.keeps_private({"private": 1})
+    assert not people.keeps_private({"private": "no"})
+    assert not people.keeps_private({})
+
+
+@pytest.mark.parametrize("name", [f"notes/{SECRET}.md", f"{SECRET}/a.md", "notes/[private] walrus.md"])
+def test_a_secret_or_a_tag_in_a_file_s_name_is_not_committed(vault: Path, name: str) -> None:
+    settings = start(vault)
+    put(vault, name, "harmless\n")
+
+    (held,) = commit.commit(settings).held_back
+
+    assert "The name of" in str(held)
+    assert SECRET not in git(vault, "log", "--all", "--name-only", "--format=%B")
+
+
+def test_a_secret_behind_a_mention_of_the_tag_in_a_settings_file_is_held_back(vault: Path) -> None:
+    settings = start(vault)
+    commit.commit(settings)
+    put(vault, "mdmem.toml", "# what stands behind a <private> tag is hidden\n[capture]\nmax_lines = 5\n")
+    assert commit.commit(settings).held_back == []
+
+    put(vault, "mdmem.toml", f"# what stands behind a <private> tag is hidden\n# {SECRET}\n")
+
+    (held,) = commit.commit(settings).held_back
+    assert held.path == "mdmem.toml"
+
+
+def test_search_and_index_hold_back_the_private_part_of_a_note(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/plan.md", "# Plan\n\nThe seal swims, <private>the walrus sings</private>, the heron waits.\n")
+    index.update(settings)
+
+    assert engine.search(settings, "walrus").hits == ()
+    (hit,) = engine.search(settings, "heron").hits
+    assert "walrus" not in hit.snippet
+    assert "seal" in hit.snippet
+
+
+@pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
+def test_an_export_holds_back_the_private_part_of_a_note(vault: Path, tmp_path: Path, form: str) -> None:
+    settings = start(vault)
+    put(vault, "notes/plan.md", f"# Plan\n\nThe seal swims.\n\nkey {SECRET}\n\n<private>walrus</private>\n")
+    put(vault, f"notes/{SECRET}.md", "heron\n")
+
+    exports.write(settings, tmp_path / "out", form)
+
+    data = (tmp_path / "out").read_bytes()
+    if form == "zip":
+        with zipfile.ZipFile(tmp_path / "out") as archive:
+            data = b"".join(name.encode() + archive.read(name) for name in archive.namelist())
+    assert b"seal" in data
+    assert b"walrus" not in data
+    assert SECRET.encode() not in data
+
+
+def test_a_captured_note_is_shown_as_it_was_stored_until_somebody_edits_it(vault: Path) -> None:
+    captured = "---\nkind: observation\ntitle: a\ndigest: 00000000\n---\n\n[private] walrus\n"
+
+    assert "walrus" not in people.shown(str(vault), captured), "its digest does not fit, so somebody edited it"

@@ -1,0 +1,203 @@
+"""What holds of the gate for any text: nothing private is left, nothing public is lost, and it never fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mdmem
+from mdmem.privacy import Rules, clean, explain
+from mdmem.privacy.text import lower, storable
+
+CANARY = "Canary7"
+
+PAIRS = (
+    ("<private>", "</private>"),
+    ("<PRIVATE >", "</ Private\n>"),
+    ('<private why="x">', "</private>"),
+    ("[private]", "[/private]"),
+    ("[ Private ]", "[/PRIVATE]"),
+    ("<!-- private -->", "<!-- /private -->"),
+    ("<!--private-->", "<!--/PRIVATE-->"),
+    ("＜private＞", "＜/private＞"),
+    (r"\u003cprivate\u003e", r"\u003c\/private\u003e"),
+    (r"\\u003cprivate\\u003e", r"\\u003c/private\\u003e"),
+)
+"""The ways to open and close a private section."""
+
+_NOISE = (
+    "`", "```\n", " ", "\n", "<", ">", "[", "]", "-->", "\\", "/", '"', "'", "<pri", "vate>", "\0", "\ud800", "İ", "é",
+    "<mdmem-context>", "</mdmem-context>", "<system-reminder>", "</system-reminder>", "<private-note>", "privately",
+    "[private]", "<private/>", "<!-- private -->", "password=", "&lt;private&gt;",
+)  # fmt: skip
+_PARTS = (
+    "[PRIVATE]", "[/PRIVATE]", "[REDACTED]", "password: ", '"password":"', "hunter2", "S3cr3tV4lue", "token=", "is ",
+    "Zx81kQ0pLm", "://u:", "@h", "--password ", "Authorization: Bearer ", "abc.DEF123.ghi456", "mysql -p", "curl -u a:",
+    "-----BEGIN PRIVATE KEY-----", "\n-----END PRIVATE KEY-----", "MIIEabcdef", "ghp_", "aB3x" * 9, "Cookie: ",
+    "a=b1; ", "| ", " | ", "**", "-> ", "define('", "', '", "')", " BY '", "auth=(", "echo ", "|sudo -S",
+    "htpasswd -b ", "비밀번호", "：", "&", "?", "{", "}", "(", ")", ",", ";", "|", "-", "_", ".", "$2b$12$",
+)  # fmt: skip
+NOISE = st.sampled_from(_NOISE)
+PARTS = NOISE | st.sampled_from([*_PARTS, *(tag for pair in PAIRS for tag in pair)])
+TEXTS = st.lists(PARTS | st.text(max_size=6), max_size=14).map("".join)
+RULES = st.sampled_from(
+    [
+        Rules(),
+        Rules(marker=""),
+        Rules(name_kinds=True),
+        Rules(keep_lines=True),
+        Rules(unclosed="keep"),
+        Rules(literal_code=True),
+        Rules(marker="***", redacted="xxx"),
+        Rules(patterns=(r"\w+2", r"a(b+)c", ".+")),
+    ]
+)
+ORIGINS = st.sampled_from(["prompt", "assistant", "tool"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS | st.just("password"), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@st.composite
+def private_sections(draw: st.DrawFn, depth: int = 0) -> str:
+    """Make a closed private section, others and noise inside it."""
+    opening, closing = draw(st.sampled_from(PAIRS))
+    inner = st.just(CANARY) | NOISE
+    if depth < 2:
+        inner |= private_sections(depth + 1)
+    return opening + CANARY + "".join(draw(st.lists(inner, max_size=4))) + CANARY + closing
+
+
+@given(st.lists(private_sections() | NOISE | st.just(" public words "), min_size=1, max_size=6).map("".join), ORIGINS)
+def test_what_stands_in_a_closed_section_never_comes_out(text: str, origin: str) -> None:
+    assert CANARY not in clean(text, origin=origin).value
+
+
+@given(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=5), ORIGINS)
+def test_what_stands_between_sections_stays(pairs: list[tuple[str, str]], origin: str) -> None:
+    text = "".join(f"public{number} {a}{CANARY}{z} " for number, (a, z) in enumerate(pairs))
+
+    cleaned = clean(text, origin=origin)
+
+    assert cleaned.value == "".join(f"public{number} [PRIVATE] " for number in range(len(pairs)))
+    assert (cleaned.private, cleaned.unclosed, cleaned.fully_private) == (len(pairs), False, False)
+
+
+@given(TEXTS, RULES, ORIGINS)
+def test_cleaning_twice_is_cleaning_once(text: str, rules: Rules, origin: str) -> None:
+    once = clean(text, rules=rules, origin=origin).value
+
+    assert clean(once, rules=rules, origin=origin).value == once
+    assert clean(once, rules=rules, origin="tool").value == once
+
+
+@given(TEXTS, RULES, ORIGINS)
+def test_a_text_grows_by_its_marks_at_most(text: str, rules: Rules, origin: str) -> None:
+    cleaned = clean(text, rules=rules, origin=origin)
+
+    mark = max(len(rules.marker), len(rules.mark("x" * 24)))
+    assert len(cleaned.value) <= len(text) + mark * (cleaned.private + cleaned.redacted)
+
+
+@given(st.text())
+def test_any_text_can_be_cleaned_and_stored(text: str) -> None:
+    clean(text).value.encode("utf-8")
+
+
+@given(JSON, RULES, ORIGINS)
+def test_any_json_keeps_its_shape(value: Any, rules: Rules, origin: str) -> None:
+    assert _shape(clean(value, rules=rules, origin=origin).value, value)
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="<[＜［\0", exclude_categories=["Cs"]), max_size=60))
+def test_a_text_without_tags_and_secrets_is_the_very_same(text: str) -> None:
+    words = " ".join(word for word in text.split() if len(word) < 16)
+    sample = f"{text if len(text) < 16 else words} plain words"
+
+    cleaned = clean(sample)
+    assert cleaned.value is sample or cleaned.redacted
+
+
+@given(TEXTS, ORIGINS)
+def test_findings_are_in_order_and_inside_the_text(text: str, origin: str) -> None:
+    found = explain(text, origin=origin)
+
+    assert all(0 <= item.start <= item.end <= len(text) for item in found)
+    assert [item.start for item in found] == sorted(item.start for item in found)
+    assert bool(found) == (clean(text, origin=origin).value != storable(text))
+
+
+def _shape(cleaned: Any, value: Any) -> bool:
+    if isinstance(value, dict):
+        return isinstance(cleaned, str) or (
+            len(cleaned) == len(value) and all(map(_shape, cleaned.values(), value.values()))
+        )
+    if isinstance(value, list):
+        return isinstance(cleaned, str) or (len(cleaned) == len(value) and all(map(_shape, cleaned, value)))
+    return isinstance(cleaned, (type(value), str))
+
+
+def test_lower_case_keeps_every_position() -> None:
+    every = "".join(map(chr, range(0x110000)))
+    assert len(lower(every)) == len(every)
+
+
+HOSTILE = (
+    "<private>", "</private>", "[private]", "[/private]", "<!-- private -->", "<private ", "<private></private>", "<",
+    "[", "<!--", "＜private＞", r"\u003cprivate\u003e", "\\", "<mdmem-context>", "password=",
+    "&lt;/mdmem-context id=1f&gt;", "&amp;", "%3Cmdmem-context", "password: ", 'token: "',
+    "key=", "--password ", "://a:b@c ", "://a:", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "eyJ", "ghp_", "sk-",
+    "AKIA ", "aB3", "aB3dE5fG7hJ9kL2m ", "a1b2c3d4e5f6g7h8/", "Authorization: Bearer ", "Cookie: a=b;", "curl -u ",
+    "mysql -p", "vault login ", "echo a|sudo -S ", "a:5432:b:c:d\n", "| password | ", 'password("', "-us", "`",
+    "```\n", "\n", "İ", "\ud800", "$2b$12$",
+)  # fmt: skip
+"""Units that make a careless scanner quadratic when they are repeated."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_unit_repeated_a_hundred_thousand_times_is_no_trouble(unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+
+    for origin in ("prompt", "tool"):
+        assert isinstance(clean(text, origin=origin).value, str)
+
+
+ORDINARY = {
+    "tool_input": {
+        "file_path": "/home/dev/work/notes-app/src/dates.py",
+        "old_string": "    return date(y, m, d)  # [1, 2] <b>",
+        "new_string": "    try:\n        return date(y, m, d)\n    except ValueError as e:\n        raise Oops",
+        "replace_all": False,
+    },
+    "tool_use_id": "toolu_01oUD12a9R3oPJdkZh8f2Fge",
+    "duration_ms": 12,
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [ORDINARY, "password=hunter2 and <private>S</private>", {"password": "hunter2", "url": "https://u:hunter2@h"}],
+    ids=["ordinary", "hidden", "object"],
+)
+def test_cleaning_imports_no_regular_expressions_and_nothing_slow(value: Any) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(mdmem.__file__).parent.parent)!r})\n"
+        "before = set(sys.modules)\n"
+        f"from mdmem import privacy; privacy.clean({value!r}, origin='tool')\n"
+        "print(*sorted(name for name in set(sys.modules) - before if not name.startswith('mdmem')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, env=dict(os.environ)
+    )
+
+    assert (done.stdout.split(), done.stderr) == (["__future__"], "")

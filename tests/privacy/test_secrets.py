@@ -1,0 +1,357 @@
+"""Secrets: what is found, what is left alone, and how the two are measured."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mdmem.privacy import Rules, clean, explain
+from tests.helpers import credential_places, credentials
+
+KEPT = (
+    "token = json.dumps(payload)",
+    "apiKey: string",
+    "process.env.TOKEN",
+    "max tokens: 4096",
+    "const token = await getToken();",
+    "if (token === null) return",
+    "password: z.string().min(8)",
+    "def login(username: str, password: str) -> Token:",
+    '<input type="password" name="password" autocomplete="current-password">',
+    "password_hash = bcrypt.hashpw(pw, salt)",
+    "getpass('Password: ', stream=None)",
+    "passwd: all authentication tokens updated successfully.",
+    "| token | string | The API token |",
+    "pass: 12, fail: 0",
+    "secretName: my-tls-secret",
+    "token: ${{ secrets.GITHUB_TOKEN }}",
+    "password = var.db_password",
+    'api_key="$API_KEY"',
+    "password=$(cat secret.txt)",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer YOUR_API_KEY",
+    'csrf_token = request.POST.get("csrf")',
+    "The secret is to keep calm",
+    "password is 8 characters long",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "9fceb02d-0ae5-98e9-5dc9-70b74767f193",
+    "v1.2.3-14-ge13ca993e8ccb9ba9847cc330696e02839f328f7",
+    "sha512-z7zLYwjTPGbJrFmLgDkQ9tvKxPZKvFCZ5VYfKyZkS2VAjFcfVQSVbrWIVPyzJGo9uQ4qVpbWYvGvYwkFPYtU8Q==",
+    "github.com/x/y v1.2.3 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDJ7nK1x9tKx3m0 bob@host",
+    "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5",
+    "/home/dev/.claude/projects/-home-dev-work/7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301.jsonl",
+    "toolu_01oUD12a9R3oPJdkZh8f2Fge",
+    "session_id: 7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301",
+    'forgot_password: "Forgot your password?"',
+    '"password": {"type": "string", "minLength": 8}',
+    "token_type: bearer",
+    'access_token_url = "https://a.b/c"',
+    'SECRET_KEY = os.environ["SECRET_KEY"]',
+    'password: process.env.DB_PASSWORD || ""',
+    "private_key: Ed25519PrivateKey, password: bytes | None = None",
+    "docker run -p 8080:80 nginx",
+    "mysql -u root -p",
+    "curl -u $USER:$PASS http://x",
+    "http://localhost:3000/@fs/home",
+    "http://[::1]:3000/@vite/client",
+    "use the --password option to log in",
+    "password=user_password",
+    'secret: "client_secret"',
+    "https://user:password@example.com",
+    "PWD=/home/dev/work",
+    "DB_PASSWORD=",
+    "credentials: 'include'",
+    "-----BEGIN CERTIFICATE-----",
+    'HEADER = "-----BEGIN PRIVATE' + ' KEY-----"',
+    "wrong password for user bob",
+    "SyntaxError: Unexpected token < in JSON at position 0",
+    "hotkey: ctrl+shift+p",
+    "/nix/store/y4rx5f2nl3bjhx8n8gwzk1mb4pmw8a5l-python3-3.11",
+    "rust_openssl.Ed25519PrivateKey, ChaCha20Poly1305, DistInfoPkgWithDot, test_md5_of_2_files",
+    "mdmem/vault/note.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,1234",
+    "github.com/x/y v1.2.3 h1:/7DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    '"contentHash": "j+wziA++EqaztqSgFB0JK5tDGPV4nNfQCNK0SHrhdp1Tw34sAe0W1bbEz4F8lHAF2JvEmCj4cksCuLV8ji/E4Q==",',
+    'ETag: W/"5f-qBB6Pn0hVW2hb7pldhnKwF1MvlE"',
+    "event 01HVZNRM7FPX6WY14DZMWC1Y7A",
+    "AC2B922ECFD5E01711772FEA8ED372DE9D1E2245FCE3F57A9CDBEC77296A424B",
+    "| password | string |",
+    "cat password | sha256sum",
+    'parser.add_argument("--token", "-t1")',
+    'd.get("password", "")',
+    '["username", "password", "email2"]',
+    'get_password("user1")',
+    "from x import L2CAP_AUTH as L2CAP_LM_AUTH",
+    "def read(token: Token) -> Token2:",
+    "a vault login page, and identified by its id1x",
+    "Access key: Alt+Shift+P",
+    "docker run -p 127.0.0.1:5432:5432 postgres",
+    "<!--renovate-debug:eyJjcmVhdGVkSW5WZXIiOiIzNy40NDAuNyIsInVwZGF0ZWRJblZlciI6IjM3LjQ0MC43In0=-->",
+    "Subject: =?utf-8?b?6L+Z5piv5Lit5paH5rWL6K+V77yB?=",
+    '<path d="M6.76 4.84l-1.8-1.79-1.41 1.41 1.79 1.79 1.42-1.41zM4 10.5H1v2h3v-2zm9-9.95h-2V3.5h2V.55zm7.45">',
+    "objects are identified by their id, passwords by PASSWORD, and tokens by 'TOKEN'",
+    "max_tokens => 10_000, next_token: abc123",
+    'my $out = $as->{pass} ? "PASS" : "FAIL";',
+    "openssl x509 -req -in my.csr -signkey ryans-key.pem",
+    "token: str = None",
+    "def check(password: str, token: Token) -> bool:",
+    'if password == "password":',
+    "| name | password |\n|---|---|\n| string | string |",
+    "name, password and token\nthe first, the second and the third",
+    "passwords:\n  - $PASSWORD\n  - changeme",
+    "Message-ID: <CABPp-BGOz8nks0+Tdw5GyGqxeYR-3FF6FT5JcgVqZDYVRQ6qog@mail.gmail.com>",
+)
+"""What looks a little like a secret and is none."""
+
+HIDDEN = (
+    "password: {}",
+    'password = "{}"',
+    "'password' => '{}'",
+    'password := "{}"',
+    '"password" : "{}"',
+    '<add key="Password" value="{}"/>',
+    "set PASSWORD={}",
+    '$env:API_KEY = "{}"',
+    "Server=x;Password={};Database=y",
+    "PGPASSWORD={} psql -h h",
+    "--password {}",
+    "--password='{}'",
+    "sshpass -p {} ssh x",
+    "redis://:{}@h:6379",
+    "ftp://bob:{}@h",
+    '{{"user":"bob","pass":"{}"}}',
+    '{{\\"db\\": {{\\"password\\": \\"{}\\"}}}}',
+    "requirepass {}",
+    'psql "host=h user=u password={} dbname=d"',
+    "kubectl create secret generic x --from-literal=password={}",
+    "https://a.b/?x=1&password={}",
+    "password: str = '{}'",
+    "password is: {}",
+    "the password was {}.",
+    "password={}, user=bob",
+    "+password={}",
+    "- name: DB_PASSWORD\n  value: {}",
+    "password: |\n  {}",
+    "パスワード：{}",
+    "密码是{}",
+    "contraseña: {}",
+    "redis-cli -a {} ping",
+    "docker login -u bob -p {} r",
+    "curl --user bob:{} x",
+    "curl --proxy-user bob:{} x",
+    "xfreerdp /v:host /u:bob /p:{}",
+    "DB_PASSWORD={} npm start",
+    '- "DB_PASSWORD={}"',
+    "login --password {} --user bob",
+    "ldapsearch -w {}",
+    "openssl enc -pass pass:{}",
+    'PASSWORD={}"more<stuff',
+    "machine h\n  login bob\n  password {}\n",
+    "default login bob password {}",
+    "**Password:** {}",
+    "- **Password**: `{}`",
+    "| DB password | {} |",
+    "password -> {}",
+    '"password":\n    "{}"',
+    "password: !!str {}",
+    "    12→requirepass {}",
+    "userPassword:: {}",
+    "define('DB_PASSWORD', '{}');",
+    "'password' => env('DB_PASSWORD', '{}'),",
+    'db.setPassword("{}")',
+    "ALTER ROLE bob PASSWORD '{}'",
+    "CREATE USER 'bob'@'%' IDENTIFIED BY '{}'",
+    'requests.get(url, auth=("bob", "{}"))',
+    "<name>fs.ConnectionPassword</name>\n  <value>{}</value>",
+    "the password for the shop is {}",
+    "mot de passe : {}",
+    "ConvertTo-SecureString '{}' -AsPlainText -Force",
+    "htpasswd -bc users bob {}",
+    "echo '{}' | sudo -S ls",
+    "echo bob:{} | chpasswd",
+    "db.acme.io:5432:shop:bob:{}",
+)
+"""Places where `{}` is a password, even a short one."""
+
+LEAST_FOUND = {
+    "settings": 0.99,
+    "json": 0.99,
+    "code": 0.98,
+    "command": 0.97,
+    "document": 0.97,
+    "vendor settings": 0.98,
+    "vendor json": 0.97,
+    "vendor bare": 0.88,
+}
+"""The share of made-up secrets that is found at least, by the set of places they are written in."""
+
+CORPORA = ("json", "http", "email", "asyncio", "unittest", "importlib")
+"""Packages of the standard library, as real code and prose: some 1.6 MB, which many a test would mask to bits."""
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    for origin in ("prompt", "tool"):
+        assert clean(text, origin=origin).value == text
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+def test_a_password_is_hidden_wherever_it_is_usually_written(line: str) -> None:
+    cleaned = clean(line.format("hunter2"), origin="tool")
+
+    assert "hunter2" not in cleaned.value
+    assert cleaned.redacted == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["DB_PASSWORD={} npm start", '- "DB_PASSWORD={}"', "login --password {} --user bob", "password: {}", 'pass = "{}"'],
+)
+def test_even_a_plain_word_is_a_password_where_no_variable_can_stand(line: str) -> None:
+    assert "swordfish" not in clean(line.format("swordfish"), origin="tool").value
+
+
+def test_nine_tenths_of_the_credentials_that_vendors_document_are_found() -> None:
+    missed: Counter[str] = Counter()
+    made = list(credentials.samples(4, seed=20))
+    for sample in made:
+        if sample.survives(clean(sample.text, origin="tool").value):
+            missed[sample.name] += 1
+
+    recall = 1 - missed.total() / len(made)
+    assert recall >= 0.9, f"recall {recall:.3f}, missed: {dict(missed)}"
+    assert len(credentials.FORMATS) >= 150
+
+
+def test_secrets_are_found_where_settings_code_commands_and_documents_hold_them() -> None:
+    made, missed = Counter[str](), Counter[str]()
+    for group, sample in [*credential_places.placed(1, seed=7), *credential_places.vendors(1, seed=8)]:
+        made[group] += 1
+        missed[group] += sample.survives(clean(sample.text, origin="tool").value)
+
+    found = {group: 1 - missed[group] / made[group] for group in made}
+    assert found.keys() == LEAST_FOUND.keys()
+    assert {group: share for group, share in found.items() if share < LEAST_FOUND[group]} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("GITHUB_TOKEN=abcd1234zzzz", "GITHUB_TOKEN=[REDACTED]"),
+        ("access_token: abcd1234yyyy", "access_token: [REDACTED]"),
+        ('"token": "abcd1234zzzz"', '"token": "[REDACTED]"'),
+        ('secret: "mysecret"', 'secret: "[REDACTED]"'),
+        ("Authorization: Bearer mytoken", "Authorization: Bearer [REDACTED]"),
+        ("token=tok_1234567", "token=[REDACTED]"),
+        ("password:\n  zq81kk", "password:\n  [REDACTED]"),
+        ("curl https://a.example \\\n  -u bob:zq81kk", "curl https://a.example \\\n  -u bob:[REDACTED]"),
+        ("passwords:\n  - zq81kk\n  - swordfish", "passwords:\n  - [REDACTED]\n  - [REDACTED]"),
+        ("user,password\nbob,zq81kk\n", "user,password\nbob,[REDACTED]\n"),
+        (
+            "INSERT INTO t (a, password) VALUES ('x', 'zq81kk'), ('y', 'swordfish')",
+            "INSERT INTO t (a, password) VALUES ('x', '[REDACTED]'), ('y', '[REDACTED]')",
+        ),
+        ("my pin is 4711", "my pin is [REDACTED]"),
+    ],
+)
+def test_a_literal_beside_the_name_of_a_secret_is_hidden_whatever_it_looks_like(text: str, stored: str) -> None:
+    assert clean(text, origin="tool").value == stored
+
+
+def test_hardly_anything_is_masked_in_real_code() -> None:
+    library = Path(sysconfig.get_paths()["stdlib"])
+    files = [path for name in CORPORA for path in (library / name).rglob("*.py")]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
+
+    masked = sum(clean(text, origin="tool").redacted for text in texts)
+
+    megabytes = sum(map(len, texts)) / 1e6
+    assert megabytes > 0.5
+    assert masked / megabytes <= 5
+
+
+def test_no_piece_of_a_secret_is_left_when_a_cut_comes_after_the_gate() -> None:
+    for sample in credentials.samples(1, seed=3):
+        text = "x" * 400 + " " + sample.text
+        for size in (410, 420, 430, 440):
+            cut = clean(text, origin="tool").value[:size]
+            whole = clean(text, origin="tool").value
+            assert cut == whole[:size]
+
+
+def test_long_secrets_are_hidden_to_their_end() -> None:
+    long = "".join(sample.secret for sample in credentials.samples(3, seed=4) if sample.name == "GitHub personal token")
+    for line in ("PASSWORD={}", 'password: "{}"', "token={}", "eyJ{}"):
+        secret = (long + "_") * 40
+        assert long[-20:] not in clean(line.format(secret), origin="tool").value
+
+
+def test_base64_in_lines_is_data() -> None:
+    luck = "kJ8fQ2mZ7xP1vB4nC6tR9yL3wS5dG0hA" * 2
+    block = "\n".join([luck] * 5)
+
+    assert clean(block, origin="tool").value == block
+
+
+def test_the_mark_can_name_the_kind() -> None:
+    token = "ghp_" + "aB3x" * 9
+
+    assert clean(f"pushed with {token}", rules=Rules(name_kinds=True)).value == "pushed with [REDACTED:github-token]"
+    again = clean("password=[REDACTED:password]", rules=Rules(name_kinds=True))
+    assert (again.value, again.redacted) == ("password=[REDACTED:password]", 0)
+
+
+def test_secrets_can_be_left_in() -> None:
+    rules = Rules(secrets=False)
+
+    assert clean({"password": "hunter2", "b": "<private>S</private>x"}, rules=rules).value == {
+        "password": "hunter2",
+        "b": "[PRIVATE]x",
+    }
+
+
+# -- a person's own patterns
+
+
+def test_a_person_s_own_patterns_are_masked() -> None:
+    rules = Rules(patterns=(r"ACME-\d{4}", r"case (\w+)"))
+
+    assert clean("ACME-1234 in case Falcon9", rules=rules).value == "[REDACTED] in case [REDACTED]"
+
+
+def test_a_pattern_that_does_not_compile_or_matches_a_mark_does_no_harm() -> None:
+    rules = Rules(patterns=("(", r"\w+", ".*"))
+
+    once = clean("some words here", rules=rules).value
+    assert once == "[REDACTED]"
+    assert clean(once, rules=rules).value == once
+
+
+# -- what `mdmem privacy check` shows
+
+
+def test_findings_say_where_and_by_which_rule_but_not_what() -> None:
+    text = "one\ntwo <private>S</private> three\npassword=hunter2 and ghp_" + "aB3x" * 9
+
+    found = explain(text)
+
+    assert [(item.rule, item.line, item.column) for item in found] == [
+        ("private-tag", 2, 5),
+        ("password", 3, 10),
+        ("github-token", 3, 22),
+    ]
+    assert [text[item.start : item.end] for item in found][:2] == ["<private>S</private>", "hunter2"]
+    assert not any("hunter2" in str(getattr(item, name)) for item in found for name in item.__slots__)
+
+
+def test_findings_behind_much_that_was_taken_out_are_at_their_place() -> None:
+    text = "\n".join(f"<private>{'S' * number}</private> x{number}" for number in range(50)) + "\npassword=hunter2"
+
+    last = explain(text)[-1]
+
+    assert (last.rule, last.line, last.column) == ("password", 51, 10)
+    assert text[last.start : last.end] == "hunter2"

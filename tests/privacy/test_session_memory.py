@@ -1,0 +1,245 @@
+"""A session's private memory: what was private once stays private over its end, a fork, a pause, and lost folders."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from tests.conftest import notes
+from tests.helpers.claude import OTHER, bash, capture, payload, places, prompt, stop
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Hook = Callable[..., subprocess.CompletedProcess[str]]
+SECRET = "Zqx81!walrus"
+TAGGED = f"Log in as <private>{SECRET}</private> and look"
+
+
+@pytest.fixture
+def left(vault: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bytes]:
+    """Everything on disk: the vault with its unpacked git objects, index, state, and temporary files."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+
+    def gather() -> bytes:
+        found = []
+        for root in (vault, home, scratch):
+            for path in root.rglob("*"):
+                found.append(os.fsencode(path))
+                if path.is_file() and not path.is_symlink():
+                    found.append(path.read_bytes())
+        if (vault / ".git").exists():
+            command = ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch"]
+            found.append(subprocess.run(command, capture_output=True, check=True).stdout)
+        return b"\n".join(found)
+
+    return gather
+
+
+def leaks(found: bytes, secret: str = SECRET) -> list[str]:
+    """Return the forms of a secret that are in bytes."""
+    encoded = base64.b64encode(secret.encode()).decode()
+    forms = (secret, secret.upper(), secret.lower(), secret.encode().hex(), encoded.rstrip("="), "walrus")
+    return [form for form in forms if form.encode() in found]
+
+
+def titles(vault: Path) -> str:
+    return "\n".join(path.name for path in notes(vault))
+
+
+def test_a_resumed_session_stores_nothing_that_was_private_before_its_end(
+    vault: Path, hook: Hook, mdmem: Run, left: Callable[[], bytes]
+) -> None:
+    mdmem("init", check=True)
+    encoded = base64.b64encode(SECRET.encode()).decode()
+    hook(payload("SessionStart", source="startup"))
+    hook(prompt(TAGGED))
+    hook(stop(f"Logged in as {SECRET}."))
+    hook(payload("SessionEnd", reason="other"))
+
+    hook(payload("SessionStart", source="resume"))
+    hook(prompt(f"login --as {SECRET} again", 2))
+    hook(bash(f"{SECRET.upper()} {encoded}", "toolu_2", 2, tool_input={"command": f"login --as {SECRET}"}))
+    hook(stop(f"Done, as {SECRET.encode().hex()}.", 2))
+    mdmem("commit", check=True)
+    mdmem("index", check=True)
+
+    assert len(notes(vault)) == 5
+    assert leaks(left()) == []
+
+
+def test_a_private_turn_stays_private_when_its_session_is_resumed(vault: Path, hook: Hook) -> None:
+    hook(prompt(f"<private>{SECRET}</private>"))
+    hook(payload("SessionEnd", reason="other"))
+    hook(payload("SessionStart", source="resume"))
+    hook(bash("of the private turn"))
+    hook(stop("of the private turn"))
+
+    assert notes(vault) == []
+
+
+@pytest.mark.parametrize("tail", ["", ".", " !", '"', "\n\n…", " \u200b"])
+def test_punctuation_behind_a_private_section_makes_no_prompt_of_it(vault: Path, tail: str) -> None:
+    assert capture(prompt(f"<private>{SECRET}</private>{tail}")).ignored == "private"
+    assert capture(bash("x")).ignored == "private"
+
+
+def test_late_events_belong_to_the_turn_that_their_prompt_began(vault: Path) -> None:
+    capture(prompt("first, in the open"))
+    capture(prompt(f"<private>{SECRET}</private>", 2))
+    capture(prompt("third, in the open", 3))
+
+    assert capture(bash("late", "toolu_2", 2)).ignored == "private"
+    assert capture(stop("late", 2)).ignored == "private"
+    assert capture(bash("late", "toolu_1", 1)).stored
+    assert capture(bash("in time", "toolu_3", 3)).stored
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "003-000-prompt", "003-001-bash"]
+
+
+def test_without_ids_a_private_turn_ends_with_the_next_prompt(vault: Path) -> None:
+    capture(prompt(f"<private>{SECRET}</private>", prompt_id=""))
+    assert capture(bash("x", prompt_id="")).ignored == "private"
+    capture(prompt("in the open", prompt_id=""))
+    assert capture(bash("y", "toolu_2", prompt_id="")).stored
+
+
+# -- forks -----------------------------------------------------------------------------------------
+
+
+def test_a_fork_knows_what_its_parent_kept_private(vault: Path, hook: Hook, left: Callable[[], bytes]) -> None:
+    hook(prompt(TAGGED))
+    hook(payload("SessionEnd", reason="other"))
+    hook(payload("SessionStart", source="fork", session_id=OTHER))
+    hook(prompt(f"login --as {SECRET}", session_id=OTHER))
+
+    assert len(notes(vault)) == 2
+    assert leaks(left()) == []
+
+
+def test_a_fork_that_its_transcript_names_a_parent_of_takes_over_from_that_one(vault: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "fork.jsonl"
+    line = {"type": "user", "forkedFrom": {"sessionId": "the-parent"}, "sessionId": OTHER}
+    transcript.write_text(json.dumps(line) + "\n")
+    capture(prompt("about <private>Falconridge</private>", session_id="the-parent"))
+    capture(prompt("about <private>Owlbottom</private>", session_id="a-stranger"))
+
+    start = payload("SessionStart", source="startup", session_id=OTHER, transcript_path=str(transcript))
+    capture(start)
+    capture(prompt("Falconridge and Owlbottom", session_id=OTHER))
+
+    assert "[PRIVATE] and Owlbottom" in "".join(path.read_text() for path in notes(vault))
+
+
+def test_a_new_session_is_no_fork(vault: Path) -> None:
+    capture(prompt("about <private>Falconridge</private>", session_id="another"))
+    capture(payload("SessionStart", source="startup"))
+    capture(prompt("Falconridge"))
+    assert "falconridge" in titles(vault)
+
+
+# -- while storing is off --------------------------------------------------------------------------
+
+
+def exclude(home: Path, vault: Path) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_projects = ["notes-app"]\n')
+
+
+def include(home: Path, vault: Path) -> None:
+    (vault / "mdmem.toml").write_text("")
+
+
+def pause(home: Path, vault: Path) -> None:
+    state = Path(config.load().state_dir)
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "paused").touch()
+
+
+def go_on(home: Path, vault: Path) -> None:
+    (Path(config.load().state_dir) / "paused").unlink()
+
+
+@pytest.mark.parametrize(("off", "on"), [(pause, go_on), (exclude, include)])
+def test_what_was_private_while_nothing_was_stored_is_known_afterwards(
+    vault: Path, home: Path, hook: Hook, left: Callable[[], bytes], off: Any, on: Any
+) -> None:
+    off(home, vault)
+    hook(prompt(TAGGED))
+    hook(bash("<private>Owlbottom-77</private> from a file"))
+    on(home, vault)
+    hook(bash("the rest of a turn that was not to be stored", "toolu_2"))
+    hook(prompt(f"login --as {SECRET} at Owlbottom-77", 2))
+
+    assert places(notes(vault)) == ["001-000-prompt"]
+    assert leaks(left()) == []
+    assert b"Owlbottom" not in left()
+
+
+def test_a_program_that_mdmem_runs_leaves_nothing_at_all(vault: Path, home: Path, hook: Hook) -> None:
+    hook(prompt(TAGGED), env={"MDMEM_CHILD": "1"})
+    assert not Path(config.load().state_dir, "private").exists()
+
+
+# -- when no mark can be made ----------------------------------------------------------------------
+
+
+def block(vault: Path) -> None:
+    """Put files where mdmem's folders would be, which stops root as well."""
+    settings = config.load()
+    for folder in (settings.state_dir, settings.runtime_dir):
+        shutil.rmtree(folder, ignore_errors=True)
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+        Path(folder).write_text("")
+
+
+def unblock(vault: Path) -> None:
+    settings = config.load()
+    for folder in (settings.state_dir, settings.runtime_dir):
+        Path(folder).unlink()
+
+
+@pytest.mark.parametrize("text", [f"<private>{SECRET}</private>", TAGGED])
+@pytest.mark.parametrize("before", [True, False], ids=["after an open turn", "as the first turn"])
+def test_without_a_mark_nothing_is_stored_and_the_user_hears_it(
+    vault: Path, hook: Hook, left: Callable[[], bytes], before: bool, text: str
+) -> None:
+    if before:
+        hook(prompt("in the open", 0))
+    stored = len(notes(vault))
+    block(vault)
+
+    said = hook(prompt(text)).stdout
+    hook(bash(f"login --as {SECRET}"))
+    told = hook(stop(f"You are {SECRET}.")).stdout
+
+    assert "nothing of this session is stored" in said
+    assert "nothing of this turn is remembered" not in said
+    assert "nothing of this session is stored" in told
+    assert len(notes(vault)) == stored
+    assert leaks(left()) == []
+    unblock(vault)
+    hook(prompt("in the open again", 2))
+    assert len(notes(vault)) == stored + 1
+
+
+def test_an_open_turn_is_stored_where_only_the_vault_can_be_written(vault: Path, hook: Hook) -> None:
+    block(vault)
+    hook(prompt("in the open"))
+    hook(bash("make: done"))
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash"]
+
+
+@pytest.mark.parametrize("lost", ["state", "runtime"])
+def test_one_of_the_two_marks_is_enough(vault: Path, lost: str) -> None:
+    capture(prompt(f"<private>{SECRET}</private>"))
+    settings = config.load()
+    shutil.rmtree(settings.state_dir if lost == "state" else settings.runtime_dir)
+    assert capture(bash("x")).ignored == "private"

@@ -1,0 +1,188 @@
+"""Triggers: which prompts ask to recall."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.search.asking import phrases, prose, shape
+from mdmem.search.asking.english import SURE
+
+ASKING = [
+    ("en", "Do you remember how we fixed the date parser?"),
+    ("en", "Don't you remember the port?"),
+    ("en", "What did we decide about retries?"),
+    ("en", "Which library did we pick for dates?"),
+    ("en", "Why did we choose SQLite?"),
+    ("en", "Last time this broke the build. How was it solved?"),
+    ("en", "the last time we deployed, what failed?"),
+    ("en", "Remind me: which port does the staging server use?"),
+    ("en", "remind me when we dropped Python 3.10"),
+    ("en", "Have we seen this error before?"),
+    ("en", "I forgot how the cache is invalidated"),
+    ("en", "As we discussed, the parser is strict."),
+    ("en", "what's our convention for test names?"),
+    ("en", "Where did we leave off?"),
+    ("en", "Please look at a.py.\n\nAlso, what did we say about the cache?"),
+    ("en", "/home/dev/parser.py fails again. Do you remember why?"),
+    ("en", "What was decided about the database?"),
+    ("en", "Do you know what we did on Monday?"),
+    ("en", "What was the reason we switched to uv?"),
+    ("en", "We discussed this before."),
+    ("de", "Woran haben wir zuletzt gearbeitet?"),
+    ("de", "Weißt du noch, wie wir den Parser repariert haben?"),
+    ("de", "Was haben wir über den Parser beschlossen?"),
+    ("de", "WARUM HABEN WIR UNS FÜR SQLITE ENTSCHIEDEN?"),
+    ("de", "Beim letzten Mal ging es doch."),
+    ("fr", "Tu te souviens du parseur ?"),
+    ("fr", "Qu’est-ce qu’on a décidé pour le cache ?"),
+    ("fr", "Qu'avons-nous décidé ?"),
+    ("fr", "La dernière fois, ça marchait."),
+    ("es", "¿Te acuerdas del error de fechas?"),
+    ("es", "¿Qué decidimos sobre el analizador?"),
+    ("pt", "Você lembra o que combinamos da última vez?"),
+    ("it", "Ti ricordi cosa abbiamo deciso?"),
+    ("nl", "Weet je nog waarom we dit deden?"),
+    ("sv", "Minns du varför vi gjorde så?"),
+    ("da", "Husker du hvorfor?"),
+    ("fi", "Muistatko miksi?"),
+    ("pl", "Pamiętasz, co ustaliliśmy?"),
+    ("cs", "Pamatuješ si to?"),
+    ("ru", "Помнишь, что мы решили?"),
+    ("uk", "Памʼятаєш?".replace("ʼ", "'")),
+    ("tr", "Bunu hatırlıyor musun?"),
+    ("id", "Apakah kamu ingat?"),
+    ("vi", "Bạn còn nhớ không?"),
+    ("vi", "Chúng ta đã quyết định gì?"),
+    ("sk", "Pamätáš si, čo sme rozhodli?"),
+    ("hr", "Sjećaš li se parsera?"),
+    ("hu", "Emlékszel, mit döntöttünk?"),
+    ("ro", "Îți amintești ce am decis?"),
+    ("ca", "Recordes què vam decidir?"),
+    ("el", "θυμάσαι τι αποφασίσαμε;"),
+    ("bg", "Помниш ли какво решихме?"),
+    ("fa", "یادت هست چه تصمیمی گرفتیم؟"),
+    ("ar", "هل تتذكر ماذا قررنا؟"),
+    ("he", "אתה זוכר מה החלטנו?"),
+    ("ja", "日付パーサーのこと、覚えていますか？"),
+    ("ja", "前回はどう直した？"),
+    ("zh", "你还记得我们怎么修的吗？"),
+    ("zh", "上次是怎麼解決的？"),
+    ("ko", "지난번에 어떻게 고쳤지?"),
+    ("ko", "우리가 뭘 결정했는지 기억해?"),
+    ("th", "จำได้ไหมว่าเราแก้ยังไง"),
+    ("hi", "क्या आपको याद है?"),
+]
+
+NOT_ASKING = [
+    "",
+    "hi",
+    "continue",
+    "fix the bug in parser.py",
+    "/recall what did we decide",
+    "<bash-input>git log # last time</bash-input>",
+    "<command-name>/review</command-name><command-args>last time</command-args>",
+    "Why does the date parser fail on 2026-02-29?",
+    "why did I get a 500 error?",
+    "did we break anything",
+    "remember to run the tests",
+    "remind me to run the tests",
+    "The app should remind me daily.",
+    "for the last time, stop",
+    "The last time zone in the list is wrong.",
+    "store the last timestamp",
+    "recall@10 drops when the index is rebuilt",
+    "rename last_time to previous_time",
+    "def last_time():\n    return 1",
+    "can you recall the API from memory",
+    "what is our next step?",
+    'add a button labelled "remind me"',
+    "Implement the `do you remember` prompt",
+    "```\n# what did we decide here?\n```\nrefactor this",
+    "```python\nprint('do you remember')",
+    "    # do you remember\n    x = 1\nrename x",
+    "<pasted_content id=1>\nlast time we met\n</pasted_content>\nsummarise",
+    "// last time this was null\nif (x == null) {",
+    "> do you remember?\nHe asked me that. What is a polite answer?",
+    "Erinnere mich daran, die Tests zu starten.",
+    "Rappelle-moi de lancer les tests.",
+    "この値を覚えておいて",
+    "显示上次登录时间",
+    "이 값을 기억해 줘",
+]
+
+
+@pytest.mark.parametrize(("language", "prompt"), ASKING)
+def test_a_prompt_that_asks_to_recall_is_known_in_its_language(language: str, prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.language == language
+    assert found.grade == SURE or "convention" in prompt
+
+
+@pytest.mark.parametrize("prompt", NOT_ASKING)
+def test_other_prompts_code_quotations_and_commands_do_not_ask(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.grade < SURE
+
+
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("Do you remember parse_date() in dates.py?", "parse_date() in dates.py?"),
+        ("Was haben wir über den DateParser beschlossen?", "über den DateParser ?"),
+        ("What did we decide about getUserID2?", "What    about getUserID2?"),
+        ("前回の DateParser", "の DateParser"),
+    ],
+)
+def test_what_is_asked_about_is_the_prompt_without_the_phrase(prompt: str, topic: str) -> None:
+    found = prose.asked(prompt)
+
+    assert found is not None
+    assert found.topic == topic
+
+
+def test_accents_case_and_apostrophes_do_not_matter() -> None:
+    for prompt in ("WEISST DU NOCH?", "weißt du noch?", "weisst du noch"):
+        assert prose.asked(prompt)
+    for prompt in ("quest ce quon a decide ?", "Qu'est-ce qu'on a décidé ?", "qu’est-ce qu’on a de\u0301cide\u0301"):
+        assert prose.asked(prompt)
+
+
+def test_every_phrase_of_the_table_is_found_as_it_stands() -> None:
+    for language, rows in phrases.ASKING.items():
+        for row in rows:
+            words = [part.split("/")[0] for part in row.split(" ") if part != "*"]
+            found = prose.asked(f"so {' '.join(words)} x")
+            assert found is not None, (language, row)
+    for rows in phrases.UNSPACED.values():
+        for part in "/".join(rows).split("/"):
+            assert prose.asked(part), part
+
+
+def test_a_question_at_either_end_of_a_long_prompt_is_seen_and_one_deep_inside_a_paste_is_not() -> None:
+    paste = "The quick brown fox jumps over it.\n" * 3_000
+    question = "What did we decide about foxes?"
+
+    assert prose.asked(f"{question}\n{paste}")
+    assert prose.asked(f"{paste}\n{question}")
+    assert not prose.asked(f"{paste}{question}\n{paste}")
+
+
+@given(st.text())
+def test_no_prompt_makes_the_scan_fail(prompt: str) -> None:
+    prose.asked(prompt)
+    prose.asked(f"do you remember {prompt}")
+
+
+@pytest.mark.parametrize(
+    "unit", ["last ", "`", '"', "> ", "what did we ", "\n", "do you ", "前", "é", "was haben wir "]
+)
+def test_of_a_huge_prompt_no_more_than_its_ends_are_looked_at(unit: str) -> None:
+    prompt = unit * (1_000_000 // len(unit))
+
+    assert len(prose.prose(prompt)) <= prose.HEAD_CHARS + prose.TAIL_CHARS + 1
+    prose.asked(prompt)

@@ -1,0 +1,662 @@
+"""The index: current after every kind of change, whole after every kind of damage, and never in a reader's way."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
+from mdmem.search import engine, index
+from mdmem.search.index import contents, dictionary, document, layout, look, tiers, writer
+from mdmem.vault.disk import WalkedFile
+
+
+@pytest.fixture
+def settings(vault: Path) -> Config:
+    return config.load(str(vault))
+
+
+SOAK_SECONDS = 0.75 * float(os.environ.get("MDMEM_SOAK", "1"))  # 60 seconds with MDMEM_SOAK=80
+
+_ticks = itertools.count(1_700_000_000_000_000_001, 1_000_000)
+
+
+def write(vault: Path, path: str, text: str) -> Path:
+    """Save a note, at a time of its own that is long past: times of just now are not relied on."""
+    file = vault / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    tick = next(_ticks)
+    os.utime(file, ns=(tick, tick))
+    return file
+
+
+def found(settings: Config, words: str, **how: object) -> list[str]:
+    result = engine.search(settings, words, collapse=False, **how)  # type: ignore[arg-type]
+    return sorted(hit.path for hit in result.hits)
+
+
+def known(settings: Config, words: str) -> list[str]:
+    """Ask the index as it is, without bringing it up to date."""
+    return found(settings, words, update=False)
+
+
+# -- staying current ---------------------------------------------------------------------------------
+
+
+def test_notes_are_added_changed_and_removed(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    write(vault, "sub/b.md", "beta")
+    assert index.update(settings) == index.Changes(added=2, rebuilt=True, reason=index.NEW)
+
+    write(vault, "a.md", "alpha gamma")
+    (vault / "sub" / "b.md").unlink()
+    write(vault, "c.md", "delta")
+    assert index.update(settings) == index.Changes(added=1, changed=1, removed=1)
+
+    assert known(settings, "gamma") == ["a.md"]
+    assert known(settings, "beta") == []
+    assert index.update(settings) == index.Changes()
+
+
+def test_nothing_is_written_into_the_vault(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    before = sorted(vault.rglob("*"))
+
+    found(settings, "alpha")
+
+    assert sorted(vault.rglob("*")) == before
+
+
+def test_the_index_is_the_users_alone(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+
+    assert Path(settings.index_dir).stat().st_mode & 0o777 == 0o700
+    assert all(file.stat().st_mode & 0o077 == 0 for file in Path(settings.index_dir).iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda vault: write(vault, "new/deep/d.md", "zebra"),
+        lambda vault: (vault / "s" / "a.md").rename(vault / "s" / "renamed.md"),
+        lambda vault: (vault / "s").rename(vault / "moved"),
+        lambda vault: shutil.rmtree(vault / "s"),
+        lambda vault: os.replace(write(vault, ".tmp", "zebra"), vault / "s" / "a.md"),
+    ],
+    ids=["a new folder", "a rename", "a moved folder", "a deleted folder", "an atomic save"],
+)
+def test_the_quick_look_sees_what_changes_a_folder(
+    vault: Path, settings: Config, change: Callable[[Path], object]
+) -> None:
+    write(vault, "s/a.md", "alpha")
+    write(vault, "s/b.md", "beta")
+    write(vault, "t/c.md", "gamma")
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    change(vault)
+
+    assert index.update(settings, quick=True) != index.Changes()
+
+    _assert_agrees(settings)
+    assert index.update(settings) == index.Changes()
+
+
+def test_the_quick_look_leaves_a_change_in_place_to_the_next_full_one(vault: Path, settings: Config) -> None:
+    file = write(vault, "s/a.md", "alpha")
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    file.write_text("zebra crossing")
+
+    assert index.update(settings, quick=True) == index.Changes()
+    assert index.update(settings) == index.Changes(changed=1)
+
+
+def test_dirty_paths_are_looked_at_and_no_others(vault: Path, settings: Config) -> None:
+    for name in ("a.md", "sub/b.md", "sub/deep/c.md", "gone/d.md"):
+        write(vault, name, "alpha")
+    index.update(settings)
+    write(vault, "a.md", "zebra")
+    write(vault, "sub/new.md", "zebra")
+    write(vault, "elsewhere.md", "zebra")
+    shutil.rmtree(vault / "gone")
+    (vault / "sub" / "deep" / "c.md").unlink()
+
+    changes = index.update(settings, paths=["a.md", str(vault / "sub"), "gone", "never/was.md", "../outside.md"])
+
+    assert changes == index.Changes(added=1, changed=1, removed=2)
+    assert known(settings, "zebra") == ["a.md", "sub/new.md"]
+
+
+def test_a_file_saved_twice_in_one_tick_of_the_clock_is_not_missed(vault: Path, settings: Config) -> None:
+    file = vault / "a.md"
+    file.write_text("first!")
+    index.update(settings)
+    stamp = file.stat()
+    file.write_text("second")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    assert found(settings, "second") == ["a.md"]
+
+
+def test_other_inodes_alone_make_no_work(vault: Path, settings: Config) -> None:
+    file = write(vault, "a.md", "alpha")
+    os.utime(file, ns=(10**18 + 1, 10**18 + 1))
+    index.update(settings)
+    before = index.current(settings)
+    shutil.copy2(file, vault / ".copy")
+    os.replace(vault / ".copy", file)
+
+    assert index.update(settings) == index.Changes()
+    assert index.current(settings) is before or known(settings, "alpha") == ["a.md"]
+
+
+def test_a_budget_leaves_the_oldest_notes_for_later(vault: Path, settings: Config) -> None:
+    for number in range(50):
+        file = write(vault, f"{number:02d}.md", f"alpha n{number}")
+        os.utime(file, (1_600_000_000 + number, 1_600_000_000 + number))
+    index.update(settings, budget_seconds=0.0)
+    assert index.update(settings, budget_seconds=0.0).complete is False
+
+    partly = index.update(settings, budget_seconds=0.01)
+    assert index.update(settings).added + partly.added >= 49
+    _assert_agrees(settings)
+
+
+def test_progress_is_told(vault: Path, settings: Config) -> None:
+    for number in range(3):
+        write(vault, f"{number}.md", "alpha")
+    steps: list[tuple[int, int]] = []
+
+    index.update(settings, progress=lambda done, total: steps.append((done, total)))
+
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_vault_that_is_not_there_is_said_and_forgets_nothing(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    vault.rename(vault.with_name("away"))
+
+    with pytest.raises(VaultError, match="No vault at"):
+        index.update(settings)
+
+    vault.with_name("away").rename(vault)
+    assert index.update(settings) == index.Changes()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xfe\x00broken \x80 bytes",
+        b"---\ntags: [a, b\n---\nnever closed list",
+        b"---\nid: x\nno end of front matter",
+        b"---\n- a\n- list\n---\ntext",
+        b"\xef\xbb\xbf---\r\ntitle: crlf\r\n---\r\ntext",
+        ("wört " * 200_000).encode(),
+        b"---\nproject: [1, {a: 2}]\nsession: 12\nfiles: 3\ntags: {a: b}\nid: [x]\ntitle: 5\n---\nodd types",
+        "---\ncreated: 9999-99-99\n---\n\ud800".encode("utf-8", "surrogatepass"),
+    ],
+)
+def test_any_file_can_be_indexed(vault: Path, settings: Config, data: bytes) -> None:
+    (vault / "odd.md").write_bytes(data)
+    write(vault, "good.md", "alpha")
+
+    assert index.update(settings).added == 2
+    assert found(settings, "alpha") == ["good.md"]
+    assert index.verify(settings).agrees
+
+
+@given(st.binary(max_size=300))
+def test_a_document_can_be_made_of_anything(data: bytes) -> None:
+    made = document.build("", WalkedFile("a/b.md", 1, len(data), 1), data, mtime_ns=1)
+
+    assert layout.decode_postings(layout.encode_postings([0], [1]))[0][0] == 0
+    (row,) = layout.Table(memoryview(layout.encode_table([made.row])), 1).rows([0])
+    assert row == made.row
+
+
+# -- damage ------------------------------------------------------------------------------------------
+
+
+def _damages(file: Path) -> dict[str, Callable[[], object]]:
+    data = file.read_bytes()
+
+    def flip(place: int) -> None:
+        file.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+
+    def become_folder() -> None:
+        file.unlink()
+        file.mkdir()
+
+    damages: dict[str, Callable[[], object]] = {
+        "removed": file.unlink,
+        "emptied": lambda: file.write_bytes(b""),
+        "cut": lambda: file.write_bytes(data[: len(data) // 2]),
+        "longer": lambda: file.write_bytes(data + b"\0" * 100),
+        "zeros": lambda: file.write_bytes(b"\0" * len(data)),
+        "a folder": become_folder,
+    }
+    places = {0, len(data) // 3, len(data) // 2, len(data) - 9, len(data) - 1} if data else set()
+    return damages | {f"flipped at {place}": lambda place=place: flip(place) for place in places if place >= 0}
+
+
+@pytest.mark.slow
+def test_whatever_happens_to_a_file_of_the_index_the_next_search_answers(vault: Path, settings: Config) -> None:
+    for number in range(40):
+        write(vault, f"s/{number:03d}.md", f"alpha n{number} common words " + "more " * number)
+    index.update(settings)
+    (vault / "s" / "000.md").unlink()
+    write(vault, "s/001.md", "alpha zebra")
+    index.update(settings)
+    folder = Path(settings.index_dir)
+    whole = {file.name: file.read_bytes() for file in folder.iterdir()}
+    wanted = found(settings, "alpha zebra", limit=100)
+    assert len(wanted) == 39
+
+    for name in whole:
+        for what, damage in _damages(folder / name).items():
+            damage()
+            assert found(settings, "alpha zebra", limit=100) == wanted, f"{name} {what}"
+            for file in folder.iterdir():
+                file.rmdir() if file.is_dir() else file.unlink()
+            for other, data in whole.items():
+                (folder / other).write_bytes(data)
+
+
+def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Config) -> None:
+    for number in range(30):
+        write(vault, f"s/{number:03d}.md", f"---\ntags: [a]\n---\nalpha n{number} common words " + "more " * number)
+    index.update(settings)
+    chance = random.Random(1)
+    for name in (".rows", ".terms"):
+        for _ in range(25 if "MDMEM_SOAK" in os.environ else 10):
+            (file,) = Path(settings.index_dir).glob(f"*{name}")
+            stamp, data = file.stat(), bytearray(file.read_bytes())
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            other = file.with_suffix(".flipped")
+            other.write_bytes(data)
+            os.utime(other, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+            os.replace(other, file)
+
+            assert engine.search(settings, "alpha tag:a", limit=100).total > 0
+            assert engine.for_prompt(settings, "alpha common words") != ()
+            index.verify(settings)
+            assert len(found(settings, "alpha tag:a", limit=100)) == 30
+
+
+def test_damage_is_said(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    (Path(settings.index_dir) / contents.NAME).write_bytes(b"nonsense")
+
+    result = engine.search(settings, "alpha")
+
+    assert result.total == 1
+    assert "Rebuilt the index: its table of contents is damaged" in result.hints[0]
+
+
+def test_an_index_of_another_version_is_made_anew(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "a.md", "alpha")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
+        index.update(settings)
+
+    result = engine.search(settings, "alpha")
+
+    assert [hit.path for hit in result.hits] == ["a.md"]
+    assert result.changes.reason == "it was made by another version of mdmem"
+
+
+@pytest.mark.parametrize("stamp", [b"nonsense", None], ids=["damaged", "another version"])
+def test_a_note_is_found_by_its_id_though_the_index_must_be_made_anew(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, stamp: bytes | None
+) -> None:
+    write(vault, "a.md", "---\nid: 7gk2q9m4x1\n---\nalpha\n")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
+        index.update(settings)
+    if stamp is not None:
+        (Path(settings.index_dir) / contents.NAME).write_bytes(stamp)
+
+    assert index.resolve(settings, "mem:7gk2q9m4x1") == "a.md"
+
+
+def test_a_flip_that_nobody_noticed_is_found_by_verify_and_repaired(vault: Path, settings: Config) -> None:
+    for number in range(20):
+        write(vault, f"{number}.md", f"alpha n{number}")
+    index.update(settings)
+    (terms,) = Path(settings.index_dir).glob("*.terms")
+    stamp = terms.stat()
+    data = bytearray(terms.read_bytes())
+    data[0] ^= 0xFF
+    terms.write_bytes(data)
+    os.utime(terms, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    assert "not what was written" in index.verify(settings).damage
+    assert index.verify(settings).agrees
+    assert len(found(settings, "alpha", limit=100)) == 20
+
+
+def test_verify_sees_an_index_that_differs_from_the_vault(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    file = write(vault, "b.md", "beta")
+    index.update(settings)
+    stamp = file.stat()
+    entry = WalkedFile("b.md", stamp.st_mtime_ns, stamp.st_size, stamp.st_ino)
+    with writer.changing(settings.index_dir, wait_seconds=1) as batch:
+        batch.remove(batch.view.find("b.md") or 0)
+        batch.add(document.build(str(vault), entry, b"not what is in the file", mtime_ns=entry.mtime_ns))
+
+    report = index.verify(settings)
+
+    assert (report.notes, report.stale, report.agrees) == (2, ["b.md"], False)
+    assert index.verify(settings).agrees
+    assert known(settings, "beta") == ["b.md"]
+
+
+def test_an_index_in_a_folder_that_others_can_write_is_not_believed(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    folder = Path(settings.index_dir)
+    (folder / "theirs").write_text("x")
+    folder.chmod(0o777)
+
+    result = engine.search(settings, "alpha")
+
+    assert result.total == 1
+    assert "others can write in its folder" in result.hints[0]
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not (folder / "theirs").exists()
+
+
+def test_an_index_is_never_kept_behind_a_link(vault: Path, settings: Config, tmp_path: Path) -> None:
+    write(vault, "a.md", "alpha")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    Path(settings.index_dir).parent.mkdir(parents=True)
+    Path(settings.index_dir).symlink_to(elsewhere)
+
+    with pytest.raises(ConfigError, match="not a folder of yours"):
+        index.update(settings)
+    assert list(elsewhere.iterdir()) == []
+
+
+# -- several at once ---------------------------------------------------------------------------------
+
+
+def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+    write(vault, "b.md", "alpha beta")
+    monkeypatch.setattr(engine, "WAIT_SECONDS", 3600)  # for nothing but the first index
+    with writer.changing(settings.index_dir, wait_seconds=1):
+        with pytest.raises(BusyError, match="Another process is writing"):
+            index.update(settings, wait_seconds=0.05)
+        result = engine.search(settings, "alpha")  # waits, in vain, and answers from what there is
+        assert [hit.path for hit in result.hits] == ["a.md"]
+        assert "newest notes may be missing" in result.hints[0]
+    assert found(settings, "alpha") == ["a.md", "b.md"]
+
+
+def test_what_fails_halfway_leaves_the_index_as_it_was(vault: Path, settings: Config) -> None:
+    write(vault, "a.md", "alpha")
+    index.update(settings)
+
+    with pytest.raises(RuntimeError, match="halfway"), writer.changing(settings.index_dir, wait_seconds=1) as batch:
+        batch.remove(0)
+        raise RuntimeError("halfway")
+
+    assert known(settings, "alpha") == ["a.md"]
+
+
+@pytest.mark.slow
+def test_writers_at_once_lose_and_double_nothing(vault: Path, settings: Config) -> None:
+    code = (
+        "import sys; from mdmem import config; from mdmem.search import index;"
+        "[index.update(config.load(sys.argv[1])) for _ in range(5)]"
+    )
+    for number in range(60):
+        write(vault, f"s/{number:03d}.md", f"alpha n{number}")
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(vault)]) for _ in range(4)]
+    for number in range(60, 120):
+        write(vault, f"s/{number:03d}.md", f"alpha n{number}")
+    assert [process.wait(60) for process in writers] == [0, 0, 0, 0]
+
+    index.update(settings)
+    _assert_agrees(settings)
+    view = index.current(settings)
+    assert view is not None and view.live == 120
+
+
+@pytest.mark.slow
+def test_a_writer_that_is_killed_leaves_an_index_that_opens(vault: Path, settings: Config) -> None:
+    for number in range(300):
+        write(vault, f"{number}.md", f"alpha n{number} " + "words " * 50)
+    code = (
+        "import sys; from mdmem import config; from mdmem.search import index; index.rebuild(config.load(sys.argv[1]))"
+    )
+    for wait in (0.15, 0.25, 0.35):
+        process = subprocess.Popen([sys.executable, "-c", code, str(vault)])
+        time.sleep(wait)  # anywhere in the middle
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+        assert len(found(settings, "alpha", limit=1000)) == 300
+
+    index.update(settings, paths=["0.md"])
+    names = {file.name for file in Path(settings.index_dir).iterdir()}
+    assert len(names) <= 5, names
+
+
+@pytest.mark.slow
+def test_readers_never_fail_and_never_see_a_stale_or_doubled_note_while_a_writer_changes_everything(
+    vault: Path, settings: Config
+) -> None:
+    seconds = SOAK_SECONDS
+    for number in range(30):
+        write(vault, f"s/{number:03d}.md", "alpha v0 always")
+    index.update(settings)
+    code = """
+import sys, time
+from mdmem import config
+from mdmem.search import engine as search
+settings = config.load(sys.argv[1])
+end = time.monotonic() + float(sys.argv[2])
+rounds = 0
+while time.monotonic() < end or rounds < 4:  # four, however busy the machine is
+    result = search.search(settings, "alpha", limit=1000, update=rounds % 7 == 0, collapse=False)
+    paths = [hit.path for hit in result.hits]
+    assert len(paths) == len(set(paths)), "doubled"
+    assert {f"s/{n:03d}.md" for n in range(20)} <= set(paths), "missing"
+    versions = [hit.snippet for hit in result.hits if "extra" not in hit.path]
+    assert all(text.startswith("alpha v") for text in versions), versions
+    rounds += 1
+"""
+    readers = [
+        subprocess.Popen([sys.executable, "-c", code, str(vault), str(seconds)], stderr=subprocess.PIPE, text=True)
+        for _ in range(8 if seconds > 5 else 3)
+    ]
+    chance = random.Random(1)
+    end = time.monotonic() + seconds
+    version = 0
+    while time.monotonic() < end:
+        version += 1
+        changed = [f"s/{chance.randrange(30):03d}.md" for _ in range(chance.choice([1, 1, 3, 10]))]
+        for path in changed:  # as an editor saves: no reader sees half a file
+            os.replace(write(vault, ".saving", f"alpha v{version} always"), vault / path)
+        extra = write(vault, f"s/extra-{version}.md", f"alpha extra {version}")
+        index.update(settings, paths=[*changed, f"s/extra-{version}.md"])
+        if version % 3 == 0:
+            extra.unlink()
+            index.update(settings, paths=[f"s/extra-{version}.md"])
+
+    for reader in readers:
+        _, said = reader.communicate(timeout=60)
+        assert reader.returncode == 0, said
+    view = index.current(settings)
+    assert view is not None and len(view.leaves) <= tiers.MAX_SEGMENTS
+    assert index.verify(settings, repair=False).agrees
+    index.update(settings)  # a file that was saved while it was being read is looked at once more
+    _assert_agrees(settings)
+
+
+# -- why readers are opened anew ---------------------------------------------------------------------
+
+
+def test_whooshs_refresh_brings_deleted_notes_back_and_is_not_used(
+    vault: Path, settings: Config, tmp_path: Path
+) -> None:
+    from whoosh import fields, query
+    from whoosh import index as whoosh_index
+
+    schema = fields.Schema(id=fields.ID(unique=True, stored=True), text=fields.TEXT)
+    (tmp_path / "whoosh").mkdir()
+    theirs = whoosh_index.create_in(tmp_path / "whoosh", schema)
+    for name in ("a", "b", "c"):
+        with theirs.writer() as out:
+            out.add_document(id=name, text="alpha")
+    searcher = theirs.searcher()
+    out = theirs.writer()
+    out.delete_by_term("id", "a")
+    out.commit(optimize=True)
+    refreshed = searcher.refresh().search(query.Term("text", "alpha"))
+    assert sorted(hit["id"] for hit in refreshed) != ["b", "c"], "mended in Whoosh: readers could be refreshed"
+
+    for name in ("a", "b", "c"):
+        write(vault, f"{name}.md", "alpha")
+        index.update(settings)
+    assert known(settings, "alpha") == ["a.md", "b.md", "c.md"]
+    (vault / "a.md").unlink()
+    index.update(settings)
+    assert known(settings, "alpha") == ["b.md", "c.md"]
+
+
+def test_reading_the_index_loads_no_whoosh_and_the_names_it_was_lent_are_given_back(vault: Path) -> None:
+    write(vault, "a.md", "alpha")
+    code = (
+        "import sys; from mdmem import config; from mdmem.search import engine as search;"
+        "settings = config.load(sys.argv[1]);"
+        "print(len(search.search(settings, 'alpha', update=sys.argv[2] == 'write').hits), *sys.modules)"
+    )
+    wrote = subprocess.run(
+        [sys.executable, "-c", code, str(vault), "write"], capture_output=True, text=True, check=True
+    )
+    read = subprocess.run([sys.executable, "-c", code, str(vault), "read"], capture_output=True, text=True, check=True)
+
+    count, *modules = wrote.stdout.split()
+    assert count == "1" and "whoosh.writing" in modules
+    assert {"asyncio", "cached_property", "urllib.request"}.isdisjoint(modules)
+    count, *modules = read.stdout.split()
+    assert count == "1" and "whoosh" not in modules
+
+
+# -- its parts ---------------------------------------------------------------------------------------
+
+
+@given(st.dictionaries(st.integers(0, 100_000), st.integers(1, 300), min_size=1, max_size=50))
+def test_posting_lists_are_read_as_they_were_written(pairs: dict[int, int]) -> None:
+    rows, weights = zip(*sorted(pairs.items()), strict=True)
+
+    data = layout.encode_postings(rows, weights)
+    read_rows, read_weights = layout.decode_postings(data)
+
+    assert layout.count_postings(data[0], len(data)) == len(rows)
+    assert list(read_rows) == list(rows)
+    assert list(read_weights or b"\1" * len(rows)) == [min(weight, 255) for weight in weights]
+
+
+@given(st.dictionaries(st.text(max_size=8).map(lambda t: t.encode()), st.integers(1, 3), max_size=300))
+def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
+    items = sorted((b"b" + term, layout.encode_postings(range(count), [1] * count)) for term, count in terms.items())
+    opened = dictionary.Dictionary(memoryview(dictionary.encode(items)))
+
+    assert [key for key, _ in opened.everything()] == [key for key, _ in items]
+    for term, count in terms.items():
+        text = term.decode()
+        assert opened.count("body", text) == count
+        assert opened.count("title", text) == 0
+        assert opened.count("body", text + "\0") == terms.get(text.encode() + b"\0", 0)
+    for prefix in ("", "a", "é"):
+        wanted = {term.decode(): count for term, count in terms.items() if term.startswith(prefix.encode())}
+        assert dict(opened.starting_with("body", prefix)) == wanted
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=400))
+def test_segments_stay_few_whatever_the_history(sizes: list[int]) -> None:
+    live: list[int] = [20_000]
+    for size in sizes:
+        chosen = tiers.to_merge(live, [0] * len(live))
+        live = [count for i, count in enumerate(live) if i not in chosen] + [size + sum(live[i] for i in chosen)]
+        assert len(live) <= tiers.MAX_SEGMENTS + 1
+        assert 20_000 in live, "what is large is not rewritten in passing"
+
+
+def test_a_segment_of_mostly_deleted_notes_is_written_again() -> None:
+    assert tiers.to_merge([700, 50], [300, 0]) == [0]
+    assert tiers.to_merge([900, 50], [100, 0]) == []
+    assert tiers.to_merge([0, 50], [10, 0]) == [0]
+
+
+def test_notes_keep_their_words_when_segments_are_put_together(vault: Path, settings: Config) -> None:
+    for number in range(30):
+        word = "word" + "abcdefghijklmnopqrstuvwxyzäöüß"[number]
+        write(vault, f"s/{number:03d}.md", f"---\ntags: [t{number % 3}]\n---\nalpha {word} {word}")
+        index.update(settings)
+    view = index.current(settings)
+    assert view is not None and len(view.leaves) <= tiers.MAX_SEGMENTS
+
+    assert known(settings, "wordr") == ["s/017.md"]
+    assert len(found(settings, "alpha tag:t1", limit=100)) == 10
+    assert sum(times for _, weights in view.postings("body", "wordr") for times in weights or b"\1") == 2
+    _assert_agrees(settings)
+
+
+# -- names of notes ----------------------------------------------------------------------------------
+
+
+def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Config) -> None:
+    write(vault, "s/a.md", "---\nid: 7gk2q9m4x1\n---\nalpha")
+    write(vault, "s/b.md", "---\nid: 7gk9999999\n---\nbeta")
+    write(vault, "s/c d.md", "gamma")
+
+    for reference in ("7gk2q9m4x1", "7GK2Q9M4X1", "7gk2", "mem:7gk2q9m4x1", "[mem:7gk2q9m4x1]", "s/a.md", "s/a"):
+        assert index.resolve(settings, reference) == "s/a.md", reference
+    assert index.resolve(settings, str(vault / "s" / "a.md")) == "s/a.md"
+    assert index.resolve(settings, "s/c d.md") == "s/c d.md"
+    with pytest.raises(NotFoundError, match="2 notes answer to '7gk'"):
+        index.resolve(settings, "7gk")
+    for reference in ("zzzzzz", "", "7", "../../etc/passwd", "/etc/hostname", "s"):
+        with pytest.raises(NotFoundError, match="No note has the id or path"):
+            index.resolve(settings, reference)
+
+
+def _assert_agrees(settings: Config) -> None:
+    assert not look.differences(index.current(settings), look.everywhere(settings.vault))
+    assert index.verify(settings, repair=False).agrees
+
+
+def _wait_for_the_clock(vault: Path) -> None:
+    """Make the vault's folders old enough for their times to be relied on."""
+    for folder in (vault, *(path for path in vault.rglob("*") if path.is_dir())):
+        os.utime(folder, ns=(10**18 + 1, 10**18 + 1))

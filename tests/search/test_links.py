@@ -1,0 +1,128 @@
+"""Links and tags that people write: what is one, where it leads, and what links to a note."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem import config
+from mdmem.health import links as health
+from mdmem.search import index, links
+from tests.conftest import REPO
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+@pytest.fixture
+def day(whole: Day, tmp_path: Path) -> Day:
+    return cli_day.copy(whole, tmp_path)
+
+
+def write(day: Day, path: str, text: str) -> None:
+    file = day.vault / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("See [[How we release]].", ["How we release"]),
+        ("See [[a|the first]] and [[b#Part]] and ![[c.png]].", ["a", "b", "c.png"]),
+        ("See [it](../notes/a%20b.md#top) or [it](<x y.md>).", ["../notes/a b.md", "x y.md"]),
+        ("As [mem:7gk2q9m4x1] says.", ["7gk2q9m4x1"]),
+        ("[out](https://example.org/a.md) [mail](mailto:a@b.c) [top](#here) [root](/etc/passwd)", []),
+        ("`[[ -f x ]]` is code", []),
+        ("```sh\n[[ -f x ]] && [a](b.md)\n```\n[[c]]", ["c"]),
+        ("~~~\n[[a]]\n```\n[[b]]\n~~~\n[[c]]", ["c"]),
+    ],
+)
+def test_a_link_is_known_by_what_it_names(text: str, targets: list[str]) -> None:
+    assert [one.target for one in links.written(text)] == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("We chose #postgres, for #team/api.", ["postgres", "team/api"]),
+        ("# Heading\n## Another", []),
+        ("Fixes #123, color #ffffff in `#code`, a#b, &#x20; and https://x.org/#top", ["ffffff"]),
+        ("```\n#include <stdio.h>\n```", []),
+        ("#größe und #日本", ["größe", "日本"]),
+    ],
+)
+def test_an_inline_tag_is_a_word_behind_a_number_sign(text: str, tags: list[str]) -> None:
+    assert links.tags(text) == tags
+
+
+@given(st.text(alphabet="[]()|#`~<>\n a.b/:m", max_size=300))
+def test_any_text_can_be_read_for_links(text: str) -> None:
+    count = text.count("\n") + 1
+    assert all(1 <= one.line <= count and one.target for one in links.written(text))
+    assert len(links.without_code(text)) == count
+    assert all(tag in text for tag in links.tags(text))
+
+
+def test_what_links_to_a_note_is_listed_with_it(day: Day) -> None:
+    write(day, "notes/target.md", "---\nid: 7gk2q9m4x1\n---\n\nThe target.\n")
+    write(day, "notes/wiki.md", "See [[target]].\n")
+    write(day, "notes/deep/path.md", "See [it](../target.md).\n")
+    write(day, "notes/cites.md", "As [mem:7gk2q9m4x1] says.\n")
+    write(day, "notes/typed.md", "---\nsupersedes: [7gk2q9m4x1]\n---\n\nNewer.\n")
+    write(day, "notes/property.md", '---\nrelates_to: "[[target]]"\n---\n\nRelated.\n')
+    write(day, "notes/other.md", "See [it](target-2.md) and `[[target]]`.\n")
+    write(day, "notes/target-2.md", "Another.\n")
+    found = day.json("show", "7gk2q9m4x1")["backlinks"]
+    assert sorted(row["path"] for row in found) == [
+        "notes/cites.md", "notes/deep/path.md", "notes/property.md", "notes/typed.md", "notes/wiki.md",
+    ]  # fmt: skip
+    assert "Linked from" in day.terminal("show", "target")
+
+
+def test_a_note_is_found_by_the_name_of_its_file(day: Day) -> None:
+    write(day, "notes/How we release.md", "Cut the branch on Tuesday.\n")
+    assert index.resolve(day.config(), "[[How we release]]") == "notes/How we release.md"
+    assert index.resolve(day.config(), "[[how we release#Steps|the steps]]") == "notes/How we release.md"
+    assert day.json("search", "release")[0]["title"] == "How we release"
+
+
+def test_a_name_that_two_notes_share_has_an_exit_status_of_its_own(day: Day) -> None:
+    write(day, "notes/a/plan.md", "One.\n")
+    write(day, "notes/b/plan.md", "Two.\n")
+    done = day.attempt("show", "plan")
+    assert done.exception is not None
+    assert getattr(done.exception, "exit_code", None) == 8
+    assert "notes/a/plan.md, notes/b/plan.md" in str(done.exception)
+    assert day.json("show", "b/plan")["body"].strip() == "Two."
+
+
+def test_inline_tags_are_found_by_the_filter_but_not_those_of_captured_notes(day: Day) -> None:
+    write(day, "notes/db.md", "We chose #postgres.\n")
+    found = day.json("list", "--tag", "postgres")
+    assert [row["path"] for row in found] == ["notes/db.md"]
+
+
+def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
+    write(day, "notes/a.md", "\n[[b]], [[b|x]], [c](c.md), [there](../journal/), [[nowhere]] and [gone](gone.md)\n")
+    write(day, "notes/b.md", "![[picture.png]]\n")
+    write(day, "notes/c.md", "`[[ -f x ]]`\n")
+    (day.vault / "notes" / "picture.png").write_bytes(b"")
+    texts = [one.text for one in health.broken(day.config())]
+    assert texts == [
+        "notes/a.md:2: the link to 'nowhere' leads nowhere.",
+        "notes/a.md:2: the link to 'gone.md' leads nowhere.",
+    ]
+
+
+def test_the_sample_vault_has_no_broken_link() -> None:
+    (found,) = health.broken(config.load(str(REPO / "sample-vault")))
+    assert found.severity == "fine"
+    assert "all lead to a file" in found.text

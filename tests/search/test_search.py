@@ -1,0 +1,527 @@
+"""Search: what is found, in which order, by words, phrases and filters; and what is shown of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.errors import NotFoundError
+from mdmem.search import engine, index
+from mdmem.search.engine import SearchResult
+from mdmem.search.index import pending
+from mdmem.vault import front_matter
+
+NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)
+SESSION = "journal/acme-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
+
+# A session of a working day, and notes around it: path, front matter, text.
+NOTES: tuple[tuple[str, dict[str, Any], str], ...] = (
+    (
+        f"{SESSION}/001-000-prompt-why-does-the-parser-fail-7gk2q9m4x1.md",
+        {"id": "7gk2q9m4x1", "kind": "prompt", "branch": "main"},
+        "Why does the date parser fail on 2026-02-29?",
+    ),
+    (
+        f"{SESSION}/001-001-read-src-dates-py-x81kd0a3bz.md",
+        {"id": "x81kd0a3bz", "kind": "observation", "tool": "Read", "files": ["src/dates.py"], "success": True},
+        "```python\ndef parse_date(text):\n    return datetime.strptime(text, FORMAT)\n```",
+    ),
+    (
+        f"{SESSION}/001-002-bash-pytest-q-c8d7e6f5g4.md",
+        {"id": "c8d7e6f5g4", "kind": "observation", "tool": "Bash", "success": False, "command": "pytest"},
+        "```sh\npytest -q tests/test_dates.py\n```\n1 failed: ValueError: day is out of range for month",
+    ),
+    (
+        f"{SESSION}/001-003-response-leap-years-m2k4j8q1w2.md",
+        {"id": "m2k4j8q1w2", "kind": "response"},
+        "2026 is no leap year, so February has no 29th day. The validator now says so instead of raising.",
+    ),
+    (
+        "journal/acme-app/2026-09-15/0910-release-11223344/001-000-prompt-when-do-we-ship-n4m3b2v1c0.md",
+        {"id": "n4m3b2v1c0", "kind": "prompt", "session": "11223344-aaaa", "created": "2026-09-15T09:10:00Z"},
+        "When do we ship the release?",
+    ),
+    (
+        "journal/acme-app/2026-09-15/0910-release-11223344/001-001-response-june-p9o8i7u6y5.md",
+        {"id": "p9o8i7u6y5", "kind": "response", "session": "11223344-aaaa", "created": "2026-09-15T09:11:00Z"},
+        "In June, after the audit.",
+    ),
+    (
+        "journal/other-app/2026-08-01/1000-date-picker-55667788/001-000-prompt-date-picker-q1w2e3r4t5.md",
+        {
+            "id": "q1w2e3r4t5", "kind": "prompt", "project": "other-app", "session": "55667788-bbbb",
+            "created": "2026-08-01T10:00:00Z", "private": 1,
+        },
+        "Make the date picker open on Monday.",
+    ),
+    (
+        "notes/decision-storage.md",
+        {"title": "Storage", "tags": ["decision", "base"], "pinned": True, "created": "2026-07-01", "by": "Caroline"},
+        "We keep all in PostgreSQL, our database, because the reports need window functions. See src/api/store.ts.",
+    ),
+    ("notes/日本語.md", {"title": "日本語のメモ"}, "2018年に東京でデータベースの設計を決めた。"),
+    ("notes/한국어.md", {}, "내일 회의에서 데이터베이스를 결정합니다."),
+    ("notes/identifiers.md", {}, "`getUserProfile()` calls fetch_user_row and HTTPServer2."),
+    (
+        "internal/ghost/user/alice/mood.md",
+        {"kind": "ghost", "tags": ["ghost", "ghost_owner:user:alice"]},
+        "Secret parser mood.",
+    ),
+    ("internal/agent/plan.md", {"kind": "agent", "tags": ["agent"]}, "Secret parser plan."),
+)  # fmt: skip
+
+
+@pytest.fixture
+def settings(vault: Path) -> Config:
+    for path, meta, text in NOTES:
+        file = vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        given = {"project": "acme-app", "session": "00893aaf-19fa", "created": "2026-09-14T08:00:01Z"}
+        meta = (given | meta) if path.startswith("journal/") else meta
+        file.write_text(f"{front_matter.write(meta)}\n{text}\n", encoding="utf-8")
+    return config.load(str(vault))
+
+
+def ask(settings: Config, words: str = "", **how: Any) -> SearchResult:
+    return engine.search(settings, words, now=NOW, **how)
+
+
+def ids(result: SearchResult) -> list[str]:
+    return [hit.id for hit in result.hits]
+
+
+def names(result: SearchResult) -> list[str]:
+    return [hit.path.rpartition("/")[2] for hit in result.hits]
+
+
+# -- ranking -----------------------------------------------------------------------------------------
+
+
+def test_a_question_is_answered_though_no_note_has_all_of_its_words(settings: Config) -> None:
+    result = ask(settings, "Could you please remind me what exactly went wrong with the parser of dates back then?")
+
+    assert ids(result)[0] == "7gk2q9m4x1"
+
+
+def test_function_words_do_not_find_anything_when_there_are_others(settings: Config) -> None:
+    assert ask(settings, "when do we ship").total == 1
+    assert ask(settings, "in of the").total > 1
+
+
+def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Config) -> None:
+    found = ids(ask(settings, "when do we ship the release, June?"))
+
+    assert set(found[:2]) == {"n4m3b2v1c0", "p9o8i7u6y5"}
+
+
+def test_words_find_identifiers_and_identifiers_words(settings: Config) -> None:
+    for words in ("user profile", "getUserProfile", "get_user_profile", "fetch row", "http server 2"):
+        assert names(ask(settings, words))[0] == "identifiers.md", words
+
+
+def test_an_abbreviation_finds_the_word(settings: Config) -> None:
+    assert "decision-storage.md" in names(ask(settings, "db"))
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("東京", "日本語.md"),
+        ("データベースの設計", "日本語.md"),
+        ("2018", "日本語.md"),
+        ("데이터베이스 결정", "한국어.md"),
+    ],
+)
+def test_scripts_without_spaces_are_found(settings: Config, words: str, name: str) -> None:
+    assert names(ask(settings, words))[0] == name
+
+
+def test_people_tags_and_dates_of_front_matter_are_found_as_words(settings: Config) -> None:
+    for words in ("Caroline", "decision", "1 July 2026"):
+        assert names(ask(settings, words))[0] == "decision-storage.md", words
+
+
+def test_what_a_person_pinned_comes_before_its_equals(vault: Path, settings: Config) -> None:
+    for name, pinned in (("a", False), ("b", True), ("c", False)):
+        (vault / f"{name}.md").write_text(f"{front_matter.write({'pinned': pinned})}\nzebra crossing {name}\n")
+
+    assert names(ask(settings, "zebra crossing")) == ["b.md", "a.md", "c.md"]
+
+
+def _session(vault: Path, name: str, texts: dict[str, str], **meta: Any) -> None:
+    """Write the notes of a session: label -> text, whose first line is the title."""
+    for number, (label, text) in enumerate(texts.items()):
+        kind = label.partition(" ")[0]
+        given = {"kind": kind, "title": text.split("\n")[0], "session": f"{name}-19fa", "project": "acme-app"} | meta
+        file = vault / "journal/acme-app/2026-09-14" / f"0900-{name}" / f"001-{number:03d}-{kind}-x{number}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{front_matter.write(given)}\n{text}\n", encoding="utf-8")
+
+
+def test_one_session_does_not_fill_the_first_ten(vault: Path) -> None:
+    for name in ("aaaa", "bbbb", "cccc", "dddd", "eeee"):
+        runs = {f"observation {n}": f"pytest the flaky uploader {name} run {n}" for n in range(12)}
+        _session(vault, name, runs if name == "aaaa" else {"prompt": f"Is the uploader of {name} flaky in pytest?"})
+    result = engine.search(config.load(str(vault)), "flaky uploader pytest run", collapse=False, limit=20)
+
+    places = [hit.path.split("/")[3] for hit in result.hits]
+    assert set(places[:6]) == {f"0900-{name}" for name in ("aaaa", "bbbb", "cccc", "dddd", "eeee")}
+    assert places.count("0900-aaaa") == 12
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+def test_a_chat_in_an_own_folder_keeps_its_notes_together(vault: Path) -> None:
+    for number in range(12):
+        file = vault / "notes" / "chat" / f"{number:03d}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"The flaky uploader, part {number}.\n", encoding="utf-8")
+    _session(vault, "aaaa", {"prompt": "Uploader?"})
+    result = engine.search(config.load(str(vault)), "flaky uploader part", collapse=False)
+
+    assert {hit.path.split("/")[1] for hit in result.hits} == {"chat"}
+
+
+@pytest.mark.parametrize("kind", ["prompt", "response"])
+def test_a_title_counts_more_in_what_was_said_than_in_a_tool_run(vault: Path, kind: str) -> None:
+    title, others = "Uploader retries", "\nThe queue waits, then begins again with a longer pause."
+    _session(vault, "aaaa", {"observation": title + others})
+    _session(vault, "bbbb", {kind: title + others})
+
+    assert engine.search(config.load(str(vault)), "uploader retries", collapse=False).hits[0].kind == kind
+
+
+def test_a_prompt_is_shown_with_how_its_answer_begins(vault: Path) -> None:
+    _session(vault, "aaaa", {"prompt": "Why is the uploader slow?", "response": "It waits for DNS.\nTwice."})
+    _session(vault, "bbbb", {"prompt": "Is the uploader slow again?"})
+
+    hits = {hit.title: hit for hit in engine.search(config.load(str(vault)), "uploader slow", snippet_chars=80).hits}
+
+    asked = hits["Why is the uploader slow?"]
+    assert asked.snippet == "Why is the uploader slow? → It waits for DNS."
+    assert [asked.snippet[start:end] for start, end in asked.spans] == ["uploader", "slow"]
+    assert hits["Is the uploader slow again?"].snippet == "Is the uploader slow again?"
+
+
+def test_internal_memories_are_found_only_when_they_are_asked_for(settings: Config) -> None:
+    assert "Secret" not in str([hit.snippet for hit in ask(settings, "secret parser mood plan", limit=100).hits])
+    assert ask(settings, "secret").total == 0
+    assert set(names(ask(settings, "secret", internal=True))) == {"mood.md", "plan.md"}
+    assert names(ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:alice"])) == ["mood.md"]
+    assert ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:bob"]).total == 0
+    assert engine.for_prompt(settings, "secret mood plan") == ()
+
+
+# -- the language ------------------------------------------------------------------------------------
+
+
+def test_a_phrase_must_occur_as_it_stands_whatever_the_punctuation(settings: Config) -> None:
+    assert ids(ask(settings, '"out of range"')) == ["c8d7e6f5g4"]
+    assert ask(settings, '"range of out"').total == 0
+    assert names(ask(settings, '"の設計"')) == ["日本語.md"]
+
+
+def test_words_can_be_required_and_excluded(settings: Config) -> None:
+    assert set(ids(ask(settings, "+date"))) >= {"7gk2q9m4x1", "q1w2e3r4t5"}
+    assert "q1w2e3r4t5" not in ids(ask(settings, "+date -picker"))
+    assert ids(ask(settings, "date +picker")) == ["q1w2e3r4t5"]
+    assert names(ask(settings, "+getUserProfile")) == ["identifiers.md"]
+
+
+def test_a_beginning_finds_every_word_that_begins_so(settings: Config) -> None:
+    assert names(ask(settings, "postgr*")) == ["decision-storage.md"]
+    assert names(ask(settings, "becaus*")) == ["decision-storage.md"]
+    assert ask(settings, "ostgr*").total == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("kind:response", {"m2k4j8q1w2", "p9o8i7u6y5"}),
+        ("kind:response,prompt project:other-app", {"q1w2e3r4t5"}),
+        ("project:other", {"q1w2e3r4t5"}),
+        ("session:11223344", {"n4m3b2v1c0", "p9o8i7u6y5"}),
+        ("tool:read", {"x81kd0a3bz"}),
+        ("tool:read,bash", {"x81kd0a3bz", "c8d7e6f5g4"}),
+        ("branch:main", {"7gk2q9m4x1"}),
+        ("is:failed", {"c8d7e6f5g4"}),
+        ("is:private", {"q1w2e3r4t5"}),
+        ("file:dates.py", {"x81kd0a3bz"}),
+        ("file:src/dates.py", {"x81kd0a3bz"}),
+        ("file:src/", {"x81kd0a3bz", "storage"}),
+        ("file:store.ts", {"storage"}),
+        ("file:tore.t", {"storage"}),
+        ("file:*.ts", {"storage"}),
+        ("file:s*/*ates.py", {"x81kd0a3bz"}),
+        ("file:s*ates.py", set()),
+        ("file:s**ates.py", {"x81kd0a3bz"}),
+        ("file:?ates.py", {"x81kd0a3bz"}),
+        ("file:test_dates.py", {"c8d7e6f5g4"}),
+        ("tag:decision tag:base", {"storage"}),
+        ("tag:decision tag:other", set()),
+        ("on:yesterday", {"n4m3b2v1c0", "p9o8i7u6y5"}),
+        ("since:3d kind:prompt", {"7gk2q9m4x1", "n4m3b2v1c0"}),
+        ("until:2026-08-01", {"q1w2e3r4t5", "storage"}),
+        ("is:pinned", {"storage"}),
+        ("kind:prompt -project:other-app", {"7gk2q9m4x1", "n4m3b2v1c0"}),
+        ("kind:nonsense", set()),
+    ],
+)
+def test_filters_give_exactly_the_notes_that_they_name(settings: Config, words: str, expected: set[str]) -> None:
+    result = ask(settings, words, limit=100)
+
+    storage = next(hit.id for hit in ask(settings, "is:pinned").hits)
+    assert {"storage" if hit.id == storage else hit.id for hit in result.hits} == expected
+    assert result.total == len(expected)
+
+
+def test_options_filter_like_the_language(settings: Config) -> None:
+    assert ids(ask(settings, "", kind="response", session="11223344")) == ["p9o8i7u6y5"]
+    assert ids(ask(settings, "", state="failed")) == ["c8d7e6f5g4"]
+    assert ids(ask(settings, "ship june", kind=["prompt"], on="2026-09-15")) == ["n4m3b2v1c0"]
+
+
+def test_words_with_a_filter_must_match_one_of_the_words(settings: Config) -> None:
+    assert ids(ask(settings, "audit kind:response")) == ["p9o8i7u6y5"]
+    assert ask(settings, "zebra kind:response").total == 0
+
+
+# -- order and parts ---------------------------------------------------------------------------------
+
+
+def test_notes_can_be_ordered_by_time(settings: Config) -> None:
+    newest = ids(ask(settings, "kind:prompt", sort="newest"))
+
+    assert newest == ["n4m3b2v1c0", "7gk2q9m4x1", "q1w2e3r4t5"]
+    assert ids(ask(settings, "kind:prompt", sort="oldest")) == newest[::-1]
+    assert ids(ask(settings, "kind:prompt")) == newest
+
+
+def test_pages_put_together_are_the_whole_and_the_total_is_right(vault: Path, settings: Config) -> None:
+    for number in range(25):
+        (vault / f"{number:02d}.md").write_text(f"zebra number{number} {'stripe ' * (number % 3)}")
+
+    whole = ask(settings, "zebra stripe", limit=100, collapse=False)
+    pages = [ask(settings, "zebra stripe", limit=4, offset=start, collapse=False) for start in range(0, 28, 4)]
+
+    assert whole.total == len(whole.hits) == 25
+    assert {page.total for page in pages} == {25}
+    assert [hit.path for page in pages for hit in page.hits] == [hit.path for hit in whole.hits]
+
+
+def test_notes_that_say_the_same_are_one_hit_unless_all_are_wanted(vault: Path, settings: Config) -> None:
+    text = "The zebra build ran for three minutes and then all of the two hundred stripes passed on the first try"
+    for number in range(6):
+        (vault / f"run-{number}.md").write_text(f"{text}, run {number}.")
+    (vault / "other.md").write_text("A zebra that is something else altogether, with quite different words around it.")
+
+    result = ask(settings, "zebra stripes passed")
+    assert sorted((hit.path[:3], hit.similar) for hit in result.hits) == [("oth", 0), ("run", 5)]
+    assert result.total == 7
+    assert len(ask(settings, "zebra stripes passed", collapse=False).hits) == 7
+
+
+def test_pages_of_collapsed_results_follow_each_other(vault: Path, settings: Config) -> None:
+    for group in "abcde":
+        for number in range(3):
+            words = " ".join(f"{group}{letter}word" for letter in "qwertzuiop")
+            (vault / f"{group}{number}.md").write_text(f"zebra {words}")
+
+    pages = [names(ask(settings, "zebra", limit=2, offset=start)) for start in (0, 2, 4)]
+
+    assert sorted(name[0] for page in pages for name in page) == list("abcde")
+
+
+# -- what is shown -----------------------------------------------------------------------------------
+
+
+def test_a_hit_carries_what_a_list_shows(settings: Config) -> None:
+    (hit,) = ask(settings, "validator").hits
+
+    assert (hit.id, hit.kind, hit.project, hit.session) == ("m2k4j8q1w2", "response", "acme-app", "00893aaf-19fa")
+    assert hit.created == "2026-09-14T08:00:01Z"
+    assert hit.path.startswith(SESSION)
+    assert hit.score > 0
+    assert [hit.snippet[start:end] for start, end in hit.spans] == ["validator"]
+
+
+def test_a_snippet_is_of_the_text_as_it_is_now(vault: Path, settings: Config) -> None:
+    index.update(settings)
+    file = vault / "notes" / "decision-storage.md"
+    file.write_text(file.read_text().replace("PostgreSQL", "PostgreSQL 17"))
+
+    (hit,) = engine.search(settings, "postgresql", update=False).hits
+
+    assert "PostgreSQL 17" in hit.snippet
+
+
+def test_a_title_is_found_in_front_matter_heading_or_text(vault: Path, settings: Config) -> None:
+    (vault / "a.md").write_text("---\ntitle: Zebra one\n---\ntext")
+    (vault / "b.md").write_text("\n# Zebra two\n\ntext")
+    (vault / "c.md").write_text("\n- zebra three\nmore")
+    (vault / "zebra four.md").write_text("")
+
+    found = {hit.path: hit.title for hit in ask(settings, "", limit=100).hits}
+
+    assert found["a.md"] == "Zebra one"
+    assert found["b.md"] == "Zebra two"
+    assert found["c.md"] == "zebra three"
+    assert found["zebra four.md"] == "zebra four"
+
+
+def test_a_word_that_no_note_has_is_asked_back(settings: Config) -> None:
+    assert ask(settings, "postgresqk kind:note").suggestion == "postgresql kind:note"
+    assert ask(settings, "pasrer storag").suggestion == "parser storag"
+    assert ask(settings, "parser").suggestion is None
+    assert ask(settings, "xyzzyplugh").suggestion is None
+
+
+def test_what_the_query_had_of_operators_that_could_not_be_read_is_said(settings: Config) -> None:
+    result = ask(settings, "parser since:whenever")
+
+    assert result.total > 0
+    assert "as a time. Try" in result.hints[0]
+
+
+# -- other questions ---------------------------------------------------------------------------------
+
+
+def test_many_questions_are_answered_in_one_go_as_plain_words(settings: Config) -> None:
+    questions = [("q1", 'What did "the validator" do -now?'), ("q2", "ship date"), ("q3", "zzz")]
+
+    answers = dict(engine.batch(settings, iter(questions), limit=3))
+
+    assert answers["q1"][0].endswith("m2k4j8q1w2.md")
+    assert len(answers["q2"]) == 3
+    assert answers["q3"] == []
+    assert json.dumps(answers)
+
+
+def test_related_notes_share_what_is_typical_of_a_note(vault: Path, settings: Config) -> None:
+    (vault / "notes" / "more.md").write_text("PostgreSQL window functions make the reports faster.")
+
+    result = engine.related(settings, "notes/decision-storage.md")
+
+    assert names(result)[0] == "more.md"
+    assert "decision-storage.md" not in names(result)
+    with pytest.raises(NotFoundError):
+        engine.related(settings, "no-such-note")
+
+
+def _prompt(settings: Config, text: str, **how: Any) -> list[str]:
+    return [hit.id for hit in engine.for_prompt(settings, text, now=NOW, **how)]
+
+
+def test_a_prompt_is_reminded_of_its_project_and_of_notes_of_none(settings: Config) -> None:
+    text = "The date picker fails: " + "is the parser wrong about the storage in PostgreSQL? " * 5
+
+    everywhere = _prompt(settings, text)
+    here = _prompt(settings, text, project="acme-app")
+
+    assert "q1w2e3r4t5" in everywhere
+    assert "q1w2e3r4t5" not in here
+    assert "7gk2q9m4x1" in here
+    storage = next(hit.id for hit in ask(settings, "is:pinned").hits)
+    assert storage in here
+
+
+def test_a_prompt_is_not_reminded_of_its_own_session(settings: Config) -> None:
+    assert "7gk2q9m4x1" in _prompt(settings, "date parser")
+    assert "7gk2q9m4x1" not in _prompt(settings, "date parser", without_session="00893aaf-19fa")
+
+
+def test_a_prompt_is_plain_words_whatever_is_in_it(settings: Config) -> None:
+    assert _prompt(settings, '"unclosed kind:nothing -parser +zzz since:never date parser')[0]
+    assert _prompt(settings, "") == []
+    assert _prompt(settings, "???") == []
+
+
+def test_what_was_said_counts_more_to_an_agent_than_what_a_tool_printed(vault: Path, settings: Config) -> None:
+    for kind in ("observation", "response"):
+        meta = {"id": f"{kind}000", "kind": kind, "created": "2026-09-14T08:00:01Z"}
+        (vault / f"{kind}.md").write_text(f"{front_matter.write(meta)}\nThe zebra crossing is {kind}.\n")
+
+    assert _prompt(settings, "zebra crossing")[0] == "response000"
+
+
+def _indexed(settings: Config) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in Path(settings.index_dir).iterdir()}
+
+
+def test_a_prompt_sees_the_newest_notes_without_writing_the_index(vault: Path, settings: Config) -> None:
+    for folder in (vault, *(path for path in vault.rglob("*") if path.is_dir())):
+        os.utime(folder, ns=(10**18 + 1, 10**18 + 1))
+    index.update(settings)
+    before = _indexed(settings)
+    session = vault / SESSION
+    (session / "002-000-prompt-zebra.md").write_text("---\nid: new0000001\n---\nA zebra crossing in src/zebra.ts")
+    changed = next(session.glob("001-003-*"))
+    os.replace(_saved(vault / ".new", changed.read_text().replace("leap year", "zebra year")), changed)
+    next(session.glob("001-000-*")).unlink()
+
+    found = _prompt(settings, "zebra, date, parser")
+
+    assert set(found) >= {"new0000001", "m2k4j8q1w2"}
+    assert "7gk2q9m4x1" not in found
+    assert _prompt(settings, "leap") == []
+    assert _indexed(settings) == before
+    assert _prompt(settings, "zebra", project="acme-app")[0] == "new0000001"
+
+
+def test_many_new_notes_are_indexed_by_the_prompt_that_finds_them(vault: Path, settings: Config) -> None:
+    index.update(settings)
+    for number in range(pending.MAX_NOTES + 1):
+        (vault / f"zebra-{number}.md").write_text(f"zebra {number}")
+
+    assert len(_prompt(settings, "zebra")) == pending.MAX_NOTES + 1
+    assert len(engine.search(settings, "zebra", collapse=False, limit=100, update=False).hits) == pending.MAX_NOTES + 1
+
+
+def _saved(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_any_folder_of_markdown_can_be_searched(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "wiki"
+    (folder / "team" / "2024-01-05").mkdir(parents=True)
+    (folder / "README.md").write_text("# Handbook\n\nHow we work.")
+    (folder / "team" / "2024-01-05" / "02.md").write_text("---\nspeaker: Ann\nduration: 30\n---\nIn June!")
+    (folder / "team" / "2024-01-05" / "01.md").write_text("---\nspeaker: Bob\n---\nWhen is the retreat?")
+    settings = config.load(str(folder))
+
+    assert {hit.path for hit in ask(settings, "retreat Ann").hits} == {"team/2024-01-05/01.md", "team/2024-01-05/02.md"}
+    assert names(ask(settings, "ann"))[0] == "02.md"
+    assert names(ask(settings, "on:2024-01-05 retreat"))[0] == "01.md"
+    assert names(ask(settings, "handbook")) == ["README.md"]
+    assert sorted(path.name for path in folder.rglob("*")) == ["01.md", "02.md", "2024-01-05", "README.md", "team"]
+
+
+def test_an_empty_vault_is_asked_in_vain(vault: Path) -> None:
+    settings = config.load(str(vault))
+
+    result = ask(settings, "anything")
+    assert (result.hits, result.total, result.hints, result.suggestion) == ((), 0, (), None)
+
+
+@pytest.mark.parametrize(
+    "words", ["", " ", "the", "-x", "+", '""', "*", "a" * 10_000, "x " * 5_000, "\0", "東" * 2_000, "📦"]
+)
+def test_any_query_is_answered(settings: Config, words: str) -> None:
+    for sort in engine.SORTS:
+        assert ask(settings, words, sort=sort).total >= 0
+
+
+def test_a_question_in_another_language_finds_other_forms_of_its_words(tmp_path: Path) -> None:
+    for number, text in enumerate(["Los parsers de fechas fallan en años bisiestos.", "La red va despacio.", "Nada."]):
+        (tmp_path / f"nota {number}.md").write_text(text, encoding="utf-8")
+    for asked in ("¿Por qué falla el parser con la fecha del año bisiesto?", "el fallo de una fecha"):
+        assert engine.search(config.load(str(tmp_path)), asked).hits[0].path == "nota 0.md"
+    (tmp_path / "auth.md").write_text("El auth caduca.", encoding="utf-8")
+    assert engine.search(config.load(str(tmp_path)), "¿Cómo es la authentication?").hits[0].path == "auth.md"

@@ -1,0 +1,65 @@
+"""Units: a word finds what is written otherwise: together, apart, or with a slip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.search import engine
+
+TEXTS = {
+    "paths.md": "Return the file path of the module; a file has one path.",
+    "lines.md": "Get the first line of a text. The first word of a line counts; get both.",
+    "lookup.md": "def getfirstrow(table): return table[0]",
+    "export.md": "The exporter writes a calendar of the frobnication.",
+    "digits.md": "Step 3 of 3: water the plants.",
+    "chinese.md": "---\ntitle: 数据库设计\n---\nWe keep it small.",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path, home: Path) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")
+        (tmp_path / f"again-{name}").write_text(f"{text} Once more.\n", encoding="utf-8")
+    return tmp_path
+
+
+def found(vault: Path, words: str) -> set[str]:
+    hits = engine.search(config.load(str(vault)), words, collapse=False).hits
+    return {hit.path.removeprefix("again-") for hit in hits}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("filepath", "paths.md"),
+        ("getfirstline", "lines.md"),
+        ("getfirst row", "lookup.md"),
+        ("get first row", "lookup.md"),
+        ("exprter", "export.md"),
+        ("frobnicatoin", "export.md"),
+        ("数据库", "chinese.md"),
+        ("设计", "chinese.md"),
+    ],
+)
+def test_a_word_is_found_however_it_is_written(vault: Path, words: str, name: str) -> None:
+    assert name in found(vault, words)
+
+
+@pytest.mark.parametrize("words", ["qqzzx3", "zzqq_3"])
+def test_a_number_in_an_unknown_name_finds_nothing(vault: Path, words: str) -> None:
+    assert not found(vault, words)
+
+
+def test_a_number_that_is_asked_for_is_found(vault: Path) -> None:
+    assert "digits.md" in found(vault, "step 3")
+
+
+def test_a_known_word_is_not_taken_for_another(vault: Path) -> None:
+    (vault / "exporters.md").write_text("Exporting is done.\n", encoding="utf-8")
+
+    assert found(vault, "calendar") == {"export.md"}
+    assert found(vault, "zzyzx") == set()

@@ -1,0 +1,202 @@
+"""Writing tools for notes that people own: by checksum, only in notes/, and each change can be undone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from mdmem.cli.setup import install
+from mdmem.server import app
+from mdmem.server.tools import TOOLS
+from tests.helpers.server_calls import Answer, Server
+
+jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
+
+TEXT = """---
+id: nnnnnnnnn1
+kind: note
+title: Times   # mine
+tags: [decision]
+---
+
+# Times
+
+All times are UTC.
+
+## Why
+
+Clocks change.
+
+```md
+## Not a heading
+```
+
+### More
+
+If a < b, stop.
+
+## Open
+
+Nothing. Clocks change.
+"""
+
+
+@pytest.fixture
+def server(vault: Path) -> Iterator[Server]:
+    install.make_vault(config.load(str(vault)))
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "utc.md").write_text(TEXT)
+    made = Server()
+    yield made
+    made.close()
+
+
+def checksum(server: Server, name: str = "nnnnnnnnn1") -> str:
+    (whole,) = server.call("get_notes", {"ids": [name]}).value["notes"]
+    return str(whole["checksum"])
+
+
+def edit(server: Server, **arguments: Any) -> Answer:
+    return server.call("edit_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), **arguments})
+
+
+def test_a_section_is_replaced_and_every_other_byte_stays(server: Server, vault: Path) -> None:
+    made = edit(server, section="## Why", text="Because.")
+
+    assert not made.error, made.said
+    start, end = TEXT.index("\nClocks change."), TEXT.index("## Open")
+    assert (vault / "notes" / "utc.md").read_text() == f"{TEXT[:start]}\nBecause.\n\n{TEXT[end:]}"
+    assert made.value["checksum"] == checksum(server)
+
+
+def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
+    file = vault / "notes" / "utc.md"
+
+    assert "2 times" in edit(server, find="Clocks change.", text="x").said
+    assert not edit(server, find="If a &lt; b", text="If b").error  # as get_notes shows it
+    assert not edit(server, find="Clocks change.", text="They do.", every=True).error
+    assert file.read_text() == TEXT.replace("If a < b", "If b").replace("Clocks change.", "They do.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"find": "not there", "text": "x"}, "does not stand in the note"),
+        ({"section": "Not a heading", "text": "x"}, "No section is called so"),
+        ({"text": "x"}, "Give either"),
+        ({"find": "UTC", "section": "Why", "text": "x"}, "Give either"),
+        ({"find": "UTC", "text": "x", "checksum": "000000000000"}, "changed since it was read"),
+        ({"find": "UTC", "text": "UTC"}, "nothing to change"),
+        ({"find": "UTC", "text": "x" * 70_000}, "at most"),
+    ],
+)
+def test_what_does_not_fit_changes_nothing(server: Server, vault: Path, arguments: dict[str, Any], said: str) -> None:
+    answer = edit(server, **arguments)
+
+    assert answer.error
+    assert said in answer.said
+    assert (vault / "notes" / "utc.md").read_text() == TEXT
+
+
+def test_newer_words_of_a_person_are_never_lost(server: Server, vault: Path) -> None:
+    read = checksum(server)
+    file = vault / "notes" / "utc.md"
+    file.write_text(f"{TEXT}A word since.\n")
+
+    for tool, more in (
+        ("edit_note", {"find": "UTC", "text": "x"}), ("move_note", {"to": "notes/x.md"}), ("delete_note", {}),
+    ):  # fmt: skip
+        assert "changed since" in server.call(tool, {"note": "nnnnnnnnn1", "checksum": read, **more}).said
+    assert file.read_text() == f"{TEXT}A word since.\n"
+
+
+def test_a_note_is_moved_deleted_and_each_is_undone(server: Server, vault: Path) -> None:
+    moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": "notes/db/times"})
+    assert moved.value["path"] == "notes/db/times.md"
+    assert (vault / "notes" / "db" / "times.md").read_text() == TEXT
+    assert not (vault / "notes" / "utc.md").exists()
+
+    gone = server.call("delete_note", {"note": "nnnnnnnnn1", "checksum": moved.value["checksum"]})
+    assert not (vault / "notes" / "db" / "times.md").exists()
+
+    assert not server.call("undo_change", {"undo": gone.value["undo"]}).error
+    assert (vault / "notes" / "db" / "times.md").read_text() == TEXT
+    back = server.call("undo_change", {"undo": moved.value["undo"]})
+    assert not back.error, back.said
+    assert (vault / "notes" / "utc.md").read_text() == TEXT
+    again = server.call("undo_change", {"undo": moved.value["undo"]})
+    assert again.error
+
+
+def test_answers_have_the_shape_that_their_schemas_promise(server: Server) -> None:
+    rows = {row.name: app.output_schema(row) for row in TOOLS}
+    edited = edit(server, find="UTC", text="local").value
+    given = {"note": "nnnnnnnnn1", "checksum": edited["checksum"]}
+    moved = server.call("move_note", {**given, "to": "notes/x"}).value
+    gone = server.call("delete_note", given).value
+    back = server.call("undo_change", {"undo": gone["undo"]}).value
+
+    for name, value in (("edit_note", edited), ("move_note", moved), ("delete_note", gone), ("undo_change", back)):
+        jsonschema.validate(value, rows[name])
+
+
+def test_an_edit_is_undone_unless_somebody_wrote_since(server: Server, vault: Path) -> None:
+    file = vault / "notes" / "utc.md"
+    made = edit(server, find="UTC", text="local")
+    file.write_text(file.read_text().replace("local", "local, I say"))
+
+    assert server.call("undo_change", {"undo": made.value["undo"]}).error
+    assert "local, I say" in file.read_text()
+    file.write_text(file.read_text().replace("local, I say", "local"))
+    assert not server.call("undo_change", {"undo": made.value["undo"]}).error
+    assert file.read_text() == TEXT
+
+
+def test_only_notes_of_people_in_their_folder_are_changed(server: Server, vault: Path) -> None:
+    home = vault / "journal" / "acme" / "2026-09-14" / "0800-x-aaaa1111"
+    home.mkdir(parents=True)
+    (home / "001-000-prompt-x.md").write_text("---\nid: pppppppppp\nkind: prompt\ntitle: x\n---\n\nhello\n")
+    (home / "mine.md").write_text("my own words")
+    (vault / "notes" / "captured.md").write_text("---\nid: cccccccccc\nkind: response\ntitle: x\n---\n\nhello\n")
+
+    for name in ("pppppppppp", f"{home.relative_to(vault)}/mine.md", "cccccccccc"):
+        given = {"note": name, "checksum": checksum(server, name)}
+        for tool, more in (
+            ("edit_note", {"find": "hello", "text": "x"}), ("move_note", {"to": "notes/y.md"}), ("delete_note", {}),
+        ):  # fmt: skip
+            answer = server.call(tool, {**given, **more})
+            assert "Only notes in notes/" in answer.said, (tool, name)
+    for to in ("journal/x.md", "internal/ghost/x.md", "notes/../x.md", "/etc/x.md", "notes/.hidden/x.md", "x.md"):
+        answer = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": to})
+        assert answer.error, to
+    (vault / "notes" / "taken.md").write_text("taken")
+    taken = {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": "notes/taken"}
+    assert "already" in server.call("move_note", taken).said
+    assert (vault / "notes" / "taken.md").read_text() == "taken"
+
+
+def test_a_commit_of_the_journal_is_not_undone_by_a_tool(server: Server, vault: Path) -> None:
+    (vault / "notes" / "other.md").write_text("a person's commit")
+    git = ["git", "-C", str(vault), "-c", "user.name=me", "-c", "user.email=me@example.com"]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "Mine"], check=True)
+    oid = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+
+    assert "no change that these tools made" in server.call("undo_change", {"undo": oid}).said
+    assert (vault / "notes" / "other.md").exists()
+
+
+def test_nothing_private_is_written_even_in_two_steps(server: Server, vault: Path) -> None:
+    masked = edit(server, find="Nothing.", text="It is <private>canary</private> here")
+    assert not masked.error
+    assert not [path for path in vault.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
+
+    edit(server, find="All times", text="<private>All times")
+    edit(server, find="If a < b", text="canary</private> If a < b")
+
+    assert "<private>" not in (vault / "notes" / "utc.md").read_text()

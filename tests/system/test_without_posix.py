@@ -1,0 +1,135 @@
+"""The whole way from hook to answer without anything that only POSIX has; on Windows, as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from mdmem.agents.install import registration
+from mdmem.system import local
+from tests.conftest import REPO, notes
+from tests.helpers.claude import SESSION, bash, places, prompt, stop
+from tests.helpers.history_vault import git, head_files
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+PROGRAM = (
+    [sys.executable, "-m", "mdmem"]
+    if os.name == "nt"
+    else [sys.executable, str(REPO / "tests" / "helpers" / "without_posix.py")]
+)
+
+
+@pytest.fixture
+def bare(home: Path) -> Run:
+    """Run `mdmem WORDS...` in a Python without what only POSIX has."""
+
+    def run(
+        *words: str,
+        payload: Mapping[str, Any] | None = None,
+        check: bool = True,
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*PROGRAM, *words],
+            input=json.dumps(payload) if payload is not None else "",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(REPO)},
+        )
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def _log(vault: Path) -> str:
+    file = Path(config.load(str(vault)).state_dir, "log")
+    return file.read_text("utf-8") if file.exists() else ""
+
+
+def test_without_posix_hooks_store_injection_answers_search_finds_and_commit_commits(vault: Path, bare: Run) -> None:
+    bare("init", str(vault))
+    for event in (
+        prompt("Why does the date parser fail on 2026-02-29?"),
+        bash("12 passed"),
+        stop("The date parser took every February for 28 days; we decided to ask the calendar module."),
+    ):
+        done = bare("hook", "claude-code", payload=event)
+        assert (done.stdout, done.stderr) == ("", "")
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash", "001-002-response"]
+
+    asked = prompt("Do you remember the date parser?") | {"session_id": SESSION[::-1]}
+    answer = json.loads(bare("inject", "claude-code", payload=asked).stdout)
+    assert "calendar module" in answer["hookSpecificOutput"]["additionalContext"]
+
+    found = json.loads(bare("search", "+parser", "--json").stdout)
+    assert {hit["kind"] for hit in found} >= {"prompt", "response"}
+
+    bare("commit", "--quiet")
+    assert len(head_files(vault)) >= 4
+    assert git(vault, "status", "--porcelain") == ""
+    assert bare("history").returncode == bare("status").returncode == 0
+    assert _log(vault) == ""
+
+
+def test_without_posix_hooks_at_the_same_moment_number_each_note_once(vault: Path, bare: Run) -> None:
+    bare("hook", "claude-code", payload=prompt("Run it"))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: bare("hook", "claude-code", payload=bash("ok", f"toolu_{number}")), range(8)))
+    assert places(notes(vault)) == ["001-000-prompt", *(f"001-{number:03d}-bash" for number in range(1, 9))]
+    assert _log(vault) == ""
+
+
+def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> None:
+    (vault / "page.md").write_text("We chose the zeppelin.\n")
+    process = subprocess.Popen(
+        [*PROGRAM, "watch"], env={**os.environ, "PYTHONPATH": str(REPO)}, stderr=subprocess.DEVNULL
+    )
+    try:
+        end = time.monotonic() + 40
+        while not json.loads(bare("watch", "--status", "--json").stdout).get("current"):
+            assert time.monotonic() < end and process.poll() is None
+        assert json.loads(bare("search", "zeppelin", "--json").stdout)[0]["path"] == "page.md"
+        assert json.loads(bare("watch", "--status", "--json").stdout)["answered"] == 1, _log(vault)
+        assert Path(local.port_path(config.load(str(vault)).runtime_dir, "watch")).exists()
+        bare("watch", "--stop")
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Path, bare: Run) -> None:
+    bare("init", str(vault))
+    (vault / "notes" / "page.md").write_text("We chose the zeppelin.\n")
+    code = shlex.split(registration.command("commit", "claude-code", str(vault)))[-1]
+    first = "" if os.name == "nt" else "from tests.helpers import without_posix; without_posix.remove_posix()\n"
+    env = {**os.environ, "PYTHONPATH": str(REPO)}
+    done = subprocess.run([sys.executable, "-c", first + code], input="{}", capture_output=True, text=True, env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    end = time.monotonic() + 40
+    while "notes/page.md" not in head_files(vault):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing has to be taken out there")
+def test_nothing_that_only_posix_has_is_left_in_the_process_that_this_file_tests_with() -> None:
+    code = (
+        "from tests.helpers import without_posix as w; w.remove_posix(); import os, signal, socket, sys\n"
+        "assert not hasattr(os, 'fork') and not hasattr(os, 'link') and not hasattr(socket, 'AF_UNIX')\n"
+        "assert not hasattr(signal, 'setitimer') and sys.modules['fcntl'] is None\n"
+        "from mdmem import system; assert system.HeldFolder.__module__ == 'mdmem.system.windows'"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=REPO, check=True)

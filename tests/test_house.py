@@ -1,0 +1,30 @@
+"""The house stays one that a stranger finds the way in: names, sizes, no circles. `tests.bench.house` prints more."""
+
+from __future__ import annotations
+
+from tests.helpers import house
+
+TWO_HALVES = {"HeldFolder"}
+"""The POSIX and the Windows half of `mdmem.system` have the same names on purpose."""
+
+
+def test_each_public_class_name_means_one_thing() -> None:
+    twice = {name: where for name, where in house.public_classes().items() if len(where) > 1}
+    assert set(twice) <= TWO_HALVES, twice
+
+
+def test_no_folder_has_more_than_25_modules() -> None:
+    assert {name: count for name, count in house.folders().items() if count > 25} == {}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert house.circles(house.imports()) == []
+
+
+def test_no_function_is_longer_than_a_screen_or_two() -> None:
+    assert [one for one in house.functions() if one.lines > 65] == []
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"d"}, "e": {"a"}}
+    assert house.circles(graph) == [["a", "b", "c"]]

@@ -1,0 +1,147 @@
+"""Start-up: file names in UTF-8 in any locale, damaged bytecode, and what is said when nothing works."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import mdmem
+from mdmem import config, launch
+from mdmem.agents.install import command_line
+from mdmem.capture import losses
+from mdmem.health import house, machine
+from tests.helpers.claude import bash, prompt
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy mdmem and compile the copy."""
+    package = tmp_path_factory.mktemp("compiled") / "mdmem"
+    shutil.copytree(Path(mdmem.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(mdmem.__file__).parent.parent / "templates", package / "templates")
+    code = f"import sys; sys.path.insert(0, {str(package.parent)!r}); from mdmem import launch; launch.compile_all()"
+    subprocess.run([sys.executable, "-I", "-B", "-c", code], check=True)
+    return package
+
+
+@pytest.fixture
+def copied(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the registered commands run a compiled copy of mdmem."""
+    package = tmp_path / "copy" / "mdmem"
+    shutil.copytree(compiled, package)
+    monkeypatch.setattr(command_line, "_PACKAGE", str(package))
+    monkeypatch.setattr(command_line, "_LAUNCHER", str(package / "launch.py"))
+    return package
+
+
+def run(event: dict[str, object], env: dict[str, str] | None = None) -> str:
+    """Run the registered hook with an event; return what it says."""
+    words = ["/bin/sh", "-c", command_line.command("hook", "claude-code")]
+    done = subprocess.run(
+        words, input=json.dumps(event).encode(), capture_output=True, env={**os.environ, **(env or {})}, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def bytecode(package: Path) -> Iterator[Path]:
+    return (path for path in package.rglob("*.pyc"))
+
+
+def notes(vault: Path) -> int:
+    return len(list(vault.rglob("0??-0??-*.md")))
+
+
+@pytest.mark.parametrize("size", [0, 7, 16, 100, -1])
+def test_cut_bytecode_of_any_module_costs_no_note(copied: Path, vault: Path, size: int) -> None:
+    for path in bytecode(copied):
+        data = path.read_bytes()
+        path.write_bytes(data[: min(size, len(data) - 1)])
+    assert run(prompt("First")) == ""
+    assert notes(vault) == 1
+    assert run(bash("3 passed")) == ""
+    assert notes(vault) == 2
+
+
+@pytest.mark.parametrize("name", ["__init__", "capture/__init__", "capture/hook", "config", "agents/payload"])
+def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: str) -> None:
+    folder, _, module = name.rpartition("/")
+    (path,) = (copied / folder / "__pycache__").glob(f"{module}.*.pyc")
+    path.write_bytes(path.read_bytes()[:200])
+    assert run(prompt("First")) == ""
+    assert notes(vault) == 1
+    assert not path.exists()
+
+
+def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
+    for path in list(bytecode(copied)):
+        path.unlink()
+    run(prompt("First"))
+    run(bash("3 passed"))
+    assert notes(vault) == 2
+    assert list(bytecode(copied)) == []
+
+
+@pytest.mark.parametrize("name", ["config", "capture/hook", "capture/store", "privacy/__init__"])
+def test_a_module_that_cannot_be_imported_is_told(copied: Path, vault: Path, name: str) -> None:
+    (copied / f"{name}.py").write_text("raise RuntimeError\n")
+    assert "lost" in json.loads(run(prompt("First")))["systemMessage"]
+    assert notes(vault) == 0
+
+
+@pytest.mark.parametrize("locale", ["en_US.ISO-8859-1", "ko_KR.EUC-KR", "C", "POSIX"])
+def test_names_are_utf8_in_any_locale(vault: Path, locale: str) -> None:
+    env = {"LC_ALL": locale, "LANG": locale, "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    assert run(prompt("日付パーサーはなぜ失敗しますか", cwd="/home/dev/作業/メモ"), env) == ""
+    (path,) = vault.rglob("0??-0??-*.md")
+    assert "日付パーサー" in path.name
+
+
+def test_a_process_with_another_encoding_starts_itself_again(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from mdmem import launch\n"
+        "if not sys.flags.utf8_mode: sys.getfilesystemencoding = lambda: 'iso8859-1'\n"
+        "launch.use_utf8(); print(sys.flags.utf8_mode, sys.stdin.read())"
+    )
+    words = [sys.executable, "-I", "-S", "-c", code, str(Path(mdmem.__file__).parent.parent)]
+    done = subprocess.run(words, input="same", capture_output=True, text=True)
+    assert done.stdout == "1 same\n", done.stderr
+
+
+def test_doctor_names_damaged_bytecode_and_repairs_it(
+    copied: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "__file__", str(copied / "launch.py"))
+    settings = config.load(str(vault))
+    assert [found.severity for found in machine.hook(settings)] == ["fine"]
+    (path,) = (copied / "__pycache__").glob("config.*.pyc")
+    path.write_bytes(path.read_bytes()[:200])
+    first = next(iter(machine.hook(settings)))
+    assert (first.severity, str(path) in first.text) == ("error", True)
+    assert first.fix is not None
+    first.fix()
+    assert [found.severity for found in machine.hook(settings)] == ["fine"]
+    (copied / "log.py").write_text("raise RuntimeError\n")
+    assert next(found.severity for found in machine.hook(settings)) == "error"
+
+
+def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    settings = config.load(str(vault))
+    now = 1_789_372_800.0
+    for days in (0.5, 6.9, 7.1, 40):
+        losses.record(settings, "UserPromptSubmit", "codex", "OSError", now - days * 86_400)
+    assert len(losses.recent(settings, now)) == 2
+    assert [found.severity for found in house.lost(settings)] == ["fine"]
+    import time
+
+    losses.record(settings, "PostToolUse", "claude-code", "Key\tError\n", time.time())
+    assert [(found.severity, "PostToolUse" in found.text) for found in house.lost(settings)] == [("error", True)]
+    assert "1 event was lost" in mdmem("status", check=True).stdout
+    assert mdmem("doctor", "--only", "lost").returncode == 1

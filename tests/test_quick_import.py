@@ -1,0 +1,87 @@
+"""Quick import loads fresh bytecode as the interpreter would, and leaves everything else to it."""
+
+from __future__ import annotations
+
+import compileall
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPO
+
+PACKAGE = {
+    "__init__.py": "",
+    "quick_import.py": (REPO / "mdmem" / "quick_import.py").read_text(encoding="utf-8"),
+    "one.py": "from mdmem.inner import two\nvalue = two.value\n",
+    "inner/__init__.py": "depth = 1\n",
+    "inner/two.py": "value = 'first'\n",
+}
+LOOK = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from mdmem import quick_import; quick_import.install();"
+    "quick_import.install(); from mdmem import one; import mdmem.inner as inner;"
+    "print(one.value, inner.depth, type(one.__spec__.loader).__name__, type(inner.two.__spec__.loader).__name__,"
+    " one.__file__ == sys.argv[1] + '/mdmem/one.py', inner.__path__ == [sys.argv[1] + '/mdmem/inner'],"
+    " sum(type(finder).__name__ == 'QuickFinder' for finder in sys.meta_path))"
+)
+
+
+@pytest.fixture
+def look(tmp_path: Path) -> Callable[[], list[str]]:
+    """Return a function that imports a small compiled package in a new process and tells what it found."""
+    for name, text in PACKAGE.items():
+        path = tmp_path / "mdmem" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    compileall.compile_dir(tmp_path, quiet=1)
+
+    def run() -> list[str]:
+        words = [sys.executable, "-I", "-S", "-B", "-c", LOOK, str(tmp_path)]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+    return run
+
+
+def test_fresh_bytecode_is_loaded_like_any_module(look: Callable[[], list[str]]) -> None:
+    assert look() == ["first", "1", "QuickFinder", "QuickFinder", "True", "True", "1"]
+
+
+def test_a_source_that_is_newer_than_its_bytecode_counts(look: Callable[[], list[str]], tmp_path: Path) -> None:
+    source = tmp_path / "mdmem" / "inner" / "two.py"
+    source.write_text("value = 'second, and longer'[:6]\n")
+    os.utime(source, (1, 1))
+
+    assert look()[:4] == ["second", "1", "QuickFinder", "SourceFileLoader"]
+
+
+@pytest.mark.parametrize("keep", [0, 8, 20])
+def test_missing_bytecode_and_a_foreign_head_are_left_to_the_interpreter(
+    look: Callable[[], list[str]], tmp_path: Path, keep: int
+) -> None:
+    (file,) = (tmp_path / "mdmem" / "inner" / "__pycache__").glob("two.*")
+    data = file.read_bytes()
+    file.unlink()
+    if keep:
+        file.write_bytes(b"\0" * keep + data[keep:])
+
+    assert look()[:4] == ["first", "1", "QuickFinder", "SourceFileLoader"]
+
+
+def test_every_module_of_a_hook_comes_this_way(tmp_path: Path) -> None:
+    compileall.compile_dir(REPO / "mdmem", quiet=1)
+    (tmp_path / "mdmem.toml").touch()
+    code = (
+        f"import os, sys; sys.path.append({str(REPO)!r}); from mdmem.capture import hook\n"
+        "said = lambda: ' '.join(name for name, found in sys.modules.items() if name.startswith('mdmem.')"
+        " and type(found.__spec__.loader).__name__ != 'QuickFinder')\n"
+        "os._exit = lambda code: (os.write(2, said().encode()), sys.exit(0))\nhook.main(['claude-code'])"
+    )
+    payload = (REPO / "tests" / "payloads" / "claude_code" / "PostToolUse-Edit-01.json").read_bytes()
+    env = {**os.environ, "MDMEM_VAULT": str(tmp_path)}
+
+    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], input=payload, capture_output=True, env=env)
+
+    assert done.stderr.split() == [b"mdmem.capture", b"mdmem.capture.hook", b"mdmem.quick_import"]

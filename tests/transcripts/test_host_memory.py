@@ -1,0 +1,188 @@
+"""What agents remember by themselves is followed: changes, conflicts, deletions, and no second injection."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import pytest
+
+from mdmem import config
+from mdmem.agents.install import offers
+from mdmem.inject import recent
+from mdmem.transcripts import host_memory
+from mdmem.vault import note, promotion
+from mdmem.watcher import followed
+from tests.helpers.talk import Talk
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes-app"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def memory(home: Path, cwd: Path) -> Path:
+    """Return the memory folder that Claude Code keeps for the project."""
+    place = home / ".claude" / "projects" / "-home-dev-notes-app"
+    (place / "memory").mkdir(parents=True)
+    (place / "s.jsonl").write_text(f'{{"type": "user", "cwd": "{cwd}"}}\n', encoding="utf-8")
+    return place / "memory"
+
+
+def write(path: Path, text: str, number: int = 0) -> None:
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (1_789_372_800 + number, 1_789_372_800 + number))
+
+
+def follow(vault: Path, cwd: Path | None = None) -> int:
+    return host_memory.follow(config.load(str(vault)), os.environ, str(cwd or ""))
+
+
+def only(vault: Path, name: str) -> tuple[Path, frontmatter.Post]:
+    (path,) = vault.glob(f"notes/imported/*/**/{name}")
+    return path, frontmatter.load(str(path))
+
+
+def test_a_changed_memory_file_is_taken_in_again(vault: Path, memory: Path) -> None:
+    write(memory / "MEMORY.md", "- Use pnpm\n")
+    write(memory / "tools.md", "# Tools\n\nUse pnpm.\n")
+    assert follow(vault) == 2
+    assert follow(vault) == 0
+    write(memory / "tools.md", "# Tools\n\nUse bun now.\n", 60)
+    assert follow(vault) == 1
+    _, post = only(vault, "tools.md")
+    assert "Use bun now." in post.content and "pnpm" not in post.content
+    assert str(post["source"]).endswith("memory/tools.md") and "loaded_by" not in post.metadata
+    assert only(vault, "MEMORY.md")[1]["loaded_by"] == ["claude-code"]
+
+
+def test_an_edited_copy_is_kept_and_the_conflict_is_named(vault: Path, memory: Path) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    follow(vault)
+    path, _ = only(vault, "tools.md")
+    path.write_text(path.read_text("utf-8").replace("Use pnpm.", "Use pnpm, says Ada."), encoding="utf-8")
+    assert follow(vault) == 0
+    write(memory / "tools.md", "Use bun now.\n", 60)
+    assert follow(vault) == 0
+    _, post = only(vault, "tools.md")
+    assert post.content.strip() == "Use pnpm, says Ada." and post["source_changed"]
+    (memory / "tools.md").unlink()
+    assert follow(vault) == 0 and "superseded_by" not in only(vault, "tools.md")[1].metadata
+
+
+def test_what_is_deleted_there_is_superseded_here_until_it_is_back(vault: Path, memory: Path) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    follow(vault)
+    (memory / "tools.md").unlink()
+    assert follow(vault) == 1
+    path, post = only(vault, "tools.md")
+    assert post["superseded_by"] == host_memory.SUPERSEDED
+    assert recent.left_out(note.parse(path.read_bytes())) == "superseded"
+    assert follow(vault) == 0
+    write(memory / "tools.md", "Use pnpm.\n", 60)
+    assert follow(vault) == 1
+    assert "superseded_by" not in only(vault, "tools.md")[1].metadata
+
+
+def test_a_note_that_its_owner_deleted_stays_away(vault: Path, memory: Path) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    write(memory / "dates.md", "ISO 8601 only.\n")
+    follow(vault)
+    only(vault, "tools.md")[0].unlink()
+    write(memory / "tools.md", "Use bun now.\n", 60)
+    write(memory / "dates.md", "RFC 3339 only.\n", 60)
+    assert follow(vault) == 1
+    assert not list(vault.glob("notes/imported/*/tools.md"))
+    assert "RFC 3339" in only(vault, "dates.md")[1].content
+
+
+def test_files_that_this_machine_never_had_are_not_taken_for_deleted(vault: Path, memory: Path, tmp_path: Path) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    follow(vault)
+    (memory / "tools.md").unlink()
+    Path(config.load(str(vault)).state_dir, "followed").unlink()  # as on another machine
+    assert follow(vault) == 0
+    assert "superseded_by" not in only(vault, "tools.md")[1].metadata
+
+
+def test_instruction_files_of_a_project_are_followed_once_a_session_was_there(vault: Path, cwd: Path) -> None:
+    write(cwd / "CLAUDE.md", "Use bun.\n\n<private>the key is x</private>\n")
+    write(cwd / "AGENTS.md", "Run the tests.\n")
+    assert follow(vault) == 0
+    assert follow(vault, cwd) == 2
+    write(cwd / "CLAUDE.md", "Use deno.\n", 60)
+    assert follow(vault) == 1  # the watcher knows the project by now
+    _, post = only(vault, "CLAUDE.md")
+    assert post.content.strip() == "Use deno." and post["project"] == "notes-app"
+    assert post["loaded_by"] == ["claude-code", "opencode"]
+    assert not [path for path in vault.rglob("*.md") if "the key is" in path.read_text("utf-8")]
+
+
+def test_what_mdmem_promoted_is_not_taken_in_again(vault: Path, cwd: Path) -> None:
+    mine = promotion.with_note("Use bun.\n", "0f1e2d3c4b", "Dates", "ISO 8601 only.")
+    write(cwd / "CLAUDE.md", mine)
+    follow(vault, cwd)
+    assert only(vault, "CLAUDE.md")[1].content.strip() == "Use bun."
+
+
+def test_an_agent_is_not_given_what_it_loads_by_itself(vault: Path, cwd: Path) -> None:
+    write(cwd / "CLAUDE.md", "The zanzibar rule: releases happen on Tuesdays.\n")
+    write(cwd / "AGENTS.md", "The kilimanjaro rule: deploys happen on Fridays.\n")
+    follow(vault, cwd)
+    talk = Talk(vault, cwd)
+    talk.start()
+    talk.now += 86_400
+    assert "Tuesdays" not in talk.asks("What did we write about the zanzibar rule for releases?")
+    assert "Fridays" in talk.asks("What did we write about the kilimanjaro rule for deploys?")
+
+
+def test_auto_memory_that_is_switched_off_is_given_again(vault: Path, memory: Path) -> None:
+    write(memory / "MEMORY.md", "- Use pnpm\n")
+    follow(vault)
+    path, _ = only(vault, "MEMORY.md")
+    assert recent.left_out(note.parse(path.read_bytes()), "claude-code")
+    assert not recent.left_out(note.parse(path.read_bytes()), "codex")
+    offers.accept("claude-code", next(one for one in offers.OFFERS["claude-code"] if one.name == "one-memory"))
+    assert not recent.left_out(note.parse(path.read_bytes()), "claude-code")
+
+
+def test_the_background_commit_takes_them_in_unless_the_settings_say_no(vault: Path, memory: Path, mdmem: Any) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    mdmem("config", "set", "capture.host_memory", "false", check=True)
+    mdmem("commit", "--quiet")
+    assert not list(vault.glob("notes/imported/*/*"))
+    mdmem("config", "unset", "capture.host_memory", check=True)
+    mdmem("commit", "--quiet")
+    assert only(vault, "tools.md")
+
+
+def test_doctor_names_the_conflict(vault: Path, memory: Path, mdmem: Any) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    follow(vault)
+    path, _ = only(vault, "tools.md")
+    path.write_text(path.read_text("utf-8").replace("Use pnpm.", "Use npm."), encoding="utf-8")
+    write(memory / "tools.md", "Use bun now.\n", 60)
+    follow(vault)
+    said = mdmem("doctor", "--only", "notes").stdout
+    assert "tools.md was edited here, and its source ~/.claude/projects" in " ".join(said.split())
+
+
+def test_the_watcher_sees_that_a_followed_file_or_its_folder_has_changed(vault: Path, memory: Path) -> None:
+    settings = config.load(str(vault))
+    assert followed.look(settings) == {}
+    write(memory / "tools.md", "Use pnpm.\n")
+    follow(vault)
+    before = followed.look(settings)
+    assert followed.look(settings) == before
+    write(memory / "new.md", "New.\n")
+    os.utime(memory, (1_789_372_900, 1_789_372_900))
+    after = followed.look(settings)
+    assert after != before
+    (memory / "tools.md").unlink()
+    assert followed.look(settings) != after

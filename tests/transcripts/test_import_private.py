@@ -1,0 +1,147 @@
+"""What a transcript holds that was private in the session stays out of the vault, whichever agent saved it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.agents import opencode
+from mdmem.vault import note
+from tests.conftest import notes
+from tests.helpers.transcript_files import Talk, bring
+
+SECRET = "the-badger-moves-at-dawn"
+
+
+class Rollout:
+    """A rollout of Codex, as its newest version writes it (`sources`), or an older one."""
+
+    def __init__(self, *, sources: bool) -> None:
+        self.sources = sources
+        self.turns = 0
+        self.lines: list[dict[str, Any]] = []
+        self.add("session_meta", id="01a201a8-e6fd-7251-b7e9-5df0a7a29981", cwd="/home/dev/work/app")
+        self.message("<environment_context>\n  <cwd>/home/dev/work/app</cwd>\n</environment_context>", "harness")
+
+    def add(self, kind: str, **payload: Any) -> None:
+        stamp = f"2026-09-15T09:{len(self.lines):02d}:00.000Z"
+        self.lines.append({"timestamp": stamp, "type": kind, "payload": payload})
+
+    def message(self, text: str, source: str) -> None:
+        role, kind = ("assistant", "output_text") if source == "assistant" else ("user", "input_text")
+        more: dict[str, Any] = {}
+        if self.sources:
+            item = {"provenance": {"type": source}}
+            more["internal_chat_message_metadata_passthrough"] = {"content_item_metadata": [item]}
+        self.add("response_item", type="message", role=role, content=[{"type": kind, "text": text}], **more)
+
+    def turn(self, prompt: str, output: str, answer: str) -> None:
+        self.turns += 1
+        self.add("turn_context", turn_id=f"turn-{self.turns}", cwd="/home/dev/work/app")
+        self.message(prompt, "user")
+        call = f"call_{self.turns}"
+        given = json.dumps({"command": ["bash", "-lc", f"echo {output}"]})
+        self.add("response_item", type="function_call", name="shell", arguments=given, call_id=call)
+        self.add("response_item", type="function_call_output", call_id=call, output=output)
+        self.message(answer, "assistant")
+        self.add("event_msg", type="task_complete", turn_id=f"turn-{self.turns}")
+
+    def save(self, folder: Path) -> Path:
+        path = folder / "rollout-2026-09-15T09-00-00-01a201a8-e6fd-7251-b7e9-5df0a7a29981.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        return path
+
+
+@pytest.fixture
+def stored(vault: Path, home: Path) -> Callable[[], bytes]:
+    return lambda: b"\n".join(path.read_bytes() for root in (vault, home) for path in root.rglob("*") if path.is_file())
+
+
+def titles(vault: Path, kind: str) -> list[str]:
+    metas = [note.parse(path.read_bytes()).meta for path in notes(vault)]
+    return [str(meta["title"]) for meta in metas if meta["kind"] == kind]
+
+
+@pytest.mark.parametrize("sources", [True, False])
+def test_a_rollouts_turn_whose_prompt_begins_with_a_private_tag_is_not_imported(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes], sources: bool
+) -> None:
+    rollout = Rollout(sources=sources)
+    rollout.turn(f"<private>{SECRET}: all of it</private>", SECRET, f"I see {SECRET}.")
+    rollout.turn(f"<private>{SECRET}</private> and what is public", f"it was {SECRET}", f"It is {SECRET}.")
+
+    tally = bring(rollout.save(tmp_path / "sessions"))
+
+    assert SECRET.encode() not in stored()
+    assert tally.private == 3
+    assert titles(vault, "prompt") == ["[PRIVATE] and what is public"]
+    assert len(titles(vault, "observation")) == 1
+
+
+@pytest.mark.parametrize("sources", [True, False])
+def test_a_rollouts_prompt_that_begins_with_an_element_is_a_prompt(vault: Path, tmp_path: Path, sources: bool) -> None:
+    rollout = Rollout(sources=sources)
+    rollout.turn("<div> is not centered, why?", "ok", "It is now.")
+
+    tally = bring(rollout.save(tmp_path / "sessions"))
+
+    assert titles(vault, "prompt") == ["<div> is not centered, why?"]
+    assert tally.skipped["prompt that nobody typed"] == 1
+
+
+def test_what_the_host_wrote_into_a_typed_message_is_left_out(vault: Path, tmp_path: Path) -> None:
+    rollout = Rollout(sources=True)
+    items = [{"provenance": {"type": name}} for name in ("harness", "user")]
+    texts = [{"type": "input_text", "text": text} for text in ("<plugins>host</plugins>", "Typed by hand")]
+    metadata = {"content_item_metadata": items}
+    rollout.add("turn_context", turn_id="turn-1")
+    rollout.add(
+        "response_item",
+        type="message",
+        role="user",
+        content=texts,
+        internal_chat_message_metadata_passthrough=metadata,
+    )
+
+    bring(rollout.save(tmp_path / "sessions"))
+
+    assert titles(vault, "prompt") == ["Typed by hand"]
+
+
+def test_what_a_turn_marks_as_private_later_is_masked_in_the_whole_turn(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    talk = Talk()
+    talk.typed("Where is it?")
+    talk.ran("grep -rn badger .", f"plan.txt:3:{SECRET}")
+    talk.ran("cat plan.md", f"<private>\n{SECRET}\n</private>\nthe public end")
+    talk.said(f"It is in plan.txt: {SECRET}.")
+    talk.typed("And what else?")
+    talk.said("Nothing.")
+
+    tally = bring(talk.save(tmp_path / "projects"))
+
+    assert tally.added["observation"] == 2
+    assert SECRET.encode() not in stored()
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [
+        ('"<private>all of it</private>"', "<private>all of it</private>"),
+        (r'"say \"hi\" to them"', 'say "hi" to them'),
+        ('"one" and "two"', '"one" and "two"'),
+        ('"word"', '"word"'),
+        ('"', '"'),
+        ("plain words", "plain words"),
+    ],
+)
+def test_a_one_shot_prompt_of_opencode_is_read_without_its_quotation_marks(sent: str, typed: str) -> None:
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": sent}
+
+    assert opencode.read(payload, {}).prompt == typed

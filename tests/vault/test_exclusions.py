@@ -1,0 +1,133 @@
+"""What is not stored: globs, excluded projects and paths, `.mdmemignore`, switches."""
+
+from __future__ import annotations
+
+import fnmatch
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem import config, project
+from mdmem.vault import exclusions
+from tests.conftest import notes
+
+Hook = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@given(st.text(alphabet="ab*?", max_size=8), st.text(alphabet="ab", max_size=10))
+def test_a_glob_fits_what_the_shell_says_it_fits(pattern: str, text: str) -> None:
+    assert exclusions.matches(pattern, text) == fnmatch.fnmatchcase(text, pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("/home/me/secret", "/home/me/secret", True),
+        ("/home/me/secret", "/home/me/secret/deep/file.py", True),
+        ("/home/me/secret", "/home/me/secrets", False),
+        ("/home/*/secret", "/home/me/secret/x", True),
+        ("/home/*/secret", "/home/me/work/secret", False),
+        ("/home/**/secret", "/home/me/work/secret/x", True),
+        ("/home/**/secret", "/home/secret", True),
+        ("**/.env", "/home/me/app/.env", True),
+        ("**/*.pem", "/home/me/app/keys/a.pem", True),
+        ("**/*.pem", "/home/me/app/keys/a.pem.txt", False),
+        ("C:/Users/me", "C:\\Users\\me\\x", True),
+    ],
+)
+def test_a_path_is_covered_by_a_glob_for_it_or_for_a_folder_above(pattern: str, path: str, fits: bool) -> None:
+    assert exclusions.covers(pattern, path) is fits
+
+
+def test_many_stars_cost_no_time_that_grows_beyond_reason() -> None:
+    assert not exclusions.covers("/".join(["**", "a*b*c*d*e*f"] * 12), "/".join(["a" * 60] * 60))
+    assert not exclusions.matches("a*" * 200 + "b", "a" * 5_000)
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "taken"),
+    [
+        ("", "src/a.py", True),
+        ("# all\n*\n", "src/a.py", False),
+        ("secrets/\n", "secrets/a.txt", False),
+        ("secrets/\n", "src/secrets/a.txt", False),
+        ("/secrets\n", "src/secrets/a.txt", True),
+        ("*.env\n", "deploy/prod.env", False),
+        ("*.env\n!example.env\n", "deploy/example.env", True),
+        ("docs/private\n", "docs/private/plan.md", False),
+        ("docs/private\n", "docs/public.md", True),
+    ],
+)
+def test_an_ignore_file_of_the_project_is_honoured(tmp_path: Path, lines: str, path: str, taken: bool) -> None:
+    (tmp_path / ".mdmemignore").write_text(lines)
+    here = project.identify(str(tmp_path))
+    assert exclusions.takes_path(config.load(str(tmp_path / "vault")), str(tmp_path / path), here) is taken
+
+
+def test_a_folder_outside_the_project_is_not_touched_by_its_ignore_file(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / ".mdmemignore").write_text("*.py\n")
+    settings = config.load(str(tmp_path / "vault"))
+    assert exclusions.takes_path(settings, str(tmp_path / "other.py"), project.identify(str(root)))
+
+
+def test_tools_are_chosen_by_globs_and_exclusion_wins(vault: Path) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\ntools = ["Bash", "mcp__*"]\nexclude_tools = ["mcp__secret__*"]\n')
+    settings = config.load(str(vault))
+    taken = [
+        tool for tool in ("Bash", "Read", "mcp__db__query", "mcp__secret__get") if exclusions.takes_tool(settings, tool)
+    ]
+    assert taken == ["Bash", "mcp__db__query"]
+
+
+def test_our_own_tools_and_reading_a_to_do_list_are_not_stored(vault: Path) -> None:
+    settings = config.load(str(vault))
+    tools = ("mcp__mdmem__search", "mcp__plugin_mdmem_mdmem__search", "TodoRead")
+    assert not any(exclusions.takes_tool(settings, tool) for tool in tools)
+
+
+def test_an_excluded_file_is_not_named_by_a_search(tmp_path: Path) -> None:
+    (tmp_path / ".mdmemignore").write_text("secrets/\n")
+    settings = config.load(str(tmp_path / "vault"))
+    found = {
+        "filenames": ["src/a.py", "secrets/b.py", str(tmp_path / "secrets" / "c.py")],
+        "content": "src/a.py:1:x\nsecrets/b.py:2:y\nplain words\n",
+        "numFiles": 3,
+    }
+    kept = exclusions.without_excluded(settings, found, project.identify(str(tmp_path)))
+    assert kept == {"filenames": ["src/a.py"], "content": "src/a.py:1:x\nplain words\n", "numFiles": 3}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "stored"),
+    [
+        ("Bash", {"command": "cat ~/keys/box.txt"}, False),
+        ("Bash", {"command": "grep -r x ../keys/"}, False),
+        ("Bash", {"command": 'sed "s/a/b/" <"{home}/keys/box.txt"'}, False),
+        ("Bash", {"command": "cat .env"}, False),
+        ("Read", {"file_path": "~/keys/box.txt"}, False),
+        ("Bash", {"command": "make keys && cat src/keys.py"}, True),
+    ],
+)
+def test_what_a_tool_run_names_is_not_stored_when_it_is_excluded(
+    vault: Path, home: Path, hook: Hook, tool: str, given: dict[str, str], stored: bool
+) -> None:
+    (vault / "mdmem.toml").write_text('[capture]\nexclude_paths = ["~/keys", "**/.env"]\n')
+    (home / "work").mkdir()
+    hook(
+        {
+            "hook_event_name": "PostToolUse",
+            "session_id": "7c1f2a9e-4b63-4d0e-9a55-2f6d1c8be301",
+            "cwd": str(home / "work"),
+            "tool_name": tool,
+            "tool_use_id": "toolu_01",
+            "tool_input": {name: value.replace("{home}", str(home)) for name, value in given.items()},
+            "tool_response": {"stdout": "the content"},
+        }
+    )
+    assert bool(notes(vault)) is stored

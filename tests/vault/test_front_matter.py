@@ -1,0 +1,167 @@
+"""Front matter: what is written is read back to the same values, by us, by PyYAML and by python-frontmatter."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import frontmatter
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mdmem.vault import front_matter, note, yaml_loader
+
+HARD = [
+    "yes", "no", "y", "N", "on", "Off", "null", "~", "true", "---", "...", "1e3", "1e-7", "0x1f", "0o7", "1_000",
+    "12:30", "a: b", "a #b", "#a", "- a", "? a", "[a]", "{a}", "a, b", "*a", "&a", "!a", "|", ">", "'", '"', "%", "@",
+    "`", "<<", "=",
+    "2026-02-29", "2026-09-14T08:00:01Z", ".5", ".inf", "-1", "+1", "1234567890", "12e5678901", "0b10101010", "C:\\x",
+    " a", "a ", "a:", "\ufeffa", "a\u2028b", "\u202eabc", "👩‍👩‍👧", "a\u200bb", "\x00", "\x85",
+    "\ud800", "", "\t", "a\rb",
+]  # fmt: skip
+TEXTS = st.one_of(st.text(), st.sampled_from(HARD))
+SCALARS = st.one_of(TEXTS, st.integers(-(10**30), 10**30), st.booleans(), st.floats(allow_nan=False))
+VALUES = st.one_of(SCALARS, st.lists(SCALARS))
+
+
+def whole(value: object) -> object:
+    """Return what a file can hold of a value: half characters become U+FFFD."""
+    if isinstance(value, str):
+        return "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in value)
+    return [whole(item) for item in value] if isinstance(value, list) else value
+
+
+@settings(max_examples=100)
+@example({"list": ["path:/home/josé/a b", "", "ü, b", '"', "é],", "ö #"]})
+@given(st.dictionaries(st.text(min_size=1, max_size=12).map(lambda key: str(whole(key))), VALUES, max_size=6))
+def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str, object]) -> None:
+    meta = {key: value for key, value in meta.items() if key not in front_matter.TIMES}
+    written = front_matter.write(meta)
+    expected = {key: whole(value) for key, value in meta.items()}
+
+    assert (yaml.safe_load(written[4:-4]) or {}) == expected
+    assert frontmatter.parse(f"{written}\nbody") == (expected, "body")
+    assert note.parse(f"{written}\nbody").meta == expected
+
+
+def test_what_a_memory_bears_is_read_without_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_loader, "load", None)
+    meta = {"weight": 0.5, "trust": 1.0, "feel_joy": 0.0, "version": 2, "tags": ["ghost", "ghost_owner:user:alice"]}
+
+    assert front_matter.read(front_matter.write(meta)[4:-4]) == (meta, None)
+
+
+@pytest.mark.parametrize("text", HARD)
+def test_text_that_yaml_would_take_for_something_else_stays_text(text: str) -> None:
+    assert yaml.safe_load(front_matter.write({"key": text, "list": [text]})[4:-4]) == {
+        "key": whole(text),
+        "list": [whole(text)],
+    }
+
+
+def test_an_id_or_a_uuid_stays_bare_when_no_yaml_takes_it_for_a_number() -> None:
+    ids = ["7gk2q9m4x1", "00893aaf-19fa-41d2-8238-13269b9b3ca0", "1234567890", "12e5678901", "0x12345678"]
+    assert [front_matter.write({"id": text}).split("\n")[1] for text in ids] == [
+        "id: 7gk2q9m4x1",
+        "id: 00893aaf-19fa-41d2-8238-13269b9b3ca0",
+        'id: "1234567890"',
+        'id: "12e5678901"',
+        'id: "0x12345678"',
+    ]
+
+
+@pytest.mark.slow
+def test_a_line_of_a_megabyte_is_written_and_read_back() -> None:
+    text = "word " * 200_000 + "end"
+    assert yaml.safe_load(front_matter.write({"title": text})[4:-4]) == {"title": text}
+
+
+def test_a_time_is_written_as_a_time_and_only_under_its_own_keys() -> None:
+    written = front_matter.write({"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"})
+    assert written == '---\ncreated: 2026-09-14T08:00:01Z\ntitle: "2026-09-14T08:00:01Z"\n---\n'
+    assert note.parse(written).meta == {"created": "2026-09-14T08:00:01Z", "title": "2026-09-14T08:00:01Z"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0000-01-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-00-10T00:00:00Z", "2026-13-01T00:00:00Z",
+     "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "1900-02-29T00:00:00Z"],
+)  # fmt: skip
+def test_a_time_that_there_is_not_stays_a_text(text: str) -> None:
+    assert yaml.safe_load(front_matter.write({"updated": text})[4:-4]) == {"updated": text}
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001
+def test_every_time_that_there_is_is_written_as_one(moment: datetime) -> None:
+    text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    assert front_matter.write({"updated": text}) == f"---\nupdated: {text}\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "meta", "body"),
+    [
+        ("no front matter\n", {}, "no front matter\n"),
+        ("---\ntitle: a\n---\nbody", {"title": "a"}, "body"),
+        ("\ufeff---\r\ntitle: a\r\n---\r\nbody\r\n", {"title": "a"}, "body\n"),
+        ("---\ntitle: a\n---", {"title": "a"}, ""),
+        ("---\n---\nbody", {}, "body"),
+        ("---\ntags:\n  - a\n  - b\nwhen: 12:30\nday: 2026-09-14\n---\n\nbody", None, "body"),
+    ],
+)
+def test_a_hand_written_note_is_read(text: str, meta: dict[str, object] | None, body: str) -> None:
+    parsed = note.parse(text)
+    assert parsed.problem is None
+    assert parsed.body == body
+    assert parsed.meta == ({"tags": ["a", "b"], "when": "12:30", "day": "2026-09-14"} if meta is None else meta)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "a: &x [1]\nb: *x",
+        "a: !!python/object:os.system {}",
+        "a: !!timestamp x",
+        "a: 1\na: 2",
+        "[" * 100_000,
+        "a: " + "[" * 40 + "]" * 40,
+        "\n".join("  " * level + "a:" for level in range(60)),
+        "- " * 20_000,
+        "a: [",
+        "just words\nand more",
+        "a: 1\n\tb: 2",
+        "x" * 70_000,
+        "{}: 1",
+        "a: " + "9" * 5_000 + "\nb: [",
+    ],
+)
+def test_broken_or_hostile_front_matter_is_a_finding_and_the_body_is_kept(header: str) -> None:
+    parsed = note.parse(f"---\n{header}\n---\n\nthe body\n")
+    assert parsed.meta == {}
+    assert parsed.problem is not None
+    assert parsed.problem.startswith("line ")
+    assert parsed.body == "the body\n"
+
+
+def test_front_matter_that_is_never_closed_is_all_body() -> None:
+    parsed = note.parse("---\ntitle: a\n\nthe text\n")
+    assert parsed.body == "---\ntitle: a\n\nthe text\n"
+    assert parsed.problem is not None
+
+
+@given(st.binary())
+def test_no_file_makes_reading_fail(data: bytes) -> None:
+    assert isinstance(note.parse(b"---\n" + data).body, str)
+
+
+@given(st.text(alphabet="a-`~:[]{}&*!\n \t'\"#?|>%@0"))
+def test_no_header_makes_reading_fail(header: str) -> None:
+    parsed = note.parse(f"---\n{header}\n---\nbody")
+    assert parsed.problem is None or parsed.meta == {}
+
+
+@given(st.text(alphabet="ab`\n"))
+def test_text_cannot_leave_its_fence(text: str) -> None:
+    lines = note.fence(text).splitlines()
+    assert lines[0] == lines[-1]
+    assert not any(line.strip() == lines[0] for line in lines[1:-1])

@@ -1,0 +1,180 @@
+"""What is exported to be looked at: a page, a site of files, a database."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem import config
+from mdmem.errors import UsageError
+from mdmem.views import exports
+from mdmem.views.exports import markdown
+from tests.conftest import REPO
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+
+SAMPLE = str(REPO / "sample-vault")
+HOSTILE = """
+# <script>alert(1)</script>
+
+<img src=x onerror=alert(1)> [a](javascript:alert(1)) [b](data:text/html,x) ![c](https://example.org/x.png)
+[d](vbscript:x) <javascript:alert(1)> [[<b>|<i>]] [e]: javascript:alert(1) </script><svg onload=alert(1)>
+"""
+
+
+class Tags(HTMLParser):
+    """Collects what a page loads, runs and leads to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.bad: list[str] = []
+        self.scripts = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("img", "iframe", "object", "embed", "svg", "link", "base", "form"):
+            self.bad.append(tag)
+        self.bad += [name for name, _ in attrs if name.startswith("on") or name in ("src", "style")]
+        self.scripts += tag == "script" and given.get("type") != "application/json"
+        if tag == "a":
+            self.links.append(given.get("href") or "")
+        if given.get("id"):
+            self.ids.add(str(given["id"]))
+
+
+def read(path: Path) -> Tags:
+    tags = Tags()
+    tags.feed(path.read_text("utf-8"))
+    return tags
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("site") / "out"
+    assert exports.site(config.load(SAMPLE), target) > 20
+    return target
+
+
+def test_every_link_of_a_site_leads_to_a_file_and_a_place_on_it(site: Path) -> None:
+    pages = {path: read(path) for path in site.rglob("*.html")}
+    assert len(pages) >= 8
+    checked = 0
+    for path, tags in pages.items():
+        for link in tags.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            assert not parts.path.startswith("/"), link
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target in pages, (path, link)
+            assert not parts.fragment or parts.fragment in pages[target].ids, (path, link)
+            checked += 1
+    assert checked > 20
+
+
+def test_a_site_loads_nothing_and_runs_only_its_search(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        tags = read(path)
+        assert tags.bad == []
+        assert tags.scripts == (path.name == "search.html")
+        assert "default-src 'none'" in path.read_text("utf-8")
+
+
+def test_the_search_of_a_site_holds_every_note(site: Path) -> None:
+    text = (site / "search.html").read_text("utf-8")
+    found = re.search(r'<script type="application/json" id="notes">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    rows = json.loads(found[1])
+    assert len(rows) == len([*Path(SAMPLE).rglob("*.md")]) - 1  # without the start page
+    assert any(title == "Times are stored in UTC" for title, _, _, _ in rows)
+
+
+def test_a_session_is_one_page_with_its_runs_folded(site: Path) -> None:
+    (page,) = site.glob("pages/journal/*/2026-09-14/0800-*.html")
+    text = page.read_text("utf-8")
+    assert text.count('<article class="prompt"') == 2
+    assert text.count("<details") == 7
+    assert '<details class="failed" id="qr95papwvv"><summary>✗ pytest' in text
+    assert "<ins>+    try:</ins>" in text
+    assert "The fix went out with 2.4.2" in text, "what a person wrote on the page"
+
+
+def test_a_site_is_written_into_a_new_folder_only(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("kept")
+    with pytest.raises(UsageError, match="not empty"):
+        exports.site(config.load(SAMPLE), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_the_page_of_a_week_is_read_as_conversations(tmp_path: Path) -> None:
+    exports.write(config.load(SAMPLE), tmp_path / "week.html", "html")
+    text = (tmp_path / "week.html").read_text("utf-8")
+    assert read(tmp_path / "week.html").bad == []
+    assert "<h2>2026-09-14</h2>" in text
+    assert text.index("Why does the date parser fail") < text.index("The CSV export drops")
+    assert "```" not in text
+
+
+def test_a_database_can_be_searched_and_joined(tmp_path: Path) -> None:
+    count = exports.write(config.load(SAMPLE), tmp_path / "vault.db", "sqlite")
+    with closing(sqlite3.connect(tmp_path / "vault.db")) as base:
+        assert base.execute("SELECT count(*) FROM notes").fetchone() == (count,)
+        assert base.execute("SELECT count(*), sum(failed) FROM sessions").fetchone() == (3, 2)
+        found = base.execute("SELECT title FROM notes_fts WHERE notes_fts MATCH 'utc' ORDER BY rank LIMIT 3").fetchall()
+        assert ("Times are stored in UTC",) in found
+        edited = base.execute(
+            "SELECT notes.session FROM files JOIN notes ON notes.number = files.note"
+            " WHERE files.path = 'src/dates.py' AND changed"
+        ).fetchall()
+        assert edited == [("3f0c6d1e-8a52-4b7e-9c41-5d2e7f90a118",)]
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_hostile_note_does_nothing_on_a_page(tmp_path: Path) -> None:
+    day: Day = cli_day.make(tmp_path)
+    (day.vault / "notes" / "hostile.md").write_text(f"---\ntitle: '</title><script>x</script>'\n---\n{HOSTILE}")
+    day.run("export", "site", str(tmp_path / "site"))
+    day.run("export", str(tmp_path / "all.html"))
+    for path in (*(tmp_path / "site").rglob("*.html"), tmp_path / "all.html"):
+        tags = read(path)
+        assert tags.bad == []
+        assert tags.scripts == (path.name == "search.html")
+        assert [link for link in tags.links if urlsplit(link).scheme not in ("", "http", "https", "mailto")] == []
+
+
+@given(st.text(alphabet="[]()<>!|#`&\"'= \nabjs:/.x*-+", max_size=200))
+def test_any_text_becomes_markup_without_scripts_and_handlers(text: str) -> None:
+    tags = Tags()
+    tags.feed(markdown.html(text))
+    assert tags.bad == []
+    assert tags.scripts == 0
+    assert not any(link.lower().startswith("javascript:") for link in tags.links)
+
+
+def test_links_between_notes_lead_from_page_to_page(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    (day.vault / "notes" / "deep").mkdir()
+    (day.vault / "notes" / "deep" / "a b.md").write_text("---\nid: 7gk2q9m4x1\n---\n\nTarget.\n")
+    (day.vault / "notes" / "from.md").write_text("[x](deep/a%20b.md) [[a b|y]] [mem:7gk2q9m4x1] [gone](gone.md)\n")
+    day.run("export", "site", str(tmp_path / "site"))
+    links = read(tmp_path / "site" / "pages" / "notes" / "from.html").links
+    assert links[2:] == ["deep/a%20b.html"] * 3
+
+
+def test_unknown_forms_and_too_many_words_are_refused(tmp_path: Path) -> None:
+    day = cli_day.empty(tmp_path)
+    for words in (("x.pdf",), ("a.zip", "b.zip")):
+        done = day.attempt("export", *[str(tmp_path / word) for word in words])
+        assert isinstance(done.exception, UsageError)
+    assert not (tmp_path / "x.pdf").exists()

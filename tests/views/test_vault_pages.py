@@ -1,0 +1,226 @@
+"""The pages by which a vault is walked: start page, project pages, and what leads from one session to the next."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from mdmem import config
+from mdmem.agents import Event
+from mdmem.capture import events
+from mdmem.health import links as health
+from mdmem.history import commit
+from mdmem.history.git import repository
+from mdmem.history.merging import both
+from mdmem.search.index import document
+from mdmem.vault import disk, generated, journal, note, template
+from mdmem.views import upkeep
+from tests.helpers import cli_day
+from tests.helpers.cli_day import MORNING, Day
+from tests.helpers.history_vault import git, start
+
+NOW = MORNING + 10 * 86_400
+
+
+@pytest.fixture
+def day(tmp_path: Path) -> Day:
+    made = cli_day.make(tmp_path)
+    (made.vault / "README.md").write_text(template.load("vault/README.md"), encoding="utf-8")
+    (made.vault / "notes" / "utc.md").write_text(
+        "---\nkind: decision\ntitle: Times are UTC\nproject: notes-app\npinned: true\n---\n\nAlways.\n"
+    )
+    return made
+
+
+def pages(day: Day) -> list[Path]:
+    return sorted(path for path in day.vault.glob("journal/*/*/*/*.md") if path.stem == path.parent.name)
+
+
+def links(path: Path) -> list[Path]:
+    """Return where the links of a file lead."""
+    found = re.findall(r"\]\(<?([^)>]+)>?\)", path.read_text("utf-8"))
+    return [(path.parent / unquote(place)).resolve() for place in found]
+
+
+def test_the_start_page_lists_projects_sessions_decisions_and_pinned_notes(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    text = (day.vault / "README.md").read_text("utf-8")
+    assert text.startswith("# A memory vault\n")
+    inside = text.partition(generated.BEGIN)[2].partition(generated.END)[0]
+    headings = [line[3:] for line in inside.split("\n") if line.startswith("## ")]
+    assert headings == ["Projects", "Last sessions", "Decisions", "Pinned"]
+    assert "[notes-app](journal/notes-app/project.md): 2 sessions" in inside
+    assert inside.count("[Times are UTC](notes/utc.md)") == 2
+    assert inside.index("Add a retry") < inside.index("Cache the exported") < inside.index("Why does the date parser")
+
+
+def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    made = [day.vault / "README.md", *day.vault.glob("journal/*/project.md"), *pages(day)]
+    found = [link for path in made for link in links(path)]
+    assert len(found) > 25
+    assert [link for link in found if not link.is_file()] == []
+
+
+def test_a_project_page_lists_sessions_by_month_files_and_decisions(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")
+    assert "## Sessions in 2026-09\n" in text
+    assert "- `src/dates.py` ×1" in text
+    assert "[Times are UTC](../../notes/utc.md)" in text
+    assert "Add a retry" not in text
+
+
+def test_session_pages_lead_to_the_project_and_to_the_sessions_around_them(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    assert links(first)[:2] == [day.vault / "journal" / "notes-app" / "project.md", second]
+    assert links(second)[:2] == [day.vault / "journal" / "notes-app" / "project.md", first]
+
+
+def test_runs_are_listed_under_their_prompt_and_failures_with_their_error(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    lines = pages(day)[1].read_text("utf-8").split("\n")
+    at = next(place for place, line in enumerate(lines) if "<details>" in line)
+    assert lines[at - 1].startswith("1. [Why does the date parser fail?")
+    assert lines[at].strip() == "<details><summary>3 tool runs, 1 failed</summary>"
+    assert lines[at + 2].startswith("   - ✗ [pytest -q (exit 1): 1 failed](001-001-")
+    assert lines[at + 5].strip() == "</details>"
+
+
+def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> None:
+    settings = day.config()
+    upkeep.rebuild(settings, now=NOW)
+    page = pages(day)[1]
+    was = generated.inside(page.read_bytes())
+    event = Event(
+        agent="claude-code", name="Stop", session=cli_day.FIRST, cwd=str(day.vault.parent / "notes-app"),
+        prompt_id="p1", message="Once more.",
+    )  # fmt: skip
+    events.capture(settings, event, MORNING + 400, day.env)
+    now = generated.inside(page.read_bytes())
+    assert now != was
+    assert generated.navigation(now) == generated.navigation(was)
+    assert generated.runs(now) == generated.runs(was)
+
+
+def test_nothing_is_written_when_nothing_has_changed(day: Day) -> None:
+    assert upkeep.rebuild(day.config(), now=NOW) == 5  # one session has no other around it, and no runs
+    assert upkeep.rebuild(day.config(), now=NOW) == 0
+    assert upkeep.refresh(day.config(), now=NOW + 1) == 0
+
+
+def test_a_page_without_markers_is_left_alone(day: Day) -> None:
+    (day.vault / "README.md").write_text("# Mine\n")
+    page = pages(day)[1]
+    own = page.read_bytes().replace(generated.BEGIN.encode() + b"\n", b"")
+    page.write_bytes(own)
+    upkeep.rebuild(day.config(), now=NOW)
+    assert (day.vault / "README.md").read_text() == "# Mine\n"
+    assert page.read_bytes() == own
+
+
+def test_a_start_page_of_an_earlier_version_gets_its_part(day: Day) -> None:
+    was = template.load("vault/README.md").partition(generated.BEGIN)[0].rstrip() + "\n"
+    (day.vault / "README.md").write_text(was)
+    upkeep.rebuild(day.config(), now=NOW)
+    text = (day.vault / "README.md").read_text("utf-8")
+    assert text.startswith(was)
+    assert "## Last sessions" in text
+
+
+@pytest.mark.parametrize("line", [b"sync: false\n", b"private: true\n"])
+def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes) -> None:
+    page = pages(day)[0]
+    page.write_bytes(page.read_bytes().replace(b"tags:", line + b"tags:", 1))
+    decision = day.vault / "notes" / "utc.md"
+    decision.write_bytes(decision.read_bytes().replace(b"pinned:", line + b"pinned:"))
+    upkeep.rebuild(day.config(), now=NOW)
+    for name in ("README.md", "journal/api/project.md", "journal/notes-app/project.md"):
+        text = (day.vault / name).read_text("utf-8")
+        assert "Add a retry" not in text
+        assert "Times are UTC" not in text
+
+
+def test_the_words_of_a_person_around_the_markers_stay(day: Day) -> None:
+    path = day.vault / "README.md"
+    path.write_text(path.read_text("utf-8").replace("# A memory vault", "# Ada's") + "\nMy own words.\n")
+    upkeep.rebuild(day.config(), now=NOW)
+    text = path.read_text("utf-8")
+    assert text.startswith("# Ada's\n")
+    assert text.endswith(f"{generated.END}\n\nMy own words.\n")
+
+
+def test_links_to_other_sessions_and_titles_of_runs_are_not_indexed(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    path = pages(day)[1]
+    text = journal.unmarked(note.parse(path.read_bytes()).body)
+    assert "next:" not in text
+    assert "<details>" not in text
+    assert "001-002" not in text
+    assert "[answer](" in text
+    found = next(entry for entry in disk.walk(str(day.vault)) if entry.path.endswith(path.name))
+    words = document.build(str(day.vault), found, path.read_bytes(), mtime_ns=0).words["body"]
+    assert "detail" not in words
+    project = next(entry for entry in disk.walk(str(day.vault)) if entry.path.endswith("notes-app/project.md"))
+    data = (day.vault / project.path).read_bytes()
+    assert b"date parser" in data
+    assert "parser" not in document.build(str(day.vault), project, data, mtime_ns=0).words["body"]
+
+
+def test_two_machines_pages_merge_without_a_conflict(day: Day) -> None:
+    repo = repository.open_vault(str(start(day.vault).vault))
+    base = template.load("vault/README.md").encode()
+    ours = generated.replaced(base, ["", "- ours", ""])
+    theirs = generated.replaced(base, ["", "- theirs", ""]).replace(b"# A memory vault", b"# Our memory")
+    merged = both.merge_note(repo, "README.md", ours, base, theirs)
+    assert merged is not None
+    assert not merged.conflict
+    assert merged.data == ours.replace(b"# A memory vault", b"# Our memory")
+
+
+def test_pages_are_committed_by_themselves(day: Day) -> None:
+    start(day.vault)
+    settings = day.config()
+    commit.commit(settings)
+    upkeep.rebuild(settings, now=NOW)
+    done = commit.commit(settings)
+    assert [made.subject for made in done.commits] == ["Pages: start page, 2 projects, 2 sessions"]
+    assert [made.session for made in done.commits] == [""]
+    assert git(day.vault, "status", "--short") == ""
+
+
+def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> None:
+    settings = day.config()
+    upkeep.rebuild(settings, now=NOW)
+    stamp = Path(settings.state_dir, "pages")
+    stamp.write_text(f"{NOW} 3 2.0")
+    (day.vault / "notes" / "more.md").write_text("---\nkind: decision\n---\n\nDecided.\n")
+    os.utime(day.vault / "notes" / "more.md", (NOW, NOW))
+    assert upkeep.refresh(settings, now=NOW + 99, background=True) == 0
+    assert upkeep.refresh(settings, now=NOW + 101, background=True) == 1
+
+
+def test_a_broken_stamp_is_made_again(day: Day) -> None:
+    settings = config.load(str(day.vault), day.env)
+    upkeep.rebuild(settings, now=NOW)
+    Path(settings.state_dir, "pages").write_text("x")
+    assert upkeep.refresh(settings, now=NOW) == 0
+    assert Path(settings.state_dir, "pages").read_text().startswith(f"{NOW:.3f} 3 ")
+
+
+def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    folder = pages(day)[1].parent
+    folder.rename(folder.with_name("renamed-3f0c6d1e"))
+    found = list(health.broken(day.config()))
+    assert len(found) > 1
+    assert all("leads nowhere" in one.text for one in found)
+    assert found[0].fix is not None
+    found[0].fix()
+    (now,) = health.broken(day.config())
+    assert now.severity == "fine"

@@ -1,0 +1,353 @@
+"""The watcher: what is saved is indexed by itself, whatever way it was saved; and nothing needs the watcher."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from watchdog.events import FileCreatedEvent
+
+from mdmem import config
+from mdmem.history.git import repository
+from mdmem.search import index
+from mdmem.search.index import look
+from mdmem.watcher import client, events
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def until(holds: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.02)
+
+
+def in_step(settings: config.Config) -> bool:
+    """Return whether the index matches the vault, without bringing it up to date."""
+    return not look.differences(index.current(settings), look.everywhere(settings.vault))
+
+
+@pytest.fixture
+def watcher(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with running(vault) as process:
+        yield process
+
+
+@contextmanager
+def running(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a watcher that has looked at everything once."""
+    process = subprocess.Popen([sys.executable, "-m", "mdmem", "watch"], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: bool(status(vault).get("current")), "the watcher is current")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def status(vault: Path) -> dict[str, Any]:
+    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=2)
+    found: dict[str, Any] = json.loads(said) if said else {}
+    return found
+
+
+def test_a_note_is_indexed_whichever_way_it_is_saved(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
+    settings = config.load(str(vault))
+    (vault / "notes").mkdir()
+
+    (vault / "notes" / "plain.md").write_text("written in place")
+    until(lambda: in_step(settings), "a plain save is indexed")
+
+    (vault / "notes" / ".swap").write_text("saved atomically")
+    os.replace(vault / "notes" / ".swap", vault / "notes" / "plain.md")
+    until(lambda: in_step(settings), "an editor's atomic save is indexed")
+
+    (vault / "notes" / ".temp").write_text("published by a link")
+    os.link(vault / "notes" / ".temp", vault / "notes" / "linked.md")
+    (vault / "notes" / ".temp").unlink()
+    until(lambda: in_step(settings), "a linked file is indexed")
+
+    (vault / "notes").rename(vault / "moved")
+    until(lambda: in_step(settings), "a moved folder is followed")
+
+    shutil.rmtree(vault / "moved")
+    until(lambda: in_step(settings), "a deleted folder is forgotten")
+
+
+def test_a_flood_of_files_in_new_folders_is_indexed_whole(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
+    settings = config.load(str(vault))
+    count = 250 if "MDMEM_SOAK" not in os.environ else 5_000
+    for n in range(count):
+        folder = vault / f"folder-{n // 10}"
+        if n % 10 == 0:
+            folder.mkdir()
+        (folder / f"{n}.md").write_text(f"# note {n}\n" + "words " * 50)
+    until(lambda: in_step(settings), "the flood is indexed", 60)
+
+
+def test_a_second_watcher_says_so_and_ends(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
+    done = mdmem("watch")
+    assert done.returncode == 6
+    assert "Another watcher" in done.stderr
+
+
+def test_a_killed_watcher_leaves_nothing_to_clean_up(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
+    watcher.send_signal(signal.SIGKILL)
+    watcher.wait()
+    assert not json.loads(mdmem("watch", "--status", "--json").stdout)["running"]
+    mdmem("watch", "--background", check=True)
+    assert json.loads(mdmem("watch", "--status", "--json").stdout)["running"]
+    mdmem("watch", "--stop", check=True)
+    assert not json.loads(mdmem("watch", "--status", "--json").stdout)["running"]
+    assert not list(Path(config.load(str(vault)).runtime_dir).glob("watch.*"))
+
+
+def test_a_watcher_ends_well_when_asked_to(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
+    watcher.send_signal(signal.SIGTERM)
+    assert watcher.wait(timeout=20) == 0
+
+
+def test_the_socket_is_the_users_alone(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
+    (path,) = Path(config.load(str(vault)).runtime_dir).glob("watch.*")
+    assert oct(path.stat().st_mode)[-3:] == "600"
+    assert oct(path.parent.stat().st_mode)[-3:] == "700"
+
+
+@pytest.mark.parametrize("name", ["watch.sock", "watch.port"])
+def test_nobody_to_ask_is_no_answer(vault: Path, name: str) -> None:
+    settings = config.load(str(vault))
+    assert client.ask(settings, "status", {}, b"", seconds=1) is None
+    path = Path(settings.runtime_dir, name)
+    path.parent.mkdir(parents=True)
+    path.write_text("not a socket")
+    assert client.ask(settings, "status", {}, b"", seconds=1) is None
+
+
+def test_a_request_that_is_garbage_does_not_end_the_watcher(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
+    settings = config.load(str(vault))
+    for words in ("", "unknown", "\udcff", "status " * 1_000):
+        client.ask(settings, words, {}, os.urandom(2_000), seconds=2)
+    assert status(vault)["running"]
+
+
+def test_what_happened_is_a_set_of_paths_and_begins_with_the_whole_vault(vault: Path) -> None:
+    stop = threading.Event()
+    dirty = events.Dirty(str(vault))
+    seen: list[set[str] | None] = []
+
+    def follow() -> None:
+        for _ in events.settled(dirty, stop):
+            seen.append(dirty.take())
+
+    thread = threading.Thread(target=follow)
+    thread.start()
+    until(lambda: bool(seen), "the first batch")
+    assert seen == [None]
+    (vault / "a.md").write_text("x")
+    (vault / ".hidden.md").write_text("x")
+    (vault / "a.txt").write_text("x")
+    until(lambda: len(seen) > 1, "the second batch")
+    stop.set()
+    dirty.sweep()
+    thread.join()
+    assert seen[1] == {"a.md"}
+
+
+def test_after_an_overflow_and_a_flood_the_whole_vault_is_looked_at(vault: Path) -> None:
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop)
+    next(batches)
+    assert dirty.take() is None
+    logging.getLogger("watchdog.observers").warning("Inotify queue overflowed")
+    next(batches)
+    assert dirty.take_few(10) is None
+    assert dirty.take() is None
+    for n in range(events.MAX_BATCH + 1):
+        dirty.on_any_event(FileCreatedEvent(f"{vault}/{n}.md"))
+    next(batches)
+    assert dirty.take() is None
+    stop.set()
+    assert not list(batches)
+
+
+def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise OSError(errno.ENOSPC, "inotify watch limit reached")
+
+    monkeypatch.setattr("mdmem.watcher.events.Observer.start", refuse)
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop, sweep_seconds=0.2)
+    for _ in range(3):
+        next(batches)
+        assert dirty.take() is None
+    monkeypatch.undo()
+    next(batches)
+    dirty.take()
+    (vault / "a.md").write_text("x")
+    next(batches)
+    assert dirty.take() in ({"a.md"}, None)
+    stop.set()
+    assert not list(batches)
+
+
+def test_a_vault_that_is_replaced_is_watched_anew(vault: Path) -> None:
+    dirty, stop = events.Dirty(str(vault)), threading.Event()
+    batches = events.settled(dirty, stop, sweep_seconds=0.5)
+    next(batches)
+    vault.rename(vault.with_name("old"))
+    vault.mkdir()
+    seen: set[str] = set()
+
+    def sees(name: str) -> bool:
+        (vault / name).write_text(str(len(seen)))
+        next(batches)
+        seen.update(dirty.take() or ())
+        return name in seen
+
+    until(lambda: sees("new.md"), "an event of the new folder")
+    stop.set()
+    assert not list(batches)
+
+
+@pytest.mark.slow
+def test_a_checkout_of_many_notes_is_followed_both_ways(vault: Path) -> None:
+    count = 200 if "MDMEM_SOAK" not in os.environ else 1_000
+    settings = config.load(str(vault))
+    git(vault, "init", "-q", "-b", "main")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "empty")
+    git(vault, "checkout", "-q", "-b", "full")
+    for n in range(count):
+        folder = vault / "notes" / str(n // 100)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{n}.md").write_text(f"# note {n}\n\nwritten on a branch\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-q", "-m", "full")
+    git(vault, "checkout", "-q", "main")
+    with running(vault):
+        git(vault, "checkout", "-q", "full")
+        until(lambda: known(settings) == count, "all notes of the branch are known", 60)
+        git(vault, "checkout", "-q", "main")
+        until(lambda: known(settings) == 0, "all are forgotten", 60)
+        until(lambda: in_step(settings), "the index agrees")
+
+
+def known(settings: config.Config) -> int:
+    view = index.current(settings)
+    return view.live if view is not None else 0
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    return subprocess.run(["git", *who, "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.slow
+def test_a_watcher_that_is_killed_again_and_again_loses_nothing(vault: Path) -> None:
+    settings = config.load(str(vault))
+    for n in range(int(os.environ.get("MDMEM_SOAK", "2"))):
+        with running(vault) as process:
+            for m in range(50):
+                (vault / f"{n}-{m}.md").write_text(f"# note {n} {m}\n")
+            process.send_signal(signal.SIGKILL)
+    with running(vault):
+        until(lambda: in_step(settings), "everything is indexed")
+        assert known(settings) == len(list(vault.glob("*.md")))
+
+
+@pytest.mark.slow
+def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: Path, tmp_path: Path) -> None:
+    """Both as the settings say while it runs."""
+    settings = config.load(str(vault))
+    (vault / "mdmem.toml").write_text("[watch]\ncommit_after_seconds = 1\n")
+    repository.init(vault)
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "remote")], check=True)
+    git(vault, "remote", "add", "origin", str(tmp_path / "remote"))
+    with running(vault):
+        (vault / "one.md").write_text("# one\n")
+        until(lambda: "one.md" in git(vault, "ls-files"), "it is committed")
+        user = Path(config.user_file(os.environ))
+        user.parent.mkdir(parents=True, exist_ok=True)
+        user.write_text("[sync]\nevery = 1\n")
+        until(lambda: "refs/heads/" in git(tmp_path / "remote", "for-each-ref"), "it is pushed")
+        until(lambda: bool(status(vault)["synced"]), "it says so")
+        assert not status(vault)["sync_failed"]
+    assert not (Path(settings.state_dir) / "log").exists()
+
+
+def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
+    settings = config.load(str(vault))
+    Path(settings.index_dir).parent.mkdir(parents=True, exist_ok=True)
+    Path(settings.index_dir).write_text("in the way")
+    process = subprocess.Popen([sys.executable, "-m", "mdmem", "watch"], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: bool(status(vault)), "it runs")
+        assert not status(vault)["current"]
+        assert client.ask(settings, "search x", {}, b"{}", seconds=2) is None
+        Path(settings.index_dir).unlink()
+        until(lambda: bool(status(vault)["current"]), "it is current")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_sync_every_so_often_is_a_setting_of_the_user(vault: Path, ask: Run) -> None:
+    done = ask("sync", "--every", "2h", check=True)
+    assert "every 120 minutes" in done.stdout
+    assert "None runs" in done.stdout
+    assert config.load(str(vault)).settings.sync.every == 120
+    (vault / "mdmem.toml").write_text("[sync]\nevery = 1\n")
+    assert config.load(str(vault)).settings.sync.every == 120, "no vault can say so"
+    ask("sync", "--every", "off", check=True)
+    assert config.load(str(vault)).settings.sync.every == 0
+    for wrong in ("10 parsecs", "-1", "0.5h", ""):
+        assert ask("sync", "--every", wrong).returncode == 2
+
+
+# -- limits of the system --------------------------------------------------------------------------
+
+
+def _can_limit() -> bool:
+    done = subprocess.run(["unshare", "-Ur", "test", "-w", "/proc/sys/user/max_inotify_watches"], capture_output=True)
+    return done.returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None or not _can_limit(), reason="needs a user namespace of its own")
+@pytest.mark.parametrize(
+    ("limit", "said"), [("max_inotify_watches", "watches"), ("max_inotify_instances", "instances")]
+)
+def test_without_inotify_the_watcher_polls_and_says_so(vault: Path, mdmem: Run, limit: str, said: str) -> None:
+    for number in range(3):
+        (vault / "notes" / str(number)).mkdir(parents=True)
+    code = "import sys, mdmem.watcher.events as e; e.POLL_SECONDS = 0.5; sys.argv = ['mdmem', 'watch']; "
+    code += "from mdmem.cli import main; main()"
+    limit = f"echo {int(said == 'watches')} > /proc/sys/user/max_inotify_{said}"
+    script = f'{limit}; exec {sys.executable} -c "{code}"'
+    process = subprocess.Popen(["unshare", "-Ur", "sh", "-c", script], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: bool(status(vault).get("current")), "the watcher is current")
+        assert said in str(status(vault)["polling"])
+        (vault / "notes" / "2" / "late.md").write_text("a heron in the reeds")
+        until(
+            lambda: in_step(config.load(str(vault))) and index.current(config.load(str(vault))) is not None, "indexed"
+        )
+        assert process.poll() is None
+        found = mdmem("doctor", "--only", "watcher")
+        assert (found.returncode, said in found.stdout) == (1, True)
+        assert said in mdmem("watch", "--status").stdout
+    finally:
+        process.kill()
+        process.wait()

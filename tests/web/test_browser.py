@@ -1,0 +1,308 @@
+"""The pages in a browser: no violation of WCAG, any width, dark, the keyboard alone, live, and hostile notes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.helpers import cli_day
+from tests.helpers.cli_day import FIRST
+from tests.helpers.hostile import SAMPLES
+from tests.helpers.pages import CHROMIUM, chromium, violations
+from tests.web.conftest import Web
+from tests.web.test_pages import PAGES, a_note
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium"),
+]
+WIDTHS = (60, 120, 240, 360, 600, 900, 1280, 1920)
+
+
+@pytest.fixture(scope="module")
+def state(web: Web, browser: Browser) -> Any:
+    """Enter once; every test has a context of its own with that cookie."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(web.served.link)
+    found = context.storage_state()
+    context.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Browser, state: Any) -> Iterator[Page]:
+    context = browser.new_context(storage_state=state, viewport={"width": 1280, "height": 800})
+    made = context.new_page()
+    made.set_default_timeout(20_000)
+    yield made
+    context.close()
+
+
+def every_page(web: Web) -> list[str]:
+    answer = web.day.id("The parser took 29 February")
+    run = web.day.id("Edit src/dates.py")
+    return [
+        *PAGES,
+        f"/note/{answer}",
+        f"/note/{run}",
+        f"/edit/{answer}",
+        f"/versions/{answer}",
+        "/nothing",
+        "/help/web",
+    ]
+
+
+# -- for everybody ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_violates_wcag(web: Web, browser: Browser, state: Any, scheme: Any) -> None:
+    context = browser.new_context(storage_state=state, color_scheme=scheme)
+    page = context.new_page()
+    found = {}
+    for path in every_page(web):
+        page.goto(web.served.url + path)
+        for fold in page.locator("details").all():
+            fold.evaluate("fold => { fold.open = true }")
+        page.wait_for_load_state("networkidle")
+        if wrong := violations(page):
+            found[path] = wrong
+    context.close()
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_no_page_is_wider_than_the_window(web: Web, page: Page) -> None:
+    wide = []
+    for path in every_page(web):
+        page.goto(web.served.url + path)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            room = page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+            if room[0] > room[1]:
+                wide.append(f"{path} at {width}: {room[0]} px")
+    assert not wide, "\n".join(wide)
+
+
+def test_dark_is_dark_and_a_choice_is_kept(web: Web, page: Page) -> None:
+    def brightness() -> int:
+        color = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        return sum(int(part) for part in color[4:-1].split(", ")[:3])
+
+    page.emulate_media(color_scheme="dark")
+    page.goto(web.served.url)
+    assert brightness() < 150
+
+    page.get_by_role("button", name="Light").click()
+    assert brightness() > 600
+    page.reload()
+    assert brightness() > 600
+
+
+def test_pages_are_read_without_scripts(web: Web, browser: Browser, state: Any) -> None:
+    context = browser.new_context(storage_state=state, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{web.served.url}/session/{FIRST}")
+    assert page.get_by_text("The parser took 29 February for granted.").is_visible()
+    page.goto(f"{web.served.url}/search")
+    page.get_by_label("Words to search for").fill("parser")
+    page.get_by_role("button", name="Search").click()
+    assert page.locator("a.hit").count() > 0
+    context.close()
+
+
+# -- live ------------------------------------------------------------------------------------------
+
+
+def prompt(web: Web, text: str, session: str) -> None:
+    """Run a hook as an agent does."""
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": str(web.vault.parent / "api")}
+    subprocess.run(
+        [sys.executable, "-m", "mdmem", "hook", "claude-code"],
+        input=json.dumps({**payload, "prompt": text}).encode(),
+        env={**os.environ, **web.day.env},
+        check=True,
+    )
+
+
+def test_a_note_appears_on_an_open_page_while_it_is_read(web: Web, page: Page) -> None:
+    page.goto(web.served.url)
+    prompt(web, "First words of a new session", "live-browser")
+    page.get_by_role("heading", name="First words of a new session").wait_for()
+    page.evaluate("window.stayed = true")
+
+    prompt(web, "Then a second prompt", "live-browser")
+    page.locator("#live").get_by_role("link", name="Then a second prompt").wait_for()
+
+    assert page.evaluate("window.stayed"), "the page was loaded again"
+    assert "Then a second prompt" in str(page.locator("#heard").text_content())
+
+
+def test_an_event_that_waits_turns_an_open_page_red(web: Web, page: Page, tmp_path: Path) -> None:
+    page.goto(web.served.url)
+    assert page.locator(".alarm").count() == 0
+
+    cli_day.strand_a_note(web.day, tmp_path)
+    page.get_by_text("could not be stored and will be retried").wait_for()
+
+    prompt(web, "The next hook stores what waits", "after-stranding")
+    page.get_by_text("could not be stored").wait_for(state="detached")
+
+
+def test_an_open_session_goes_on_by_itself(web: Web, page: Page) -> None:
+    prompt(web, "A session that is watched", "watched-1")
+    page.goto(f"{web.served.url}/session/watched-1")
+    prompt(web, "And what came next in it", "watched-1")
+
+    page.locator(".turn").get_by_text("And what came next in it").wait_for()
+
+
+def test_what_is_open_stays_open_while_a_session_goes_on(web: Web, page: Page) -> None:
+    prompt(web, "A turn with runs", "folds-1")
+    for number in range(5):
+        run(web, f"echo {number}", "folds-1")
+    page.goto(f"{web.served.url}/session/folds-1")
+    page.get_by_text("5 tool runs").click()
+    page.locator("details.run", has_text="echo 3").locator("summary").click()
+    page.locator("details.run", has_text="echo 3").locator("pre").first.wait_for()
+
+    run(web, "echo last", "folds-1")
+    page.get_by_text("6 tool runs").wait_for()
+
+    assert page.locator("details.run", has_text="echo last").is_visible()
+    page.locator("details.run", has_text="echo 3").locator("pre").first.wait_for()
+
+
+def run(web: Web, command: str, session: str) -> None:
+    """Run a hook for a tool's run."""
+    payload = {"hook_event_name": "PostToolUse", "session_id": session, "cwd": str(web.vault.parent / "api")}
+    payload |= {"tool_name": "Bash", "tool_use_id": f"use-{command}"}
+    answer: dict[str, Any] = {"tool_input": {"command": command}, "tool_response": {"stdout": "out", "stderr": ""}}
+    subprocess.run(
+        [sys.executable, "-m", "mdmem", "hook", "claude-code"],
+        input=json.dumps({**payload, **answer}).encode(),
+        env={**os.environ, **web.day.env},
+        check=True,
+    )
+
+
+# -- search by keyboard ----------------------------------------------------------------------------
+
+
+def test_search_is_done_by_keyboard_alone(web: Web, page: Page) -> None:
+    page.goto(web.served.url)
+    page.keyboard.press("/")
+    page.keyboard.type("parser")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=parser")
+    before = page.locator("a.hit").count()
+
+    page.keyboard.press("/")
+    page.keyboard.type("parser kind:response")
+    page.wait_for_url("**kind%3Aresponse")
+    page.wait_for_function("count => document.querySelectorAll('a.hit').length < count", arg=before)
+
+    page.keyboard.press("ArrowDown")
+    title = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.id") == "words"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/note/**")
+    assert page.locator("h1").text_content() == title
+
+
+def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
+    page.goto(f"{web.served.url}/session/{FIRST}")
+    fold = page.locator("details.run", has_text="Edit src/dates.py")
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+
+    fold.locator(".diff .add").wait_for()
+    assert "checked(y, m, d)" in str(fold.locator(".diff .add").first.text_content())
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
+    path = a_note(web, "Edited in two places")
+    page.goto(f"{web.served.url}/edit/{path}")
+    page.get_by_role("textbox", name="Text").fill("What I wrote.")
+    file = web.vault / path
+    file.write_text(file.read_text().replace("Some words.", "What they wrote."))
+    page.get_by_role("button", name="Save").click()
+
+    page.get_by_text("Nothing was saved").wait_for()
+    assert page.get_by_role("textbox", name="Text").input_value() == "What I wrote."
+    assert "What they wrote." in str(page.locator("pre.diff").text_content())
+    assert "What they wrote." in file.read_text()
+
+    page.get_by_role("button", name="Save over it").click()
+    page.wait_for_url("**/note/**")
+    assert "What I wrote." in file.read_text()
+
+
+def test_a_note_is_forgotten_and_brought_back(web: Web, page: Page) -> None:
+    path = a_note(web, "Forgotten in the browser")
+    web.day.run("commit")
+    page.goto(f"{web.served.url}/note/{path}")
+    page.get_by_text("Forget…").click()
+    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name="Undo").wait_for()
+    assert not (web.vault / path).exists()
+
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("as before").wait_for()
+    assert (web.vault / path).exists()
+
+
+# -- hostile notes ---------------------------------------------------------------------------------
+
+
+def test_nothing_that_a_note_holds_runs_or_is_loaded(web: Web, page: Page) -> None:
+    asked: list[str] = []
+    hurt: list[str] = []
+    refused: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    page.on("console", lambda said: refused.append(said.text) if "Content Security" in said.text else None)
+    paths = [f"/note/hostile{number:03d}" for number in range(len(SAMPLES))]
+    paths += [f"/edit/hostile{number:03d}" for number in (0, 2, 38)]
+    paths += ["/search?q=hurt", "/search?tag=hostile&q=tag:hostile", "/project/hostile", "/", "/timeline", "/review"]
+    for path in paths:
+        page.goto(web.served.url + path)
+        for link in page.locator(".text a, .text [onclick], .text button").all():
+            assert not str(link.get_attribute("href") or "").lower().startswith(("javascript", "data", "vbscript"))
+        if page.evaluate("window.hurt"):
+            hurt.append(path)
+    outside = [url for url in asked if not url.startswith(web.served.url)]
+    assert not hurt
+    assert not outside
+    assert not refused
+    assert len(SAMPLES) == 40
+
+
+def test_a_page_of_another_site_cannot_use_the_cookie(web: Web, page: Page) -> None:
+    """`localhost` is ours by name, and another site than the address that has the cookie."""
+    page.goto(f"http://localhost:{web.served.port}/")
+
+    assert "mdmem web" in str(page.locator("body").text_content())
+    assert page.evaluate(f"fetch('{web.served.url}/').then(() => 'read', () => 'refused')") == "refused"

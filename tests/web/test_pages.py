@@ -1,0 +1,434 @@
+"""The pages over HTTP: who is let in, what each page shows, what a form may change, and what it may not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from mdmem import config
+from mdmem.learn import decisions
+from mdmem.vault import note, user_notes
+from tests.helpers.cli_day import FIRST, MORNING
+from tests.web.conftest import Web
+
+PAGES = (
+    "/", "/timeline", "/timeline?on=2026-09-14&failed=1", "/projects", "/project/notes-app", f"/session/{FIRST}",
+    "/search", "/search?q=date+parser", "/search?q=kind:prompt&project=notes-app", "/search?q=%22never+closed",
+    "/file?path=src/dates.py", "/injected", "/injected?only=nothing", "/preview", "/preview?prompt=what+did+we+decide",
+    "/review", "/review?kind=note", "/health", "/help", "/help/search", "/project/hostile", "/search?q=hostile",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cookie(web: Web) -> str:
+    return web.served.enter()
+
+
+def get(web: Web, cookie: str, path: str) -> str:
+    status, _, body = web.served.ask(path, headers={"Cookie": cookie})
+    assert status == 200, (path, status, body[:600])
+    return body
+
+
+def csrf(page: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert found, page[:400]
+    return found[1]
+
+
+def post(web: Web, cookie: str, action: str, **fields: str) -> tuple[int, dict[str, str], str]:
+    headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded", "Origin": web.served.url}
+    return web.served.ask(f"/do/{action}", method="POST", body=urlencode(fields), headers=headers)
+
+
+def token(web: Web, cookie: str) -> str:
+    return csrf(get(web, cookie, "/health"))
+
+
+def a_note(web: Web, title: str, body: str = "Some words.") -> str:
+    """Write a note of this test's own; return its path."""
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    return user_notes.add(settings, title, body, now=MORNING).path
+
+
+# -- who is let in ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/search?q=date", "/live", "/static/script.js", "/session/latest", "/nothing"])
+def test_without_a_cookie_nothing_is_answered(web: Web, path: str) -> None:
+    status, headers, body = web.served.ask(path)
+
+    assert status == 401
+    assert "mdmem web" in body
+    assert "parser" not in body
+    assert "set-cookie" not in headers
+
+
+def test_an_old_cookie_is_worth_nothing(web: Web, cookie: str) -> None:
+    name = cookie.partition("=")[0]
+
+    assert web.served.ask("/", headers={"Cookie": f"{name}={'A' * 43}"})[0] == 401
+    assert web.served.ask("/", headers={"Cookie": f"{cookie}; {name}=other"})[0] == 401
+
+
+def test_a_link_works_once(web: Web, cookie: str) -> None:
+    status, headers, _ = web.served.ask(web.served.link.removeprefix(web.served.url))
+
+    assert status == 401
+    assert "set-cookie" not in headers
+    assert web.served.ask("/enter?key=")[0] == 401
+
+
+def test_the_cookie_is_strict_and_not_for_scripts(web: Web, cookie: str) -> None:
+    attributes = {part.strip().lower() for part in web.served.set_cookie.split(";")[1:]}
+
+    assert {"httponly", "samesite=strict", "path=/"} <= attributes
+    assert not any(part.startswith(("domain", "max-age", "expires")) for part in attributes)
+    assert len(cookie.partition("=")[2]) >= 40
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": ""}, 400),
+        ({"Host": "127.0.0.1"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+def test_requests_of_other_sites_get_nothing(web: Web, cookie: str, headers: dict[str, str], expected: int) -> None:
+    status, _, body = web.served.ask("/", headers={"Cookie": cookie, **headers})
+
+    assert status == expected
+    assert "parser" not in body
+
+
+def test_every_page_forbids_scripts_and_sources_from_elsewhere(web: Web, cookie: str) -> None:
+    for path in ("/", "/nothing", "/static/style.css"):
+        _, headers, _ = web.served.ask(path, headers={"Cookie": cookie})
+        policy = headers.get("content-security-policy", "")
+        if path != "/static/style.css":
+            assert "default-src 'none'" in policy
+            assert "script-src 'self'" in policy
+            assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+
+
+def test_only_our_own_static_files_are_served(web: Web, cookie: str) -> None:
+    for path in ("/static/..%2fapp.py", "/static/../app.py", "/static/app.py"):
+        status, _, body = web.served.ask(path, headers={"Cookie": cookie})
+        assert status == 404
+        assert "import" not in body
+
+
+def test_other_methods_are_refused(web: Web, cookie: str) -> None:
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE"):
+        assert web.served.ask("/", method=method, headers={"Cookie": cookie})[0] == 405
+
+
+# -- what pages show -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_has_no_inline_script_or_style(web: Web, cookie: str, path: str) -> None:
+    body = get(web, cookie, path)
+
+    assert body.count("<script") == 1
+    assert "<style" not in body
+    assert not re.search(r"<[^>]+\s(on\w+|style)\s*=", body)
+    assert body.count("<h1") == 1
+
+
+def test_a_session_reads_as_a_conversation(web: Web, cookie: str) -> None:
+    body = get(web, cookie, f"/session/{FIRST}")
+
+    assert "Why does the date parser fail?" in body
+    assert "The parser took 29 February for granted." in body
+    assert "claude --resume 3f0c6d1e-8a52-4b7e-9c41-5d2e7f90a118" in body
+    assert "1 failed" in body
+    assert "Ada pays" not in body
+    assert 'class="kept"' in body
+
+
+def test_a_run_is_shown_when_its_fold_is_opened(web: Web, cookie: str) -> None:
+    body = get(web, cookie, f"/session/{FIRST}")
+    folds = re.findall(r'data-body="(/body/\w+\?part=1)"', body)
+
+    assert any('<span class="add">+checked(y, m, d)</span>' in get(web, cookie, fold) for fold in folds)
+
+
+def test_search_narrows_down(web: Web, cookie: str) -> None:
+    wide = get(web, cookie, "/search?q=date+parser")
+    narrow = get(web, cookie, "/search?q=date+parser&kind=response")
+
+    assert "<mark>parser</mark>" in wide
+    assert "kind=prompt" in wide
+    assert narrow.count('class="hit"') < wide.count('class="hit"')
+
+
+def test_a_file_shows_its_changes_and_sessions(web: Web, cookie: str) -> None:
+    body = get(web, cookie, "/file?path=src/dates.py")
+
+    assert "Edit src/dates.py" in body
+    assert "Why does the date parser fail?" in body
+
+
+def test_a_project_shows_the_decisions_in_force(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    more = {"kind": "decision", "project": "notes-app"}
+    old = decisions.add(settings, "Dates are local", "Local time.", now=MORNING, **more)
+    decisions.add(settings, "Dates are UTC", "UTC everywhere.", supersedes=old.id, now=MORNING + 9, **more)
+    body = ""
+    deadline = time.monotonic() + 20
+    while "Dates are UTC" not in body and time.monotonic() < deadline:
+        body = get(web, cookie, "/project/notes-app")
+
+    assert "Dates are UTC" in body
+    assert "Dates are local" not in body
+    assert body.count("Why does the date parser fail?") == 1, "the page lists sessions once"
+
+
+def test_a_note_shows_where_it_came_from_and_what_names_it(web: Web, cookie: str) -> None:
+    ideas = next(path for path in (web.vault / "notes").glob("*ideas*"))
+    answer = web.day.id("The parser took 29 February")
+
+    assert "Why does the date parser fail?" in get(web, cookie, f"/note/{answer}")
+    assert "Asked by" in get(web, cookie, f"/note/{answer}")
+    assert "vscode://file/" in get(web, cookie, f"/note/notes/{ideas.name}")
+
+
+def test_a_wiki_link_leads_to_its_note_or_to_a_search(web: Web, cookie: str) -> None:
+    (web.vault / "notes" / "how we ship.md").write_text("# How we ship\n\nOn Tuesdays.\n", encoding="utf-8")
+    deadline = time.monotonic() + 20
+    to = ""
+    while "/note/" not in to and time.monotonic() < deadline:
+        to = web.served.ask("/go?to=how+we+ship", headers={"Cookie": cookie})[1]["location"]
+
+    assert "On Tuesdays." in get(web, cookie, to)
+    assert web.served.ask("/go?to=no+such+name", headers={"Cookie": cookie})[1]["location"] == "/search?q=no+such+name"
+
+
+def test_memories_of_ghosts_are_nobodys_to_see(web: Web, cookie: str) -> None:
+    folder = web.vault / "internal" / "ghost"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "g.md").write_text("---\nid: ghostnote1\nkind: ghost\ntitle: whisper\n---\n\nwhisper\n", encoding="utf-8")
+
+    for path in ("/note/ghostnote1", "/note/internal/ghost/g.md", "/edit/ghostnote1", "/body/ghostnote1"):
+        assert web.served.ask(path, headers={"Cookie": cookie})[0] == 404
+    assert "0 notes" in get(web, cookie, "/search?q=whisper&part=1")
+
+
+def test_what_is_not_there_is_a_page_that_says_so(web: Web, cookie: str) -> None:
+    for path in ("/nothing", "/note/nothinghere", "/session/nothing", "/project/nothing", "/help/nothing", "/file"):
+        status, headers, body = web.served.ask(path, headers={"Cookie": cookie})
+        assert status in (400, 404), path
+        assert "That did not work" in body
+        assert "content-security-policy" in headers
+
+
+@pytest.mark.slow
+def test_the_link_of_a_demo_shows_the_recorded_day() -> None:
+    from tests.helpers.pages import serving
+
+    with serving(None, {}, "--demo") as served:
+        status, _, body = served.ask("/timeline", headers={"Cookie": served.enter()})
+
+    assert status == 200
+    assert "Why does the date parser fail on 2026-02-29?" in body
+
+
+# -- what forms may change -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["pin", "tag", "edit", "forget", "undo", "review", "reviewed", "check"])
+def test_a_form_without_the_token_changes_nothing(web: Web, cookie: str, action: str) -> None:
+    before = {path: path.read_bytes() for path in web.vault.rglob("*.md")}
+    name = next(path for path in (web.vault / "notes").glob("*ideas*")).name
+
+    for sent in ("", "wrong", "A" * 43):
+        status, _, _ = post(
+            web, cookie, action, csrf=sent, note=f"notes/{name}", pinned="no", tags="x", text="x", decision="drop"
+        )
+        assert status == 403
+    assert {path: path.read_bytes() for path in web.vault.rglob("*.md")} == before
+
+
+def test_a_form_that_names_no_origin_or_another_kind_is_refused(web: Web, cookie: str) -> None:
+    body = urlencode({"csrf": token(web, cookie), "note": "x"})
+    form = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+
+    assert web.served.ask("/do/pin", method="POST", body=body, headers=form)[0] == 403
+    json_kind = {**form, "Content-Type": "application/json", "Origin": web.served.url}
+    assert web.served.ask("/do/pin", method="POST", body="{}", headers=json_kind)[0] == 415
+    plain = {**form, "Content-Type": "text/plain", "Origin": web.served.url}
+    assert web.served.ask("/do/pin", method="POST", body=body, headers=plain)[0] == 415
+    assert web.served.ask("/do/pin", headers={"Cookie": cookie})[0] in (404, 405)
+
+
+def test_pin_and_tags_change_a_line_and_nothing_else(web: Web, cookie: str) -> None:
+    path = a_note(web, "To be pinned")
+    secret = token(web, cookie)
+    before = (web.vault / path).read_text()
+
+    assert post(web, cookie, "pin", csrf=secret, note=path, pinned="yes")[0] == 303
+    assert post(web, cookie, "tag", csrf=secret, note=path, tags="one two")[0] == 303
+    assert post(web, cookie, "tag", csrf=secret, note=path, tags="one", remove="1")[0] == 303
+    parsed = note.parse((web.vault / path).read_bytes())
+    assert (parsed.meta["pinned"], parsed.meta["tags"]) == (True, ["two"])
+
+    post(web, cookie, "pin", csrf=secret, note=path, pinned="no")
+    post(web, cookie, "tag", csrf=secret, note=path, tags="two", remove="1")
+    assert (web.vault / path).read_text() == before
+
+
+def form_of(page: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(csrf|note|digest)" value="([^"]*)"', page))
+
+
+def test_an_edited_text_passes_the_gate_and_keeps_the_front_matter(web: Web, cookie: str) -> None:
+    path = a_note(web, "To be edited")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    before = note.parse((web.vault / path).read_bytes()).meta
+
+    text = "New words.\r\n\r\npassword=hunter2hunter2 <private>x9x</private>"
+    status, _, _ = post(web, cookie, "edit", **fields, text=text)
+
+    after = note.parse((web.vault / path).read_bytes())
+    assert status == 303
+    assert after.meta == before
+    assert after.body.startswith("New words.\n\npassword=[REDACTED]")
+    assert "x9x" not in after.body
+
+
+def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: str) -> None:
+    path = a_note(web, "Two editors")
+    fields = form_of(get(web, cookie, f"/edit/{path}"))
+    theirs = (web.vault / path).read_text().replace("Some words.", "Their words.")
+    (web.vault / path).write_text(theirs)
+
+    status, _, body = post(web, cookie, "edit", **fields, text="My words.")
+
+    assert status == 409
+    assert "Nothing was saved" in body
+    assert "My words." in body
+    assert "Their words." in body
+    assert (web.vault / path).read_text() == theirs
+
+
+def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
+    path = a_note(web, "To be forgotten", "These words come back.")
+    web.day.run("commit")
+    before = (web.vault / path).read_bytes()
+
+    status, headers, _ = post(web, cookie, "forget", csrf=token(web, cookie), note=path)
+    assert status == 303
+    assert not (web.vault / path).exists()
+    page = get(web, cookie, headers["location"])
+    (commit,) = re.findall(r'name="commit" value="([0-9a-f]{40})"', page)
+
+    assert post(web, cookie, "undo", csrf=token(web, cookie), commit=FIRST)[0] == 400
+    assert post(web, cookie, "undo", csrf=token(web, cookie), commit=commit)[0] == 303
+    assert (web.vault / path).read_bytes() == before
+
+
+def test_a_vault_without_history_forgets_nothing(tmp_path: Path) -> None:
+    from tests.helpers import cli_day
+    from tests.helpers.pages import serving
+
+    day = cli_day.make(tmp_path)
+    with serving(day.vault, day.env) as served:
+        web = Web(day, served)
+        cookie = served.enter()
+        path = next(day.vault.rglob("*-response-*.md"))
+        relative = path.relative_to(day.vault).as_posix()
+        status, _, body = post(web, cookie, "forget", csrf=token(web, cookie), note=relative)
+
+    assert status == 500
+    assert "mdmem init" in body
+    assert path.exists()
+
+
+def test_the_queue_is_decided_note_by_note(web: Web, cookie: str) -> None:
+    one, two = a_note(web, "Keep this one"), a_note(web, "Drop this one")
+    web.day.run("commit")
+    secret = token(web, cookie)
+
+    assert post(web, cookie, "review", csrf=secret, note=one, decision="keep")[0] == 303
+    assert post(web, cookie, "review", csrf=secret, note=two, decision="drop")[0] == 303
+    assert post(web, cookie, "review", csrf=secret, note=one, decision="burn")[0] == 400
+
+    assert "reviewed" in note.parse((web.vault / one).read_bytes()).meta
+    assert not (web.vault / two).exists()
+    waiting = [item["title"] for item in web.day.json("review")]
+    assert "Keep this one" not in waiting
+    assert "Drop this one" not in waiting
+
+
+def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
+    assert post(web, cookie, "check", csrf=token(web, cookie))[0] == 303
+
+    body = get(web, cookie, "/health")
+    assert "CPU of a hook" in body
+    assert "python" in body
+
+
+# -- live ------------------------------------------------------------------------------------------
+
+
+def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
+    import http.client
+
+    link = http.client.HTTPConnection("127.0.0.1", web.served.port, timeout=30)
+    link.request("GET", "/live?after=999999", headers={"Cookie": cookie, "Accept": "text/event-stream"})
+    answer = link.getresponse()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    payload = {
+        "hook_event_name": "UserPromptSubmit", "session_id": "live-1", "cwd": str(web.vault.parent),
+        "prompt": "A prompt that is told of",
+    }  # fmt: skip
+    env = {**os.environ, **web.day.env}
+    command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
+    subprocess.run(command, input=json.dumps(payload).encode(), env=env, check=True)
+
+    told = b""
+    while b"A prompt that is told of" not in told:
+        told = answer.readline()
+        assert told, "the stream ended"
+    link.close()
+    assert "A prompt that is told of" in get(web, cookie, "/")
+
+
+def test_a_page_that_missed_something_is_told_when_it_comes_back(web: Web, cookie: str) -> None:
+    import http.client
+
+    a_note(web, "Missed")
+    link = http.client.HTTPConnection("127.0.0.1", web.served.port, timeout=30)
+    link.request("GET", "/live?after=0", headers={"Cookie": cookie})
+    answer = link.getresponse()
+    lines = [answer.readline() for _ in range(4)]
+    link.close()
+
+    assert any(line.startswith(b"data: ") for line in lines)
+
+
+def test_the_command_says_when_its_extra_is_missing(home: Path, vault: Path) -> None:
+    code = (
+        "import sys; sys.modules['starlette'] = None\n"
+        "from mdmem.cli import main; sys.argv = ['mdmem', 'web', '--no-open']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 3
+    assert "pip install 'mdmem[web]'" in done.stderr

@@ -1,0 +1,203 @@
+"""What the pages are made of: sessions, calendars, files, facets, the review queue, what was given, links."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.inject import given
+from mdmem.search import engine, index, query
+from mdmem.search.index.view import View
+from mdmem.vault import disk, user_notes
+from mdmem.views import about_file, facets, injections, links, review_queue, sessions
+from mdmem.views.rows import NoteRow
+from mdmem.web.pages import health, session, timeline, today
+from tests.helpers import cli_day
+from tests.helpers.cli_day import FIRST, MORNING, Day
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    made = cli_day.make(tmp_path_factory.mktemp("views"))
+    made.run("init", str(made.vault))
+    return made
+
+
+@pytest.fixture
+def settings(day: Day) -> Config:
+    return config.load(str(day.vault), {**os.environ, **day.env})
+
+
+@pytest.fixture
+def view(settings: Config) -> Iterator[View]:
+    engine.bring_up_to_date(settings)
+    found = index.current(settings)
+    assert found is not None
+    yield found
+
+
+def fresh(settings: Config) -> View:
+    engine.bring_up_to_date(settings)
+    found = index.current(settings)
+    assert found is not None
+    return found
+
+
+def test_every_session_is_a_row_with_what_came_of_it(view: View) -> None:
+    rows = {row.session: row for row in sessions.table(view)}
+
+    first = rows[FIRST]
+    assert first.title.startswith("Why does the date parser fail?")
+    assert first.outcome.startswith("The parser took 29 February")
+    assert (first.prompts, first.runs, first.failed, first.edits, first.private) == (1, 3, 1, 1, 1)
+    assert (first.project, first.agent, first.day) == ("notes-app", "claude-code", "2026-09-14")
+    assert [row.started for row in sessions.table(view)] == sorted((row.started for row in rows.values()), reverse=True)
+
+
+def test_the_turns_of_a_session_are_in_the_order_of_events(view: View) -> None:
+    (turn,) = sessions.turns(view, FIRST)
+
+    assert [row.kind for row in turn.rows] == ["prompt", "observation", "observation", "observation", "response"]
+
+
+def test_a_long_session_is_cut_into_pages_of_whole_turns() -> None:
+    def row(prompt: int, sequence: int) -> NoteRow:
+        name = f"journal/p/d/s/{prompt:03d}-{sequence:03d}-bash-x.md"
+        return NoteRow("i", name, "observation", "t", "", "p", "s", "a", "Bash", prompt, sequence, True, False, [])
+
+    turns = sessions.group([row(prompt, sequence) for prompt in range(1, 12) for sequence in range(40)])
+    parts = session._parts(turns)
+
+    assert [sum(len(turn.rows) for turn in part) for part in parts] == [120, 120, 120, 80]
+    (long,) = sessions.group([row(1, sequence) for sequence in range(400)])
+    assert [len(turn.rows) for part in session._parts([long]) for turn in part] == [150, 150, 100]
+
+
+def test_a_calendar_ends_today_and_counts_every_day_once() -> None:
+    made = timeline.calendar({"2026-09-14": 3, "2026-09-15": 40, "2024-01-01": 9}, date(2026, 9, 20))
+
+    assert made.days[-1].day == "2026-09-20"
+    assert (made.total, made.busy) == (43, 2)
+    assert {day.level for day in made.days if day.notes} == {1, 4}
+    assert all(day.row == date.fromisoformat(day.day).weekday() for day in made.days)
+
+
+def test_a_calendar_of_an_old_vault_ends_with_its_last_note() -> None:
+    made = timeline.calendar({"2020-05-05": 1}, date(2026, 9, 20))
+
+    assert made.days[-1].day == "2020-05-05"
+    assert made.total == 1
+
+
+def test_a_file_knows_its_changes_and_failures(view: View) -> None:
+    found = about_file.about(view, "src/dates.py")
+
+    assert [row.title for row in found.edits] == ["Edit src/dates.py (+1 -1)"]
+    assert found.sessions == [FIRST]
+    assert about_file.about(view, "src/no_such_file.py").total == 0
+
+
+def test_facets_count_what_a_search_matches(settings: Config, view: View) -> None:
+    found = facets.count(view, settings.vault, query.parse("february pytest"))
+    hits = engine.search(settings, "february pytest", limit=100, collapse=False).hits
+
+    assert found["kind"] == dict(Counter(hit.kind for hit in hits).most_common())
+    assert found["project"] == dict(Counter(hit.project for hit in hits if hit.project).most_common())
+    assert found["tool"]["bash"] == 2
+
+
+def test_a_note_lists_what_names_it(settings: Config) -> None:
+    target = user_notes.add(settings, "Named by others", "text", now=MORNING)
+    citing = user_notes.add(settings, "Cites it", f"see [mem:{target.id}]", now=MORNING)
+    user_notes.add(settings, "Does not", "see something else", now=MORNING)
+
+    assert [row.id for row in links.backlinks(fresh(settings), target.path, target.id)] == [citing.id]
+
+
+def test_notes_that_say_the_same_are_a_pair(settings: Config) -> None:
+    words = "releases are cut on tuesdays after the tests of the nightly build have passed on both platforms"
+    first = user_notes.add(settings, "When we release", words, now=MORNING)
+    second = user_notes.add(settings, "When we release", f"{words}.", now=MORNING + 60)
+
+    pairs = [(one.id, two.id) for one, two in review_queue.alike(fresh(settings))]
+    assert (first.id, second.id) in pairs
+
+
+def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> None:
+    old = user_notes.add(settings, "Old and unused", "a text of its own", now=MORNING - 400 * 86_400)
+    used = user_notes.add(settings, "Old and used", "another text of its own", now=MORNING - 400 * 86_400)
+    for made in (old, used):
+        long_ago = MORNING - 300 * 86_400
+        os.utime(Path(settings.vault, made.path), (long_ago, long_ago))
+    given.log(settings, {"time": disk.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]})
+
+    names = [row.id for row in review_queue.stale(settings, fresh(settings))]
+    assert old.id in names
+    assert used.id not in names
+
+
+def test_the_queue_is_what_review_lists(day: Day, settings: Config) -> None:
+    user_notes.add(settings, "Waits for a decision", "yes", now=MORNING)
+    day.run("commit")
+    view = fresh(settings)
+    queue = review_queue.waiting(settings, view)
+
+    listed = {item["path"] for item in day.json("review")}
+    assert {view.path(number) for number in queue.numbers} == listed
+    day.run("review", "--done")
+    assert not review_queue.waiting(settings, fresh(settings)).numbers
+
+
+def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> None:
+    folder = next(Path(settings.vault).rglob("*-response-the-parser*"))
+    cited = folder.with_name("001-009-response-cites-aaaaaaaaaa.md")
+    cited.write_text(folder.read_text().replace("The parser took", "As [mem:abcdefghjk] says, the parser took"))
+    row = {"time": "2026-09-14T08:00:10Z", "session": FIRST, "event": "UserPromptSubmit", "project": "notes-app"}
+    given.log(settings, {**row, "why": ["recall"], "ids": ["abcdefghjk", "zzzzzzzzzz"], "tokens": 120, "chars": 500})
+    given.log(settings, {**row, "why": ["recall"], "ids": []})
+
+    log = [one for one in injections.log(settings) if one.get("session") == FIRST]
+    full, miss = injections.read(settings, fresh(settings), log)
+    cited.unlink()
+    assert (full.cited, full.tokens, full.why) == (("abcdefghjk",), 120, "asked to recall")
+    assert not miss.ids
+    assert not any(one.get("session") == FIRST and not one["ids"] for one in given.read_log(settings))
+
+
+def test_growth_ends_at_the_size_of_all_notes(view: View) -> None:
+    found = health.growth(view)
+
+    assert found is not None
+    assert found.bytes == sum(view.number("size", number) for number in view.all)
+    points = [list(map(float, point.split(","))) for point in found.points.split()]
+    assert points[-1] == [health.WIDTH, 4.0]
+    assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
+
+
+def test_what_waits_and_what_is_lost_is_an_alarm(tmp_path: Path) -> None:
+    from mdmem.capture import losses
+
+    made = cli_day.make(tmp_path)
+    settings = config.load(str(made.vault), {**os.environ, **made.env})
+    assert today.alarms(settings) == []
+
+    cli_day.strand_a_note(made, tmp_path)
+    losses.record(settings, "Stop", "codex", "OSError", time.time())
+    waiting, lost = today.alarms(settings)
+    assert "1 note could not be stored and will be retried" in waiting
+    assert "1 event lost" in lost
+
+
+@pytest.mark.parametrize("name", ["s; rm -rf ~", "-x", "a b", "$(id)"])
+def test_no_command_is_offered_for_a_session_with_a_strange_name(view: View, name: str) -> None:
+    row = sessions.table(view)[0]._replace(session=name, agent="codex")
+
+    assert session.resume(row) == ""
