@@ -7,6 +7,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -34,13 +35,13 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
               mdmem web --demo
     """
     try:
-        from mdmem.web import serve
+        from mdmem.web import running, serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
 
     def tell(link: str) -> None:
         click.echo(f"Open {link}")
-        click.echo("The link opens one browser. Ctrl-C ends it.", err=True)
+        click.echo("The link opens one browser.", err=True)
         if not no_open:
             webbrowser.open(link)
 
@@ -48,11 +49,18 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
         settings = options.settings(vault)
         if not Path(settings.index_dir).is_dir():
             click.echo("Indexing the vault for the first time…", err=True)
-        serve.run(settings, serve.listen(settings, port), tell)
+        link = running.link(settings)
+        if link and port in (None, urlsplit(link).port):
+            click.echo("Another `mdmem web` serves this vault already; it ends with Ctrl-C there.", err=True)
+            tell(link)
+            return
+        click.echo("Ctrl-C ends the pages.", err=True)
+        serve.run(settings, serve.listen(settings, port), tell, beside=bool(link))
         return
     root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
     try:
         settings = _recorded_day(root)
+        click.echo("Ctrl-C ends the pages.", err=True)
         serve.run(settings, serve.listen(settings, port), tell, demo=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)

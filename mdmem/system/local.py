@@ -15,7 +15,6 @@ from mdmem import system
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - the type that `socket.socket` extends
-    from socketserver import TCPServer
 
 MAX_PATH_BYTES = 100
 """The kernel takes about 104 bytes for a socket's path on some systems, 108 on others."""
@@ -101,14 +100,14 @@ class Bound:
         """What to bind."""
         return ("127.0.0.1", 0) if self.password else unix_path(self.folder, self.name)
 
-    def publish(self, server: TCPServer) -> None:
-        """Let others find a server that has bound the address."""
+    def publish(self, server: Socket) -> None:
+        """Let others find a socket that has bound the address."""
         if self.password:
             path = port_path(self.folder, self.name)
             temp = f"{path}.{os.getpid()}.tmp"
             fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(fd, "wb") as file:
-                file.write(b"%d %b" % (server.server_address[1], self.password))
+                file.write(b"%d %b" % (server.getsockname()[1], self.password))
             os.replace(temp, path)
 
     def remove(self) -> None:

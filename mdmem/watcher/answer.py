@@ -90,7 +90,7 @@ def serving(config: Config, answers: Mapping[str, Answer]) -> Iterator[Server]:
         server = Server(config, bound, answers)
     finally:
         os.umask(before)
-    bound.publish(server)
+    bound.publish(server.socket)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True).start()
     try:
         yield server

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mdmem.server.guard import Guard, Headers
+from mdmem.web import peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,11 +43,14 @@ class PageGuard(Guard):
 
     def __init__(self, app: Any, hosts: Iterable[str], port: int, browsers: Browsers) -> None:
         super().__init__(app, hosts, "")
+        self._port = port
         self._cookie = f"{cookie_name(port)}="
         self._browsers = browsers
 
     def admit(self, scope: Any, headers: Headers) -> int | None:
         """Return the status with which a request of our own origin is refused, or None."""
+        if peers.is_another_user(scope.get("client"), self._port):
+            return 403  # they see the link in the list of processes, and perhaps the cookie on a port of theirs
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405
         if scope["path"] == ENTER and scope["method"] == "GET":
@@ -91,7 +95,7 @@ def cookie_name(port: int) -> str:
 
 _WORDS = {
     401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
-    403: "This is not for pages of other sites.",
+    403: "This is not for pages of other sites, nor for other users of this machine.",
     405: "Only GET and POST are answered.",
     408: "The request took too long.",
     413: "The request is too long.",

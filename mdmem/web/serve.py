@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from mdmem.search import engine
 from mdmem.server import port as ports
-from mdmem.web import gate
+from mdmem.web import gate, running
 from mdmem.web.app import application
 from mdmem.web.browsers import Browsers
 from mdmem.web.live import Live
@@ -32,21 +33,30 @@ def listen(config: Config, port: int | None) -> socket.socket:
     return ports.listen(HOST, port or ports.default_port(config.vault) + _NEXT_TO, exact=port is not None)
 
 
-def run(config: Config, opened: socket.socket, tell: Callable[[str], None], *, demo: bool = False) -> None:
+def run(
+    config: Config, opened: socket.socket, tell: Callable[[str], None], *, demo: bool = False, beside: bool = False
+) -> None:
     """Serve the pages until the process is told to end. tell: is called once, with the link that opens a browser.
+
+    beside: another process serves the vault, and gives links to those who ask for them.
 
     Raises:
         VaultError: when there is no vault.
     """
-    engine.bring_up_to_date(config)
     port = int(opened.getsockname()[1])
-    live = Live(config)
-    site = Site(config, live, Browsers(), {}, demo)
-    app = application(site, ports.own_hosts(HOST, port), port)
-    live.view()
-    live.start()
-    tell(f"http://{HOST}:{port}{gate.ENTER}?key={site.browsers.new_key()}")
-    try:
-        ports.run(app, opened)
-    finally:
-        live.stop()
+    browsers = Browsers()
+
+    def new_link() -> str:
+        return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
+
+    with nullcontext() if beside else running.answering(config, new_link):
+        engine.bring_up_to_date(config)
+        live = Live(config)
+        app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
+        live.view()
+        live.start()
+        tell(new_link())
+        try:
+            ports.run(app, opened)
+        finally:
+            live.stop()

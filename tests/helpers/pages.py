@@ -65,7 +65,9 @@ class Served:
             link.close()
 
     def enter(self) -> str:
-        """Use the link as a browser does; return the cookie that it gives."""
+        """Use the link as a browser does, once; return the cookie that it gave."""
+        if self.set_cookie:
+            return self.set_cookie.partition(";")[0]
         status, headers, _ = self.ask(self.link.removeprefix(self.url))
         assert status == 303, status
         self.set_cookie = headers["set-cookie"]

@@ -1,0 +1,91 @@
+"""Who may connect besides the browser with the link, and what a second `mdmem web` of the same vault does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mdmem.web import peers, running
+from tests.helpers.pages import serving
+from tests.web.conftest import Web
+
+LINUX = sys.platform == "linux"
+
+
+def test_a_second_command_leads_to_the_pages_that_run(web: Web) -> None:
+    done = web.day.run("web", "--no-open")
+
+    assert "already" in done.stderr
+    link = done.stdout.split()[1]
+    assert link.startswith(f"{web.served.url}/enter?key=")
+    assert web.served.ask(link.removeprefix(web.served.url))[0] == 303
+    assert web.served.ask(link.removeprefix(web.served.url))[0] == 401
+
+
+@pytest.mark.slow
+def test_pages_on_another_port_stand_beside_those_that_run(web: Web) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    first = web.served.enter()
+
+    with serving(web.vault, web.day.env, "--port", port) as beside:
+        second = beside.enter()
+        both = {"Cookie": f"{first}; {second}"}
+        assert beside.ask("/help", headers=both)[0] == 200
+        assert web.served.ask("/help", headers=both)[0] == 200
+        assert beside.ask("/help", headers={"Cookie": first})[0] == 401
+
+    assert running.link(web.day.config()).startswith(web.served.url)
+
+
+@pytest.mark.slow
+def test_a_server_that_ended_or_was_killed_leaves_nothing_in_the_way(web: Web, tmp_path: Path) -> None:
+    env = {**web.day.env, "XDG_RUNTIME_DIR": str(tmp_path)}
+    with serving(web.vault, env) as killed:
+        killed.process.send_signal(signal.SIGKILL)
+        killed.process.wait(timeout=20)
+    with serving(web.vault, env) as served:
+        assert served.ask("/help", headers={"Cookie": served.enter()})[0] == 200
+        assert list(tmp_path.rglob("web.*"))
+
+    assert not list(tmp_path.rglob("web.*"))
+
+
+@pytest.mark.skipif(not LINUX, reason="only Linux lists who holds the other end of a connection")
+def test_the_user_at_the_other_end_of_a_connection_is_known() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            assert peers.user_of(client.getsockname()[1], port) == os.getuid()
+            assert not peers.is_another_user(client.getsockname(), port)
+        assert peers.user_of(port, port) is None
+
+
+@pytest.mark.skipif(not LINUX or os.getuid() != 0, reason="only root may start a process of another user")
+def test_a_process_of_another_user_gets_nothing_with_the_link_or_the_cookie(web: Web) -> None:
+    cookie = web.served.enter()
+    link = running.link(web.day.config())
+    code = (
+        "import sys, urllib.request, urllib.error\n"
+        "for url, cookie in ((sys.argv[1], ''), (sys.argv[2], sys.argv[3])):\n"
+        "    try: print(urllib.request.urlopen(urllib.request.Request(url, headers={'Cookie': cookie})).status)\n"
+        "    except urllib.error.HTTPError as error: print(error.code)\n"
+    )
+    python = next(
+        (path for path in ("/usr/bin/python3", "/usr/local/bin/python3") if Path(path).exists()), sys.executable
+    )
+    words = [python, "-I", "-S", "-c", code, link, web.served.url, cookie]
+    try:
+        done = subprocess.run(words, user=65_534, cwd="/", capture_output=True, text=True, timeout=120)
+    except PermissionError:
+        pytest.skip("the other user cannot start this Python")
+
+    assert done.stdout.split() == ["403", "403"], done.stderr
+    assert web.served.ask(link.removeprefix(web.served.url))[0] == 303
