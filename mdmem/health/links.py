@@ -8,15 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from mdmem.health import HealthFinding, fine, warning
-from mdmem.search import links
-from mdmem.vault import disk, generated, note
+from mdmem.vault import disk, generated, links, note
 from mdmem.views import upkeep, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.search.links import WrittenLink
+    from mdmem.vault.links import WrittenLink
 
 MOST = 20
 """So many broken links are named one by one."""

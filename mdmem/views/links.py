@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmem.search import links
+from mdmem.vault import links
 from mdmem.views import rows
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from mdmem import config
 from mdmem.health import links as health
-from mdmem.search import index, links
+from mdmem.search import index
+from mdmem.vault import links
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day

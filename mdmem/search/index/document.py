@@ -13,11 +13,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import short
-from mdmem.search import links, staged
+from mdmem.search import staged
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, errors
-from mdmem.vault import disk, journal, note, people
+from mdmem.vault import disk, journal, links, note, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

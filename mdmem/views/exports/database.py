@@ -7,8 +7,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from mdmem.search import links
-from mdmem.vault import journal
+from mdmem.vault import journal, links
 from mdmem.views.exports import articles
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from markdown_it import MarkdownIt
 
-from mdmem.search import links
-from mdmem.vault import journal
+from mdmem.vault import journal, links
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.errors import UsageError
-from mdmem.search import links
-from mdmem.vault import journal
+from mdmem.vault import journal, links
 from mdmem.views import wording
 from mdmem.views.exports import articles, markdown
 from mdmem.views.exports.markdown import Places
