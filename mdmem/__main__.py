@@ -12,7 +12,7 @@ def main() -> None:
     if words[:1] == ["--vault"] and len(words) > 2:
         vault, words = words[1], words[2:]
     if words[:1] == ["hook"] and "--help" not in words:
-        from mdmem.capture import hook
+        from mdmem.recall import hook
 
         hook.main(words[1:], vault)
     elif words[:1] == ["inject"] and "--help" not in words and "--explain" not in words:

@@ -42,7 +42,6 @@ HOOKS = (
 ON_REQUEST = {
     "edit": ("PreToolUse", "inject", "Edit|MultiEdit|Write|NotebookEdit", 10),
     "read": ("PreToolUse", "inject", "Read", 10),
-    "failure": ("PostToolUseFailure", "inject", "*", 10),
 }
 
 _EVENTS = frozenset(["PostCompact", *(row[0] for row in (*HOOKS, *ON_REQUEST.values()))])

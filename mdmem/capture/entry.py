@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.capture.tools import aliases
+from mdmem.agents import aliases
 from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
     T = TypeVar("T")
+    Then = Callable[[Config, Event, Mapping[str, str], bytes], bytes]
+    """Gets an event that was stored, and its payload; returns what belongs on stdout, where the hook says nothing."""
 
+
+REGISTERED = ("mdmem.recall.hook", "mdmem.capture.hook")
+"""The modules that agents start for a hook; the second one by what earlier versions registered."""
 
 READ_SECONDS = 4.0
 """How long an agent may take to write its payload."""
@@ -33,14 +38,15 @@ GRACE_SECONDS = 1.0
 """When its deadline has passed, it has this long to tidy up and say so."""
 
 
-def main(words: list[str], vault: str | None = None) -> None:
+def main(words: list[str], vault: str | None = None, then: Then | None = None) -> None:
     """Run `mdmem hook WORDS`: an agent's name, and `--report` for people and scripts. Never returns.
 
     `--plugin` says that a plugin runs it, which leaves it to the user's own registration, if any, to speak.
+    then: what answers an event that was stored.
     The process ends here, without the interpreter's own tidying up, which costs a tenth of the hook.
     """
     out = b""
-    delivery = Delivery(words, vault, os.environ)
+    delivery = Delivery(words, vault, os.environ, then=then)
     try:
         _attempt(_prepare)
         out = delivery.run()
@@ -82,14 +88,22 @@ def _prepare() -> None:
 class Delivery:
     """One payload on its way into the vault, and what is known of it so far: a second attempt goes on from there."""
 
-    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words")
+    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "then", "vault", "words")
 
-    def __init__(self, words: list[str], vault: str | None, env: Mapping[str, str], data: bytes | None = None) -> None:
+    def __init__(
+        self,
+        words: list[str],
+        vault: str | None,
+        env: Mapping[str, str],
+        data: bytes | None = None,
+        then: Then | None = None,
+    ) -> None:
         self.words = words
         self.name = words[0] if words and words[0][:1] != "-" else "claude-code"
         self.vault = vault
         self.env = env
         self.data = data
+        self.then = then
         self.agent: Agent | None = None
         self.settings: Config | None = None
         self.event: Event | None = None
@@ -144,8 +158,10 @@ class Delivery:
         if "--plugin" in self.words:
             from mdmem.agents import claude_code
 
-            if claude_code.is_registered("mdmem.capture.hook", event.cwd, self.env):
+            if any(claude_code.is_registered(module, event.cwd, self.env) for module in REGISTERED):
                 return b""  # the user's own registration hears of the same event, and says what there is to say
+        if not said and self.then is not None:
+            return self.then(settings, event, self.env, self.data or b"")
         reply = self.agent.reply(event, None, said) if said and self.agent else None
         return _line(reply) if reply else b""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from mdmem.agents import aliases
 from mdmem.capture.store import Capture, Outcome, PendingNote, store
-from mdmem.capture.tools import aliases, limits, table
+from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
 
 TYPE_CHECKING = False

@@ -26,8 +26,6 @@ FIRST_SHARE = 0.6
 """The share of a block that its best answer may take."""
 SECOND_SHARE = 0.18
 MAX_OF_FILE = 3
-FAILURE_CHARS = 1_500
-"""The size of what is given after a failure."""
 FILE_CHARS = 800
 """The size of what is given before a file is read or changed."""
 _JUST_SECONDS = 10.0

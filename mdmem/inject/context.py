@@ -9,11 +9,10 @@ from itertools import islice
 from mdmem import project
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import block, candidates, given, occasion, recent, turns
+from mdmem.inject import block, candidates, given, known_fix, occasion, recent, turns
 from mdmem.inject.block import Section
 from mdmem.search import fold, staged
-from mdmem.search.asking import shape
-from mdmem.search.asking.english import LIKELY, SURE
+from mdmem.search.asking.english import SURE
 from mdmem.search.gate import Gate
 from mdmem.vault import disk, exclusions, journal
 
@@ -79,6 +78,11 @@ class At:
     def seconds_left(self) -> float:
         """How long a search may still take."""
         return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
+
+    @property
+    def was_compacted(self) -> bool:
+        """Whether what this session said and was given may be gone from the conversation."""
+        return any(found[1:2] == ["compact"] for found in self.record.lines("start"))
 
 
 class Offer:
@@ -256,7 +260,7 @@ def _prompt(at: At) -> Offer:
 
 def _recall(at: At, offer: Offer, text: str, asked: Shape) -> None:
     """Search for what a prompt asks about; where it only goes on with work, fall back to what was done last."""
-    found = candidates.looked_up(at, asked.topic, shape=asked, without_session=not _was_compacted(at))
+    found = candidates.looked_up(at, asked.topic, shape=asked, without_session=not at.was_compacted)
     _add_recall(at, offer, text, asked, found)
 
 
@@ -296,10 +300,6 @@ def _visits(at: At, most: int) -> list[recent.Visit]:
     return list(islice(worked, most))
 
 
-def _was_compacted(at: At) -> bool:
-    return any(found[1:2] == ["compact"] for found in at.record.lines("start"))
-
-
 def _file(at: At) -> Offer:
     """Return what is known of a file that is about to be read or changed, once a session."""
     offer = Offer()
@@ -315,16 +315,17 @@ def _file(at: At) -> Offer:
 
 
 def _failure(at: At) -> Offer:
-    """Return what came of a failure that was seen before, once a session for each error."""
+    """Return what solved an error before, once a session for each error."""
+    from mdmem.search.text import errors  # its patterns cost what other events need not pay
+
     offer = Offer()
-    line = at.gate.prompt(shape.failure(at.event.error or ""))
-    mark = f"error:{short(line, 10)}"
-    if line and mark not in at.given and not os.path.exists(at.record.flag("private")):
+    error = at.gate.prompt(at.event.error or "")
+    signature = next(iter(errors.signatures(error)), "")
+    mark = f"error:{short(signature, 10)}"
+    if signature and mark not in at.given and not os.path.exists(at.record.flag("private")):
         offer.marks.append(mark)
-        offer.chars = min(candidates.FAILURE_CHARS, at.config.settings.inject.chars)
-        found = candidates.looked_up(at, line, shape=shape.Shape(LIKELY, "error", line, line))
-        section = candidates.section(found, "This failed before")
-        offer.add("failure", Section(section.heading, [item for item in section.items if item.lines]), len(line))
+        offer.chars = min(known_fix.CHARS, at.config.settings.inject.chars)
+        offer.add("failure", known_fix.of_error(at, error), len(error))
     return offer
 
 

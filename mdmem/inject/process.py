@@ -95,6 +95,15 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
     return client.ask(config, words, env, data, seconds=patience)
 
 
+def after(config: Config, event: Event, env: Mapping[str, str], data: bytes) -> bytes:
+    """Return what an event is answered with that the same process has stored. data: its payload."""
+    if not wants(config, event, env):
+        return b""
+    started = time.monotonic()
+    given = _ask(config, event, env, data, started)
+    return respond(config, event, env, started) if given is None else given
+
+
 PATIENCE_SECONDS = 2.0
 """A watcher that takes longer than this has something else to do, however late the deadline is."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.capture.tools import aliases
+from mdmem.agents import aliases
 from mdmem.learn import asking
 from mdmem.vault import note
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
-from mdmem.learn import asking, runs, todo
+from mdmem.learn import asking, todo
 from mdmem.learn.decisions import ids
-from mdmem.search import engine
+from mdmem.search import engine, runs
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal, note, user_notes
 
@@ -26,8 +26,6 @@ AT_WORK_SECONDS = 900.0
 """A session that was heard of so recently may still be going on: its prompt is being answered."""
 _DAY = 86_400
 _FAILED, _PROMPT, _RESPONSE = "failure", KINDS.index("prompt"), KINDS.index("response")
-SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",
-           "powershell")  # fmt: skip
 _DISMISSED = frozenset(
     ["", "ok", "okay", "thanks", "thank you", "thx", "stop", "cancel", "never mind", "nevermind", "exit", "quit", "bye"]
 )
@@ -182,7 +180,7 @@ class _Project:
         open_: dict[tuple[str, runs.CommandRun], int] = {}
         if not failed_notes & self._notes:
             return
-        for number in self._of_tools(SHELLS):
+        for number in self._of_tools(runs.SHELLS):
             facts = view.facts(number)
             command = runs.check(runs.line(str(facts["title"])))
             if command is None:

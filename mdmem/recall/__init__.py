@@ -1,1 +1,1 @@
-"""The place of injection in version 0.1, whose registered commands name it until `mdmem install` is run again."""
+"""Where storing and answering meet: the processes that agents start for both."""

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.capture.tools import aliases
+from mdmem.agents import aliases
 from mdmem.search.expansion import ledger
 from mdmem.vault import disk, note
 from mdmem.views import rows, wording

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.capture.tools import aliases
+from mdmem.agents import aliases
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal
 from mdmem.views import rows

@@ -105,7 +105,7 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
 
 
 @pytest.mark.parametrize("scope", registration.SCOPES)
-@pytest.mark.parametrize("module", ["mdmem.capture.hook", "mdmem.inject.process"])
+@pytest.mark.parametrize("module", ["mdmem.recall.hook", "mdmem.inject.process"])
 def test_a_registration_in_any_scope_is_seen(tmp_path: Path, scope: str, module: str) -> None:
     assert not claude_code.is_registered(module, str(tmp_path), {})
     registration.register("claude-code", scope, root=str(tmp_path))

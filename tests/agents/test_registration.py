@@ -56,7 +56,7 @@ def hooks(path: Path) -> Any:
 # --- Claude Code ---------------------------------------------------------------------------------
 
 
-def test_claude_code_gets_capture_on_every_event_injection_on_four_and_commits_in_the_background(home: Path) -> None:
+def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_in_the_background(home: Path) -> None:
     change = registration.register("claude-code")
 
     lists = hooks(settings(home))
@@ -67,11 +67,10 @@ def test_claude_code_gets_capture_on_every_event_injection_on_four_and_commits_i
     }  # fmt: skip
     assert [group.get("matcher") for group in lists["PostToolUse"]] == ["*"]
     lines = {event: [handler["command"] for handler in groups[0]["hooks"]] for event, groups in lists.items()}
-    assert all("mdmem.capture.hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
+    assert all("mdmem.recall.hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
     assert [event for event, line in lines.items() if any("mdmem.inject.process" in one for one in line)] == [
         "SessionStart",
         "UserPromptSubmit",
-        "PostToolUseFailure",
         "PreToolUse",
     ]
     assert [event for event, line in lines.items() if "mdmem.cli" in line[-1]] == [

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mdmem.capture.tools import aliases, limits, table
+from mdmem.agents import aliases
+from mdmem.capture.tools import limits, table
 from mdmem.capture.tools.run import Run, Told
 from mdmem.vault.note import OF_TOOL, Draft
 

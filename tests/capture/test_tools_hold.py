@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.capture.tools import aliases, limits, table
+from mdmem.agents import aliases
+from mdmem.capture.tools import limits, table
 from mdmem.slug import slug
 from mdmem.vault import front_matter
 from mdmem.vault.note import Draft

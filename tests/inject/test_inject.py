@@ -554,7 +554,8 @@ def test_after_a_failure_that_was_solved_before_what_solved_it_is_given_once(tal
 
     text = occur(talk, "PostToolUseFailure", **failed)
 
-    assert "## This failed before" in text
+    assert "## What solved this error before" in text
+    assert len(text) <= 800
     assert "switched on before the date is read" in text
     assert "+a = 2" in text
     assert occur(talk, "PostToolUseFailure", **failed) == ""

@@ -92,6 +92,24 @@ def test_edits_after_the_error_was_gone_are_not_its_fix(at: Work) -> None:
     assert (first.files, second.files) == (["pyproject.toml"], ["src/dates.py"])
 
 
+def test_a_check_that_failed_to_the_end_is_solved_by_the_edits_of_the_session_that_runs_it_again(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Fix it")
+    one.run("pytest -q", LEAP)
+    one.answer()
+    two = at.session(2)
+    two.ask("Write the readme")
+    two.edit("README.md")
+    two.answer()
+    three = at.session(3)
+    three.ask("Fix it for good")
+    three.edit("src/dates.py")
+    three.run("pytest -q")
+    three.answer()
+    (fix,) = find(at, LEAP)
+    assert (fix.command, fix.files) == ("pytest -q", ["src/dates.py"])
+
+
 def test_the_latest_fix_comes_first_and_one_solution_is_told_once(at: Work) -> None:
     one = at.session(1)
     one.ask("Fix it")

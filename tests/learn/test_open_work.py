@@ -9,7 +9,8 @@ import pytest
 
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.learn import runs, work
+from mdmem.learn import work
+from mdmem.search import runs
 from mdmem.views import upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day

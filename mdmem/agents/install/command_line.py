@@ -16,27 +16,27 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 _LAUNCHER = os.path.join(_PACKAGE, "launch.py")
 
 _MODULES = {
-    "hook": "mdmem.capture.hook",
+    "hook": "mdmem.recall.hook",
     "inject": "mdmem.inject.process",
     "commit": "mdmem.cli",
     "status": "mdmem.capture.status_line",
 }
 """A verb of the registration -> the module whose `main` it runs; that name in a command makes it mdmem's."""
 
-_FORMER = ("mdmem.recall.inject",)
+_FORMER = ("mdmem.capture.hook", "mdmem.recall.inject")
 """Modules that earlier versions registered: their commands are mdmem's too, and `mdmem install` replaces them."""
 
 _FRONT_MATTER = ("yaml", "frontmatter")
 _INDEX = ("whoosh", "cached_property")
 _NEEDS: dict[str, tuple[str, ...]] = {
-    "hook": _FRONT_MATTER,
+    "hook": (*_FRONT_MATTER, *_INDEX),
     "status": (),
     "inject": (*_FRONT_MATTER, *_INDEX),
     "commit": (*_FRONT_MATTER, *_INDEX, "git", "gitdb", "smmap", "click", "rich", "pygments", "markdown_it"),
 }
 """What each of them imports that is not in the standard library: without `site`, nobody else finds it.
 
-A hook does so only where a person wrote front matter that needs it.
+A hook does so only where a person wrote front matter that needs it, or a failed run is looked up.
 """
 
 # Reads all of stdin first: an agent that writes into a closed pipe may take that for a failure.

@@ -6,7 +6,8 @@ fields hold: a tool that answers in an unheard-of shape still leaves a note that
 
 from __future__ import annotations
 
-from mdmem.capture.tools import aliases, body
+from mdmem.agents import aliases
+from mdmem.capture.tools import body
 from mdmem.capture.tools.body import Part
 from mdmem.capture.tools.run import Run, Told, answer, few, items, mapping, path, paths, short, text
 from mdmem.slug import slug

@@ -34,6 +34,10 @@ _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit
 _SCRIPTS = re.compile(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
 _SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
 
+SHELLS = ("bash", "shell", "local_shell", "exec_command", "unified_exec", "run_shell_command", "run_terminal_cmd",
+           "powershell")  # fmt: skip
+"""The tools that run commands, by every agent's name for them, in lower case."""
+
 
 class CommandRun(NamedTuple):
     """What a command runs: the program with its subcommand, and what it is asked to work on, without options."""

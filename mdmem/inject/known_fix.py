@@ -1,0 +1,73 @@
+"""Known fix: what solved an error before, as the one entry that is given after a run that failed."""
+
+from __future__ import annotations
+
+from mdmem.inject import entry, excerpts, recent
+from mdmem.inject.block import Item, Section, cut
+from mdmem.search import engine, index, recall
+from mdmem.vault import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.inject.context import At
+    from mdmem.search.index.view import View
+    from mdmem.search.solved import Fix
+
+CHARS = 800
+"""The size of what is given after a failure."""
+_ROOM = 420
+_MAX_FILES = 3
+
+
+def of_error(at: At, error: str) -> Section:
+    """Return what solved an error before, in a section without entries when it is not known.
+
+    An error that was never seen costs one look-up in the index.
+    """
+    seen = index.glance(at.config)
+    if seen is None:
+        recall.make_ready(at.config, at.seconds_left / 2)
+
+    def known(view: View) -> tuple[Fix, str] | None:
+        from mdmem.search import solved
+
+        project = None if at.config.settings.inject.other_projects else at.project
+        without = "" if at.was_compacted else at.record.id
+        fix = solved.of_error(at.config, view, error, engine.for_agent(view, project, without, at.here))
+        if fix is None or recent.left_out(recent.read(at.config, fix.path)):
+            return None
+        return fix, next(map(view.path, view.notes("facet", f"id:{fix.solved}".lower())), "")
+
+    found = engine.answered(at.config, known, seen)
+    return Section("What solved this error before", [_item(at, *found)] if found else [])
+
+
+def _item(at: At, fix: Fix, solved: str) -> Item:
+    """Show a fix: the error, what was changed, and how the turn that solved it ended."""
+    files = ", ".join(fix.files[:_MAX_FILES])
+    more = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
+    said = f"`{cut(fix.command, 80)}` failed with it, and succeeded after a change to {files}{more}."
+    ended = _ending(at, solved)
+    changed = (line for line in fix.diff.splitlines() if line.startswith(("+", "-")))
+    lines = [line for line in changed if not line.startswith(("+++", "---"))]
+    return Item(
+        id=fix.edits[-1],
+        kind="fix",
+        title=at.gate.stored(cut(fix.error, 160)),
+        date=recent.spoken(fix.created)[:10],
+        text=at.gate.stored(f"{said} {ended}".strip()),
+        lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
+        marks=() if fix.project in at.names else (f"of another project: {fix.project}",),
+        room=_ROOM,
+    )
+
+
+def _ending(at: At, solved: str) -> str:
+    """Return the first sentences of the answer of the turn in which a run succeeded."""
+    if not solved:
+        return ""
+    visit = recent.Visit(at.config, at.gate, tuple(solved.split("/")[:-1]))
+    turn = entry.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
+    answer = turn.of_kind("response")
+    parsed = visit.read(answer) if answer else None
+    return excerpts.first(visit.excerpt(parsed)) if parsed and not recent.left_out(parsed) else ""

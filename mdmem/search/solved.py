@@ -1,0 +1,215 @@
+"""Solved: a check that failed, the edits after it, the same check succeeding; found again by the error."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.agents import aliases
+from mdmem.search import runs
+from mdmem.search.text import errors
+from mdmem.vault import disk, journal, note, people
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+LIKE = 0.6
+"""So much of two errors' words must be the same where their signatures differ."""
+MAX_DIFF_CHARS = 1_500
+MAX_EDITS = 8
+NEXT_SECONDS = 7 * 86_400
+"""A check that failed to the end of its session may be solved in a session that follows so soon."""
+_NEXT_RUNS = 500
+_FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+
+
+class Fix(NamedTuple):
+    """What solved an error.
+
+    id, path: the run that failed. command: what failed. error: the line that says how. solved: the id of the run that
+    succeeded. edits: ids of the edits in between. files: what they changed. diff: what they changed, bounded.
+    likeness: how alike the error is to the one asked for, 1 for the same.
+    """
+
+    id: str
+    path: str
+    project: str
+    session: str
+    created: str
+    command: str
+    error: str
+    solved: str
+    edits: list[str]
+    files: list[str]
+    diff: str
+    likeness: float = 1.0
+
+
+class _Chain(NamedTuple):
+    """Notes of a session by their numbers: a failed run, the edits until it ran again, and the run that succeeded."""
+
+    failed: int
+    edits: list[int]
+    solved: int
+
+
+def changing(view: View) -> set[int]:
+    """Return the notes of tool runs that changed files."""
+    terms = view.starting_with("facet", "tool:")
+    found = (view.notes("facet", term) for term in terms if aliases.changes_files(term[5:]))
+    return set[int]().union(*found) - view.notes("facet", "is:failed")
+
+
+class Finder:
+    """The runs and edits of a vault, session by session, in the order in which they happened.
+
+    among: look only at these notes; None: at all but the internal memories.
+    """
+
+    def __init__(self, config: Config, view: View, among: set[int] | None = None) -> None:
+        self._config, self._view = config, view
+        self._notes = set(view.all) - view.notes("facet", "is:internal") if among is None else among
+        self._failed = view.notes("facet", "is:failed")
+        self._shells = set[int]().union(*(view.notes("facet", f"tool:{name}") for name in runs.SHELLS)) & self._notes
+        self._edits = changing(view)
+        self._commands: dict[int, runs.CommandRun | None] = {}
+        self._in_time: dict[str, list[tuple[int, int]]] = {}
+
+    def find(self, wanted: list[str], near: list[str], limit: int) -> list[Fix]:
+        """Return the fixes of the errors with these signatures, or of those like them among the notes `near`."""
+        view = self._view
+        created = view.numbers("created")
+        same = set[int]().union(*(view.notes("facet", errors.facet(one)) for one in wanted))
+        alike = {number for path in near if (number := view.find(path)) is not None}
+        chosen = (same | alike if wanted else self._failed) & self._shells & self._failed
+        found: list[Fix] = []
+        seen: set[tuple[str, ...]] = set()
+        for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
+            chain = self._chain(number)
+            fix = self._fix(chain, wanted) if chain else None
+            same_fix = (fix.solved, fix.command, errors.normalised(fix.error)) if fix else ()
+            if fix and same_fix not in seen and (not wanted or fix.likeness >= LIKE):
+                seen.add(same_fix)
+                found.append(fix)
+            if not wanted and len(found) == limit:
+                break
+        return sorted(found, key=lambda fix: (-fix.likeness, -disk.epoch(fix.created)))[:limit]
+
+    def _command(self, number: int) -> runs.CommandRun | None:
+        if number not in self._commands:
+            self._commands[number] = runs.check(runs.line(str(self._view.facts(number)["title"])))
+        return self._commands[number]
+
+    def _chain(self, failed: int) -> _Chain | None:
+        """Return what came after a failed run until it succeeded; None when it never did, or without an edit."""
+        command = self._command(failed)
+        if command is None:
+            return None
+        edits: list[int] = []
+        open_ = True
+        for number in chain(self._rest(failed), self._next_session(failed, command)):
+            if number in self._edits and open_:
+                edits.append(number)
+            elif number in self._shells and (again := self._command(number)) is not None:
+                if number not in self._failed and runs.closes(again, command):
+                    return _Chain(failed, edits, number) if edits else None
+                if again == command and edits and not self._same_error(failed, number):
+                    open_ = False  # it fails in another way from here on: what comes next solves that
+        return None
+
+    def _rest(self, number: int) -> Iterator[int]:
+        """Return the notes of the same session behind one, in their order."""
+        place = journal.numbers(self._view.name(number))
+        return (one for at, one in self._in_order(self._view.folder_of[number]) if at > place)
+
+    def _in_order(self, folder: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        view = self._view
+        members = sorted((journal.numbers(view.name(one)), one) for one in view.members[folder])
+        return ((at, one) for at, one in members if at and one in self._notes)
+
+    def _next_session(self, failed: int, command: runs.CommandRun) -> Iterator[int]:
+        """Yield the notes of the first session of the project after this one that runs the check again."""
+        view = self._view
+        created = view.numbers("created")
+        own = view.folder_of[failed]
+        ended = max(created[one] for one in view.members[own])
+        in_time = self._runs_of(str(view.facts(failed).get("project", "")))
+        for at, number in islice(in_time, first := bisect_right(in_time, (ended, len(created))), first + _NEXT_RUNS):
+            if at > created[failed] + NEXT_SECONDS:
+                return
+            again = self._command(number)
+            if again is not None and view.folder_of[number] != own and runs.closes(again, command):
+                yield from (one for _, one in self._in_order(view.folder_of[number]))
+                return
+
+    def _runs_of(self, project: str) -> list[tuple[int, int]]:
+        """Return the runs of a project with their times, in their order."""
+        if project not in self._in_time:
+            created = self._view.numbers("created")
+            found = self._shells & self._view.notes("facet", f"project:{project}".lower())
+            self._in_time[project] = sorted((created[number], number) for number in found)
+        return self._in_time[project]
+
+    def _same_error(self, one: int, other: int) -> bool:
+        return not set(self._signatures(one)).isdisjoint(self._signatures(other))
+
+    def _signatures(self, number: int) -> list[str]:
+        return errors.signatures(_read(self._config, self._view.path(number)).body)
+
+    def _fix(self, chain: _Chain, wanted: list[str]) -> Fix:
+        view = self._view
+        facts = view.facts(chain.failed)
+        parsed = _read(self._config, view.path(chain.failed))
+        lines = {errors.normalised(line): line for line in errors.telling(parsed.body)}
+        has = errors.signatures(parsed.body)
+        best = max(((errors.likeness(a, b), b) for a in wanted for b in has), default=(1.0 if not wanted else 0.0, ""))
+        first = lines.get(best[1]) or lines.get(has[0] if has else "") or str(parsed.meta.get("error", ""))
+        edits = chain.edits[-MAX_EDITS:]
+        files = dict.fromkeys(str(file) for number in edits for file in view.facts(number).get("files", []))
+        return Fix(
+            id=str(facts["id"]),
+            path=view.path(chain.failed),
+            project=str(facts.get("project", "")),
+            session=str(facts.get("session", "")),
+            created=disk.iso_time(view.number("created", chain.failed)),
+            command=runs.line(str(facts["title"])),
+            error=first[:300],
+            solved=str(view.facts(chain.solved)["id"]),
+            edits=[str(view.facts(number)["id"]) for number in edits],
+            files=list(files),
+            diff=self._diff(edits),
+            likeness=round(best[0], 2),
+        )
+
+    def _diff(self, edits: list[int]) -> str:
+        """Return what the edits changed, as much as there is room for."""
+        parts = []
+        for number in edits:
+            body = _read(self._config, self._view.path(number)).body
+            parts += [found[2].strip("\n") for found in _FENCE.finditer(body)]
+        text = "\n".join(parts)
+        return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
+
+
+def _read(config: Config, path: str) -> note.Parsed:
+    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
+
+
+def of_error(config: Config, view: View, error: str, among: Iterable[int] | None) -> Fix | None:
+    """Return what solved an error before, the latest; one look-up in the index when it was never seen.
+
+    among: the notes that may be shown; None: all of them.
+    """
+    wanted = errors.signatures(error)
+    seen = set[int]().union(*(view.notes("facet", errors.facet(one)) for one in wanted))
+    if among is not None:
+        seen &= set(among)
+    if not seen:
+        return None
+    found = Finder(config, view, None if among is None else set(among)).find(wanted, [], 1)
+    return found[0] if found else None

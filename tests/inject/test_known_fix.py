@@ -1,0 +1,123 @@
+"""After a failed run: what solved the same error before, in the reply of the very hook that stores the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import agents, config
+from mdmem.agents import Event, payload
+from mdmem.inject import process
+from tests.helpers.talk import Talk
+
+PAYLOADS = Path(__file__).parents[1] / "payloads"
+FAILED = [
+    "claude_code/PostToolUseFailure-Bash-01.json",
+    "codex/PostToolUse-Bash-02-failed.json",
+    "live/claude_code/PostToolUseFailure-Bash-014.json",
+    "live/copilot/PostToolUse-Bash-030.json",
+    "live/gemini/AfterTool-run_shell_command-015.json",
+]
+ERROR = "Exit code 1\nsrc/load.py:12: ModuleNotFoundError: No module named 'frobnicator'"
+
+
+@pytest.fixture
+def past(vault: Path, tmp_path: Path) -> Talk:
+    return Talk(vault, tmp_path / "notes-app")
+
+
+def solved(past: Talk, error: str, path: str = "requirements.txt") -> None:
+    past.start()
+    past.says("Make it run")
+    past.runs("make check", error=error)
+    past.edits(path)
+    past.runs("make check", "ok")
+    past.answers("The requirement was missing. It is listed now.")
+
+
+def later(past: Talk, number: int, cwd: Path | None = None) -> Talk:
+    talk = Talk(past.vault, cwd or past.cwd, f"{number:08d}-0000-4000-8000-000000000000")
+    talk.now = past.now + 86_400
+    talk.start()
+    return talk
+
+
+def answer(talk: Talk, event: Event, data: bytes = b"") -> str:
+    """Answer in this process, as the hook does without a watcher."""
+    env = {"MDMEM_NOW": str(talk.now), "MDMEM_INJECT_DEADLINE_SECONDS": "60"}
+    reply = process.after(config.load(str(talk.vault), env), event, env, data)
+    return reply.decode()
+
+
+def failing(talk: Talk, error: str, **more: Any) -> Event:
+    use = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t1", "error": error}
+    return agents.load("claude-code").read(talk.payload("PostToolUseFailure", **{**use, **more}), {})
+
+
+def test_the_hook_that_stores_a_failed_run_says_what_solved_its_error_before(past: Talk) -> None:
+    solved(past, ERROR)
+    talk = later(past, 1)
+    use = {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t1"}
+    error = ERROR.replace("src/load.py:12", "/tmp/x/load.py:340")
+    env = {"MDMEM_NOW": str(talk.now), "MDMEM_INJECT_DEADLINE_SECONDS": "60"}
+    done = talk.process("hook", talk.payload("PostToolUseFailure", error=error, **use), env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    given = json.loads(done.stdout)["hookSpecificOutput"]
+    assert given["hookEventName"] == "PostToolUseFailure"
+    text = given["additionalContext"]
+    assert "`make check` failed with it, and succeeded after a change to requirements.txt." in text
+    assert "The requirement was missing." in text
+    assert "+a = 2" in text
+    assert len(text) <= 800
+    assert len([path for path in talk.vault.glob("journal/**/*-make-check-*.md") if talk.session[:8] in str(path)]) == 1
+
+
+def test_a_fix_is_given_once_a_session_and_error(past: Talk) -> None:
+    solved(past, ERROR)
+    talk = later(past, 1)
+    assert "requirements.txt" in answer(talk, failing(talk, ERROR))
+    assert answer(talk, failing(talk, ERROR.replace(":12", ":99"))) == ""
+    again = later(past, 2)
+    assert "requirements.txt" in answer(again, failing(again, ERROR))
+
+
+@pytest.mark.parametrize(
+    "error", ["Exit code 1", "", "Exit code 1\nKeyError: 'no such colour'", "x" * 50_000, "\ud800 error: bad thing \0"]
+)
+def test_an_error_that_is_new_or_says_nothing_is_not_answered(past: Talk, error: str) -> None:
+    solved(past, ERROR)
+    talk = later(past, 1)
+    assert answer(talk, failing(talk, error)) == ""
+
+
+def test_what_solved_it_in_another_project_is_given_only_where_that_is_allowed(
+    past: Talk, tmp_path: Path, home: Path
+) -> None:
+    solved(past, ERROR)
+    talk = later(past, 1, tmp_path / "other-app")
+    assert answer(talk, failing(talk, ERROR)) == ""
+    (home / ".config" / "mdmem").mkdir(parents=True)
+    (home / ".config" / "mdmem" / "config.toml").write_text("[inject]\nother_projects = true\n")
+    assert "(of another project: notes-app)" in answer(talk, failing(talk, ERROR))
+
+
+def test_it_is_one_of_the_occasions_and_sub_agents_get_nothing(past: Talk, home: Path) -> None:
+    solved(past, ERROR)
+    talk = later(past, 1)
+    assert answer(talk, failing(talk, ERROR, agent_id="sub")) == ""
+    (home / ".config" / "mdmem").mkdir(parents=True)
+    (home / ".config" / "mdmem" / "config.toml").write_text('[inject]\non = ["ask", "start"]\n')
+    assert answer(talk, failing(talk, ERROR)) == ""
+
+
+@pytest.mark.parametrize("file", FAILED)
+def test_the_failures_of_every_agent_that_takes_context_there_are_answered(past: Talk, file: str) -> None:
+    agent = agents.load(Path(file).parent.name.replace("_", "-"))
+    event = agent.read(payload.decode((PAYLOADS / file).read_bytes()), {})
+    assert event.error
+    solved(past, event.error)
+    event.cwd = str(past.cwd)
+    assert "succeeded after a change to requirements.txt" in answer(later(past, 1), event)
