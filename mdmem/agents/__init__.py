@@ -78,22 +78,11 @@ if TYPE_CHECKING:
             ...
 
 
-MODULES = {
-    "claude-code": "claude_code",
-    "codex": "codex",
-    "gemini": "gemini",
-    "cursor": "cursor",
-    "copilot": "copilot",
-    "opencode": "opencode",
-}
-"""An agent's name in commands and notes -> its module in this folder."""
-
-
 class Event:
     """One payload in mdmem's own words, whichever agent sent it.
 
     name: Claude Code's name of the event (`UserPromptSubmit`, `PostToolUse`, ...), or "" for one to ignore.
-    agent: the agent's name, a key of `MODULES`.
+    agent: the agent's name, as its module has it.
     session, prompt_id, tool_use_id: the agent's ids, as they came; "" when missing.
     cwd, transcript: paths, as they came; "" when missing.
     subagent: whether it happened inside a sub-agent.
@@ -167,12 +156,17 @@ class Event:
 
 
 def load(name: str) -> Agent:
-    """Import the module of the agent called `name`.
+    """Import the module of the agent called `name`, which is named alike; `install.known` lists them all.
 
     Raises:
         KeyError: when there is no such agent.
     """
-    module: Agent = __import__(f"mdmem.agents.{MODULES[name]}", fromlist=["read"])
+    try:
+        module: Agent = __import__(f"mdmem.agents.{name.replace('-', '_')}", fromlist=["read"])
+    except ModuleNotFoundError:
+        raise KeyError(name) from None
+    if getattr(module, "NAME", "") != name:
+        raise KeyError(name)
     return module
 
 

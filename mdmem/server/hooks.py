@@ -16,8 +16,9 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mdmem import agents, config, launch, log
+from mdmem import config, launch, log
 from mdmem.agents import payload
+from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.inject import process
 
@@ -30,7 +31,7 @@ def endpoint(vault: str | None) -> Any:
 
     async def post(request: Request) -> Response:
         name = request.path_params["agent"]
-        if name not in agents.MODULES:
+        if name not in AGENTS:
             return Response(f"There is no agent called {name!r:.40}.", status_code=404)
         return await anyio.to_thread.run_sync(_handle, vault, name, await request.body())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmem.agents import Event, text
 from mdmem.agents.dialect import made_id, seconds
-from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
+from mdmem.transcripts.saved import Reading, Saved, Skipped
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 MAX_BYTES = 1 << 30
@@ -53,31 +53,25 @@ def is_claude_ai(head: bytes) -> bool:
     return head.lstrip().startswith(b"[") and b'"chat_messages"' in head
 
 
-def read_chatgpt(
-    path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold
-) -> Iterator[Saved]:
+def read_chatgpt(path: Path, how: Reading) -> Iterator[Saved]:
     """Return the events of all conversations in an export of ChatGPT.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    del now, subagents, tell
-    for chat in _conversations(path, skipped):
-        said = list(_branch(chat, skipped))
+    for chat in _conversations(path, how.skipped):
+        said = list(_branch(chat, how.skipped))
         session = text(chat.get("conversation_id")) or text(chat.get("id"))
         yield from _events(CHATGPT, session, seconds(chat.get("create_time")), said, path)
 
 
-def read_claude_ai(
-    path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold
-) -> Iterator[Saved]:
+def read_claude_ai(path: Path, how: Reading) -> Iterator[Saved]:
     """Return the events of all conversations in an export of Claude.ai.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    del now, subagents, tell
-    for chat in _conversations(path, skipped):
+    for chat in _conversations(path, how.skipped):
         messages = chat.get("chat_messages")
         found = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
         said = [_of_claude(one) for one in found]

@@ -6,13 +6,15 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import Saved, Skipped, Tell, untold
+from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, untold
 
+LOOSE = SAID
 _LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
 
@@ -29,36 +31,42 @@ def find(root: Path) -> Iterator[Path]:
             yield path
 
 
-def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first.
-
-    subagents: also give what its sub-agents did.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    own = _read(path, path, skipped, now, _copied(path), tell)
-    if not subagents:
+    own = _read(path, path, how, _copied(path))
+    if not how.subagents:
         return own
-    others = [_read(other, path, skipped, now, frozenset()) for other in _subagents(path)]
+    others = [_read(other, path, how._replace(tell=untold), frozenset()) for other in _subagents(path)]
     return heapq.merge(own, *others, key=lambda saved: saved.at)
 
 
-def _read(
-    path: Path, session: Path, skipped: Skipped, now: float, copied: frozenset[str], tell: Tell = untold
-) -> Iterator[Saved]:
-    lines = Lines(path, skipped)
+def is_one(lines: list[dict[str, Any]]) -> bool:
+    """Whether these are the first lines of such a transcript."""
+    return any("sessionId" in line and "type" in line and "projectHash" not in line for line in lines)
+
+
+def is_whole(_: bytes) -> bool:
+    """Whether a file that is one JSON value is such a transcript: none is."""
+    return False
+
+
+def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> Iterator[Saved]:
+    lines = Lines(path, how.skipped)
     subagent = path != session
     branch = None if subagent else Branch(lines)
-    reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, skipped, subagent=subagent)
-    for line in lines.telling(tell):
+    reader = ClaudeReader(session.stem, str(session), path.stat().st_mtime, how.skipped, subagent=subagent)
+    for line in lines.telling(how.tell):
         if "forkedFrom" in line or text(line.get("uuid")) in copied:
-            skipped["line of the session that this one was forked from"] += 1
+            how.skipped["line of the session that this one was forked from"] += 1
         elif branch is None or branch.has(line):
             yield from reader.feed(line)
         else:
-            skipped["line on a dead branch"] += 1
-    yield from reader.finish(now)
+            how.skipped["line on a dead branch"] += 1
+    yield from reader.finish(how.now)
 
 
 def _subagents(path: Path) -> list[Path]:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import codex, text
+from mdmem.agents import codex, number, text
 from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
+from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
 
+LOOSE = SAID
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
 _HOOKED = ("apply_patch", "mcp__")
 _REQUEST = "## My request for Codex:"
@@ -35,19 +36,29 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(root.rglob("rollout-*.jsonl"))
 
 
-def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Yield a session's events, oldest first; a sub-agent's session, a file of its own, has none.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    del subagents
     reader = CodexReader(
-        str(path), path.stat().st_mtime, skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
+        str(path), path.stat().st_mtime, how.skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
     )
-    for line in Lines(path, skipped).telling(tell):
+    for line in Lines(path, how.skipped).telling(how.tell):
         yield from reader.feed(line)
-    yield from reader.finish(now)
+    yield from reader.finish(how.now)
+
+
+def is_one(lines: list[dict[str, Any]]) -> bool:
+    """Whether these are the first lines of a rollout."""
+    kinds = ("session_meta", "response_item", "event_msg")
+    return any("payload" in line and line.get("type") in kinds for line in lines)
+
+
+def is_whole(_: bytes) -> bool:
+    """Whether a file that is one JSON value is a rollout: none is."""
+    return False
 
 
 def _has(path: Path, words: bytes) -> bool:
@@ -83,6 +94,7 @@ class CodexReader:
         self._held: Saved | None = None
         self._calls: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
+        self._tokens = SessionTokens()
 
     def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
         """Take one line in; return the events that it completes."""
@@ -97,6 +109,9 @@ class CodexReader:
             return
         if self._foreign or self._at <= self._forked_at:
             self._skipped["sub-agent's line" if self._foreign else _COPIED] += 1
+            if payload.get("type") == "token_count":
+                self._spent(payload)
+                self._tokens.begin_turn()
             return
         row = _ROWS.get((kind, text(payload.get("type")) if kind != "turn_context" else ""))
         if row is not None:
@@ -134,6 +149,7 @@ class CodexReader:
         if turn != self._turn:
             yield from self._said()
             self._turn, self._typed = turn, 0
+            self._tokens.begin_turn()
         self._cwd = text(payload.get("cwd")) or self._cwd
         yield from self._release()
 
@@ -281,6 +297,14 @@ class CodexReader:
         response = {"status": "completed", "content": words.partition("\nPayload:\n")[2]}
         yield self._saved("PostToolUse", codex.SPAWN, sent[0], response, sent[1])
 
+    def _spent(self, payload: dict[str, Any]) -> Iterator[Saved]:
+        """Keep what the session has cost so far; the model reads cached tokens, too, which are among its input."""
+        info = payload.get("info")
+        spent = info.get("total_token_usage") if isinstance(info, dict) else None
+        if isinstance(spent, dict):
+            self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
+        return iter(())
+
     def _completed(self, payload: dict[str, Any]) -> Iterator[Saved]:
         yield from self._release()
         if not self._answer.text:
@@ -294,8 +318,10 @@ class CodexReader:
         self._turn = ""
 
     def _compacted(self, payload: dict[str, Any]) -> Iterator[Saved]:
-        if text(payload.get("message")).strip():
-            yield self._saved("PostCompact", compact_summary=text(payload.get("message")))
+        self._answer.clear()  # the summary stands before this line as if it were said to the user
+        summary = codex_text.summed_up(text(payload.get("message")))
+        if summary.strip():
+            yield self._saved("PostCompact", compact_summary=summary)
 
     # -- events ------------------------------------------------------------------------------------
 
@@ -314,7 +340,9 @@ class CodexReader:
     def _said(self) -> Iterator[Saved]:
         """Yield the answer that is complete now, if there is one."""
         if self._answer.text:
-            yield self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            self._tokens.put_into(saved.event)
+            yield saved
         self._answer.clear()
 
     def _saved(
@@ -358,6 +386,7 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
     ("event_msg", "task_started"): CodexReader._turn_begins,
     ("event_msg", "user_message"): CodexReader._user,
     ("event_msg", "agent_message"): CodexReader._agent,
+    ("event_msg", "token_count"): CodexReader._spent,
     ("event_msg", "task_complete"): CodexReader._completed,
     ("event_msg", "turn_aborted"): CodexReader._aborted,
     ("event_msg", "item_completed"): CodexReader._item,

@@ -53,6 +53,12 @@ def command_line(given: Any) -> str:
     return text(found)
 
 
+def summed_up(message: str) -> str:
+    """Return a compaction's summary without the sentences before it that speak to the model."""
+    head, _, rest = message.partition("\n")
+    return rest if head.startswith("Another language model started to solve this problem") else message
+
+
 def number_behind(said: str, words: str) -> str:
     """Return the number behind some words in the lines before an output; "" when they are not there."""
     facts, _, _ = said.partition("\nOutput:")

@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import copilot, text
+from mdmem.agents import copilot, number, text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, moment, untold
+from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
 
+_NOTHING = ("", 0.0)
+_SPENT = ("inputTokens", "outputTokens")
+LOOSE = SAID | {"observation"}  # hooks know no ids of tool runs
 _TOOLS = {
     "bash": "Bash",
     "powershell": "PowerShell",
@@ -41,17 +44,26 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(root.rglob("events.jsonl"))
 
 
-def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Return a session's events, oldest first; what a sub-agent did is passed over.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    del subagents
-    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, skipped)
-    for line in Lines(path, skipped).telling(tell):
+    reader = CopilotReader(str(path), path.parent.name, path.stat().st_mtime, how.skipped)
+    for line in Lines(path, how.skipped).telling(how.tell):
         yield from reader.feed(line)
-    yield from reader.finish(now)
+    yield from reader.finish(how.now)
+
+
+def is_one(lines: list[dict[str, Any]]) -> bool:
+    """Whether these are the first lines of a session."""
+    return any(line.get("type") == "session.start" and isinstance(line.get("data"), dict) for line in lines)
+
+
+def is_whole(_: bytes) -> bool:
+    """Whether a file that is one JSON value is a session: none is."""
+    return False
 
 
 class CopilotReader:
@@ -68,6 +80,9 @@ class CopilotReader:
         self._cwd = self._branch = self._commit = self._prompt = ""
         self._calls: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
+        self._tokens = SessionTokens()
+        self._last = _NOTHING
+        self._turns = 0
 
     def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
         """Take one line in; return the events that it completes."""
@@ -94,6 +109,8 @@ class CopilotReader:
             self._cwd = text(context.get("cwd")) or self._cwd
             self._branch = text(context.get("branch"))
             self._commit = text(context.get("headCommit"))[:8]
+        self._tokens.begin_turn()
+        self._last, self._turns = _NOTHING, 0
         yield self._saved("SessionStart", source="new")
 
     def _user(self, data: dict[str, Any]) -> Iterator[Saved]:
@@ -103,6 +120,7 @@ class CopilotReader:
             return
         self._prompt = text(data.get("messageId"))
         if text(data.get("content")).strip():
+            self._last, self._turns = _NOTHING, self._turns + 1
             yield self._saved("UserPromptSubmit", prompt=text(data.get("content")))
 
     def _assistant(self, data: dict[str, Any]) -> Iterator[Saved]:
@@ -138,8 +156,26 @@ class CopilotReader:
     def _said(self) -> Iterator[Saved]:
         """Return the answer that is complete now, if there is one."""
         if self._answer.text:
+            self._last = self._answer.text, self._answer.at
             yield self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
         self._answer.clear()
+
+    def _shuts_down(self, data: dict[str, Any]) -> Iterator[Saved]:
+        """Return the answer once more, with what it cost, where the process that ends has answered one prompt only.
+
+        Sums of the whole session are all that is written down, and only at this moment.
+        """
+        models = data.get("modelMetrics")
+        rows = models.values() if isinstance(models, dict) else ()
+        used = [row.get("usage") for row in rows if isinstance(row, dict)]
+        facts = [one for one in used if isinstance(one, dict)]
+        if facts:
+            self._tokens.set(*(sum(number(one.get(key)) or 0 for one in facts) for key in _SPENT))
+        words, at = self._last
+        saved = self._saved("Stop", last_assistant_message=words)._replace(at=at)
+        if words and self._turns == 1 and self._tokens.put_into(saved.event):
+            yield saved
+        self._last = _NOTHING
 
     def _saved(self, name: str, **fields: Any) -> Saved:
         """Make an event as the hook does: from a payload, by the same words."""
@@ -157,5 +193,6 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
     "assistant.turn_end": CopilotReader._turn_ends,
     "tool.execution_start": CopilotReader._starts,
     "tool.execution_complete": CopilotReader._completes,
+    "session.shutdown": CopilotReader._shuts_down,
 }
 """A kind of line -> what is done with it; what is not here holds nothing an event is made of."""

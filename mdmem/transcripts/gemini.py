@@ -16,10 +16,12 @@ from typing import Any
 from mdmem.agents import gemini, number, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, Tell, TurnTokens, moment, untold
+from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, Skipped, TurnTokens, moment
 
-_SETTLED_SECONDS = 2.0
-"""Behind a text without tool runs, they may still come for so long: a message is written before its tool runs are."""
+LOOSE = SAID | {"observation"}  # hooks know no ids at all
+
+_OVER = "is over"
+"""A fact of mdmem's own: the chat was summed up, which happens when it is left, and nothing was said since."""
 
 _UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 _MAX_ROOT_BYTES = 4096
@@ -36,18 +38,27 @@ def find(root: Path) -> Iterator[Path]:
     yield from sorted(path for path in found if path.suffix == ".jsonl" or path.with_suffix(".jsonl") not in found)
 
 
-def read(path: Path, skipped: Skipped, now: float, *, subagents: bool = False, tell: Tell = untold) -> Iterator[Saved]:
+def read(path: Path, how: Reading) -> Iterator[Saved]:
     """Yield a session's events, oldest first; a sub-agent's chat has none.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    del subagents, tell
-    chat = _whole(path, skipped) if path.suffix == ".json" else _lines(path, skipped)
+    chat = _whole(path, how.skipped) if path.suffix == ".json" else _lines(path, how.skipped)
     if text(chat.get("kind")) == "subagent":
-        skipped["sub-agent's line"] += 1
+        how.skipped["sub-agent's line"] += 1
         return
-    yield from _events(chat, path, skipped, now)
+    yield from _events(chat, path, how)
+
+
+def is_one(lines: list[dict[str, Any]]) -> bool:
+    """Whether these are the first lines of a chat."""
+    return any("sessionId" in line and "projectHash" in line for line in lines)
+
+
+def is_whole(first: bytes) -> bool:
+    """Whether a file that is one JSON value, and begins so, is a chat."""
+    return b'"sessionId"' in first and b'"projectHash"' in first
 
 
 def _whole(path: Path, skipped: Skipped) -> dict[str, Any]:
@@ -71,10 +82,11 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
         if "$rewindTo" in line:
             _rewind(messages, text(line["$rewindTo"]))
         elif isinstance(change, dict):
-            chat |= change
+            chat |= {**change, _OVER: _OVER in chat or "summary" in change}
             if isinstance(change.get("messages"), list):
                 messages = {_id(item): item for item in change["messages"] if isinstance(item, dict)}
         elif text(line.get("id")):
+            chat.pop(_OVER, None)
             messages[text(line.get("id"))] = line
         elif "sessionId" in line:
             chat |= line
@@ -94,7 +106,7 @@ def _id(message: dict[str, Any]) -> str:
     return text(message.get("id")) or made_id(message.get("timestamp"), repr(message.get("content"))[:1000])
 
 
-def _events(chat: dict[str, Any], path: Path, skipped: Skipped, now: float) -> Iterator[Saved]:
+def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
     messages = chat.get("messages")
     found = [item for item in messages if isinstance(item, dict)] if isinstance(messages, list) else []
     at = moment(chat.get("startTime")) or path.stat().st_mtime
@@ -108,7 +120,7 @@ def _events(chat: dict[str, Any], path: Path, skipped: Skipped, now: float) -> I
         at = moment(message.get("timestamp")) or at
         kind, words = text(message.get("type")), _words(message)
         words = gemini.typed(words) if kind == "user" else words
-        if kind == "user" and _is_prompt(words, skipped):
+        if kind == "user" and _is_prompt(words, how.skipped):
             if answer:
                 yield answer
             answer = None
@@ -122,12 +134,14 @@ def _events(chat: dict[str, Any], path: Path, skipped: Skipped, now: float) -> I
             answer = _saved(at, base, "AfterAgent", prompt_response=words) if words.strip() else None
             if answer:
                 tokens.put_into(answer.event)
-            for saved in _tools(message, base, at, skipped):
+            for saved in _tools(message, base, at, how.skipped):
                 answer = None  # what was said before a tool run is no answer
                 yield saved
-    if answer and now - at > _SETTLED_SECONDS:
+    over = how.now - at > QUIET_SECONDS
+    # A message is written before its tool runs are: until something says that the turn is over, they may still come.
+    if answer and (over or at <= how.ended or chat.get(_OVER) is True):
         yield answer
-    if found and now - at > QUIET_SECONDS:
+    if found and over:
         yield _saved(at, base, "SessionEnd", reason="as the transcript ends")
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmem import files, privacy, project
-from mdmem.agents import claude_code, codex, gemini
+from mdmem.agents import claude_code
+from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
 from mdmem.transcripts import markdown
 from mdmem.transcripts.imported import Done
@@ -25,12 +26,7 @@ SUPERSEDED = "its source was deleted"
 """The value of `superseded_by` of a note whose file is gone."""
 
 _MAX_STATE_BYTES = 4 * 1024 * 1024
-_OF_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md")
-_OF_USER = (
-    (claude_code.NAME, claude_code.folder, "CLAUDE.md"),
-    (codex.NAME, codex.folder, "AGENTS.md"),
-    (gemini.NAME, gemini.folder, "GEMINI.md"),
-)
+_OF_PROJECT = tuple(dict.fromkeys(path for row in ROWS for path in row.instructions))
 
 
 def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
@@ -62,9 +58,10 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
 def folders(env: Mapping[str, str], roots: Iterator[list[str]]) -> Iterator[MarkdownFolder]:
     """Return what is followed: memory folders of agents, the user's instruction files, those of known projects."""
     yield from markdown.memories(Path(claude_code.folder(env), "projects"))
-    for agent, folder, name in _OF_USER:
-        if Path(folder(env), name).is_file():
-            yield MarkdownFolder(Path(folder(env)), f"{agent}-instructions", (name,), follow=True)
+    for row in ROWS:
+        folder = Path(row.module.folder(env))
+        if row.own_instructions and (folder / row.own_instructions).is_file():
+            yield MarkdownFolder(folder, f"{row.module.NAME}-instructions", (row.own_instructions,), follow=True)
     for (root,) in roots:
         names = tuple(name for name in _OF_PROJECT if Path(root, name).is_file() and not Path(root, name).is_symlink())
         if names:

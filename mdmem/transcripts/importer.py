@@ -18,7 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.transcripts import markdown
 from mdmem.transcripts.imported import Done
 from mdmem.transcripts.replay import Replay
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped
+from mdmem.transcripts.saved import QUIET_SECONDS, Reading, Saved, Skipped
 from mdmem.transcripts.sources import Transcript
 from mdmem.vault import journal
 
@@ -49,7 +49,7 @@ class Tally:
 class Import:
     """A run: the vault, what it knows of earlier runs, and what came of it so far.
 
-    since: events before this time are passed over.
+    since: events before this time are passed over. ended: a turn that was over by then is known to be.
     told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
     deleted: notes that their owner has deleted, id -> file name; purged: says so of an id. They stay away.
     """
@@ -71,7 +71,7 @@ class Import:
         self.done = done
         self.env = env
         self.told = told
-        self.since = 0.0
+        self.since = self.ended = 0.0
         self.stopped = stopped
         self.tally = Tally()
         self._bytes = 0
@@ -105,11 +105,14 @@ class Import:
         """Store what one transcript holds; return whether its session is over."""
         last = transcript.changed_ns / 1e9
         before = self._bytes
-        subagents = self.config.settings.capture.subagents
-        read = transcript.source.read(
-            transcript.path, self.tally.skipped, now, subagents=subagents, tell=lambda at: self.told(before + at)
+        how = Reading(
+            self.tally.skipped,
+            now,
+            self.ended,
+            self.config.settings.capture.subagents,
+            lambda at: self.told(before + at),
         )
-        for session, saved in _by_session(read):
+        for session, saved in _by_session(transcript.source.read(transcript.path, how)):
             with self._replay(transcript, session, scratch, now) as replay:
                 for turn in _by_turn(saved):
                     if self.stopped():

@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 
 from mdmem import privacy
-from mdmem.agents import MODULES, Event
+from mdmem.agents import Event
+from mdmem.agents.install.known import AGENTS
 from mdmem.capture import keep, told
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import sources
-from mdmem.transcripts.saved import Skipped
+from mdmem.transcripts.saved import Reading, Skipped
 
 
 def store(config: Config) -> str:
@@ -22,7 +23,7 @@ def store(config: Config) -> str:
         UsageError: its note was edited since. OSError, VaultError: the vault cannot be written.
     """
     last = told.last(config)
-    if last is None or last.agent not in MODULES:
+    if last is None or last.agent not in AGENTS:
         raise NotFoundError("No prompt is known of which something was kept out.")
     found = _typed(last, privacy.Rules.of(config.settings))
     event = Event(
@@ -49,7 +50,7 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
             f"{last.agent} keeps no transcript that can be read{f' at {path}' if last.transcript else ''}."
             " Type the text again without its tags."
         )
-    events = [one.event for one in source.read(path, Skipped(), time.time())]
+    events = [one.event for one in source.read(path, Reading(Skipped(), time.time()))]
     prompts = [event for event in events if event.name == "UserPromptSubmit"]
     same = [event for event in prompts if last.prompt_id and event.prompt_id == last.prompt_id]
     hidden = [event for event in prompts if privacy.clean(privacy.as_typed(event.prompt), rules=rules).hidden.sections]

@@ -34,11 +34,12 @@ _MAX_MARK_BYTES = 8192
 
 
 class Mark(NamedTuple):
-    """A session whose transcript is to be read."""
+    """A session whose transcript is to be read; its turn was over at that time, in seconds since the epoch."""
 
     agent: str
     session: str
     path: Path
+    at: float
 
 
 def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] | None = None) -> int:
@@ -63,6 +64,7 @@ def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[s
     if transcript is None or transcript.size > MAX_BYTES:
         return 0
     run = Import(config, Done(config), env, deleted=deleted)
+    run.ended = mark.at
     run.since = _began(Session(config, mark.session)) - _MARGIN_SECONDS
     run.transcripts([transcript], time.time())
     return sum(run.tally.added.values()) + run.tally.completed
@@ -97,10 +99,11 @@ def _marks(config: Config) -> Iterator[Mark]:
         taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")
         try:
             mark.rename(taken)
+            at = taken.stat().st_mtime
             with taken.open("rb") as file:
                 lines = file.read(_MAX_MARK_BYTES).decode("utf-8", "replace").split("\n")
             taken.unlink()
         except OSError:
             continue
         if len(lines) == 3 and Path(lines[2]).is_absolute():
-            yield Mark(lines[0], lines[1], Path(lines[2]))
+            yield Mark(lines[0], lines[1], Path(lines[2]), at)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from mdmem import privacy, project
 from mdmem.agents import text
+from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
 from mdmem.slug import slug
 from mdmem.transcripts.lines import decode, head
@@ -41,14 +42,10 @@ class MarkdownFolder(NamedTuple):
     follow: bool = False
 
 
-LOADED_BY = {
-    "MEMORY.md": ["claude-code"],
-    "CLAUDE.md": ["claude-code", "opencode"],
-    "CLAUDE.local.md": ["claude-code"],
-    "AGENTS.md": ["codex", "opencode", "copilot", "cursor"],
-    "GEMINI.md": ["gemini"],
-}
-"""The name of a followed file -> the agents that load it by themselves: they are not given its note as well."""
+def loaded_by(name: str) -> list[str]:
+    """Return the agents that load a file of that name by themselves: they are not given its note as well."""
+    own = {row.module.NAME: (*row.instructions, row.own_instructions, row.own_memory) for row in ROWS}
+    return [agent for agent, paths in own.items() if name in [PurePosixPath(path).name for path in paths]]
 
 
 def has_any(root: Path) -> bool:
@@ -169,7 +166,7 @@ def _make(
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)
         if folder.follow:
-            meta |= {"source": clean["source"], "loaded_by": LOADED_BY.get(Path(path).name)}
+            meta |= {"source": clean["source"], "loaded_by": loaded_by(Path(path).name) or None}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
     made, _ = note.new(

@@ -29,6 +29,7 @@ class Replay:
     """Stores the events of one session, oldest first; use it in a `with` statement.
 
     added, completed: how many notes were not there before, and how many have learned something.
+    twins: the id that the transcript gives a note -> the file in which a hook has stored it under another.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Replay:
             self.session.forget()
         self.rules = privacy.Rules.of(config.settings)
         self.added = self.completed = 0
+        self.twins: dict[str, str] = {}
         self.purged = purged
         self._pauses = exclusions.pauses(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
@@ -204,9 +206,12 @@ class _Replayed(Capture):
 
     def known(self, draft: PendingNote, made: note.Note) -> str | None:
         """Return the file of a note that is already there, also under the id that a hook gave it."""
-        name = self.session.known(made.id) or self.session.twin(draft.kind, made.title, self.now)
+        twins = self.replay.twins
+        name = self.session.known(made.id) or twins.get(made.id)
+        name = name or self.session.twin(draft.kind, made.title, self.now)
         if name is None:
             return None
+        twins[made.id] = name  # the transcript may tell of it twice
         self.session.claim(name)
         if draft.kind == "prompt":
             self.session.aliases[self.event.prompt_id] = numbers(name)[0]

@@ -12,6 +12,9 @@ from mdmem.agents import Event
 QUIET_SECONDS = 600
 """A session of which nothing was heard for this long is over, as far as anybody can tell."""
 
+SAID = frozenset(["prompt", "response", "summary"])
+"""The kinds of notes whose ids may be others when a hook stored them, for every agent."""
+
 Skipped = Counter[str]
 """Why something was passed over -> how often."""
 
@@ -36,6 +39,21 @@ class Saved(NamedTuple):
     commit: str = ""
 
 
+class Reading(NamedTuple):
+    """How a transcript is read.
+
+    skipped: counts what is passed over. now: the time, which tells a session that is over from one that may go on.
+    ended: a turn that was over by then is known to be, 0.0 where nobody has said so. subagents: also what sub-agents
+    did. tell: is told how far the reading is.
+    """
+
+    skipped: Skipped
+    now: float
+    ended: float = 0.0
+    subagents: bool = False
+    tell: Tell = untold
+
+
 class TurnTokens:
     """What the requests of one turn cost; a message that is written again, or in parts, counts once."""
 
@@ -56,6 +74,32 @@ class TurnTokens:
         if self._known:
             event.extra["tokens_in"] = str(sum(given for given, _ in self._known.values()))
             event.extra["tokens_out"] = str(sum(made for _, made in self._known.values()))
+
+
+class SessionTokens:
+    """What a session has cost so far, where an agent writes down sums; a turn costs what they have grown by."""
+
+    def __init__(self) -> None:
+        self._now = self._before = (0, 0)
+
+    def begin_turn(self) -> None:
+        """Begin a new turn."""
+        self._before = self._now
+
+    def set(self, given: int | None, made: int | None) -> None:
+        """Take the sums of the tokens that the model read, and of those that it wrote; they may begin anew."""
+        if given is None or made is None:
+            return
+        if given < self._now[0] or made < self._now[1]:
+            self._before = (0, 0)
+        self._now = given, made
+
+    def put_into(self, event: Event) -> bool:
+        """Put what the turn cost so far into an answer's event; return whether anything is known of it."""
+        given, made = (now - before for now, before in zip(self._now, self._before, strict=True))
+        if given > 0 or made > 0:
+            event.extra |= {"tokens_in": str(given), "tokens_out": str(made)}
+        return given > 0 or made > 0
 
 
 class Reader(Protocol):

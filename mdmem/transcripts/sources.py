@@ -2,96 +2,91 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from mdmem.agents import claude_code as claude_code_agent
-from mdmem.agents import codex as codex_agent
-from mdmem.agents import copilot as copilot_agent
-from mdmem.agents import gemini as gemini_agent
+from mdmem.agents.install import known
+from mdmem.agents.install.known import KnownAgent
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import chats, claude_files, codex, copilot, gemini, markdown
+from mdmem.transcripts import chats, markdown
 from mdmem.transcripts.lines import HEAD_BYTES, head
-from mdmem.transcripts.saved import Saved
+from mdmem.transcripts.saved import Reading, Saved
 
 _MAX_FIRST_BYTES = 1 << 24
 
 
-class Source(NamedTuple):
-    """An agent that saves transcripts.
+class TranscriptReader(Protocol):
+    """The contract of a module in this folder that reads what one agent saves; `known.ROWS` names it."""
 
-    folder: where they are, by the environment. find: the files below a folder. read: a file's events.
-    is_one: whether a file's first lines are such a transcript's.
-    loose: the kinds of notes whose ids may be others when a hook stored them.
-    """
+    @property
+    def LOOSE(self) -> frozenset[str]:  # noqa: N802 - a constant of a module
+        """Return the kinds of notes whose ids may be others when a hook stored them."""
+        ...
+
+    def folder(self, env: Mapping[str, str]) -> Path:
+        """Return where the transcripts are."""
+        ...
+
+    def find(self, root: Path) -> Iterator[Path]:
+        """Find the transcripts below a folder."""
+        ...
+
+    def read(self, path: Path, how: Reading) -> Iterator[Saved]:
+        """Return a transcript's events, oldest first."""
+        ...
+
+    def is_one(self, lines: list[dict[str, Any]]) -> bool:
+        """Whether a file's first lines are such a transcript's."""
+        ...
+
+    def is_whole(self, first: bytes) -> bool:
+        """Whether a file that is one JSON value, and begins so, is such a transcript."""
+        ...
+
+
+class Source(NamedTuple):
+    """An agent that saves transcripts, and what reads them: the parts of `TranscriptReader`."""
 
     agent: str
     title: str
     folder: Callable[[Mapping[str, str]], Path]
     find: Callable[[Path], Iterator[Path]]
-    read: Callable[..., Iterator[Saved]]
+    read: Callable[[Path, Reading], Iterator[Saved]]
     is_one: Callable[[list[dict[str, Any]]], bool]
+    is_whole: Callable[[bytes], bool]
     loose: frozenset[str]
 
 
-def _is_claude(lines: list[dict[str, Any]]) -> bool:
-    return any("sessionId" in line and "type" in line for line in lines)
+def _of_agent(row: KnownAgent) -> Source:
+    reader: TranscriptReader = importlib.import_module(f"mdmem.transcripts.{row.transcripts}")
+    return Source(
+        row.module.NAME,
+        row.module.TITLE,
+        reader.folder,
+        reader.find,
+        reader.read,
+        reader.is_one,
+        reader.is_whole,
+        reader.LOOSE,
+    )
 
 
-def _is_codex(lines: list[dict[str, Any]]) -> bool:
-    kinds = ("session_meta", "response_item", "event_msg")
-    return any("payload" in line and line.get("type") in kinds for line in lines)
+def _of_export(
+    agent: str, title: str, read: Callable[[Path, Reading], Iterator[Saved]], is_whole: Callable[[bytes], bool]
+) -> Source:
+    return Source(agent, title, chats.nowhere, chats.find, read, lambda _: False, is_whole, frozenset())
 
 
-def _is_gemini(lines: list[dict[str, Any]]) -> bool:
-    return any("sessionId" in line and "projectHash" in line for line in lines)
-
-
-def _is_copilot(lines: list[dict[str, Any]]) -> bool:
-    return any(line.get("type") == "session.start" and isinstance(line.get("data"), dict) for line in lines)
-
-
-def _is_chat(_: list[dict[str, Any]]) -> bool:
-    return False  # an export is no file of lines
-
-
-_SAID = frozenset(["prompt", "response", "summary"])
 SOURCES = (
-    Source(
-        gemini_agent.NAME,
-        gemini_agent.TITLE,
-        gemini.folder,
-        gemini.find,
-        gemini.read,
-        _is_gemini,
-        _SAID | {"observation"},  # its hooks know no ids at all
-    ),
-    Source(
-        copilot_agent.NAME,
-        copilot_agent.TITLE,
-        copilot.folder,
-        copilot.find,
-        copilot.read,
-        _is_copilot,
-        _SAID | {"observation"},  # its hooks know no ids either
-    ),
-    Source(codex_agent.NAME, codex_agent.TITLE, codex.folder, codex.find, codex.read, _is_codex, _SAID),
-    Source(
-        claude_code_agent.NAME,
-        claude_code_agent.TITLE,
-        claude_files.folder,
-        claude_files.find,
-        claude_files.read,
-        _is_claude,
-        _SAID,
-    ),
-    Source(chats.CHATGPT, "ChatGPT", chats.nowhere, chats.find, chats.read_chatgpt, _is_chat, frozenset()),
-    Source(chats.CLAUDE_AI, "Claude.ai", chats.nowhere, chats.find, chats.read_claude_ai, _is_chat, frozenset()),
+    *(_of_agent(row) for row in known.ROWS if row.transcripts),
+    _of_export(chats.CHATGPT, "ChatGPT", chats.read_chatgpt, chats.is_chatgpt),
+    _of_export(chats.CLAUDE_AI, "Claude.ai", chats.read_claude_ai, chats.is_claude_ai),
 )
-"""Those that save transcripts; for a file of unknown origin, the first that knows it."""
+"""The agents of `known.ROWS` that save transcripts, and exports; a file is told by its beginning."""
 
 
 class Transcript(NamedTuple):
@@ -168,14 +163,6 @@ def _folder(root: Path) -> TranscriptSource:
     )
 
 
-_WHOLE: dict[str, Callable[[bytes], bool]] = {
-    gemini_agent.NAME: lambda first: b'"sessionId"' in first and b'"projectHash"' in first,
-    chats.CHATGPT: chats.is_chatgpt,
-    chats.CLAUDE_AI: chats.is_claude_ai,
-}
-"""An agent whose file is one JSON value -> how it is told by its beginning."""
-
-
 def recognise(path: Path) -> Source | None:
     """Return whose transcript a file is, by its first lines; None when it is nobody's."""
     if path.suffix not in (".jsonl", ".json"):
@@ -185,8 +172,7 @@ def recognise(path: Path) -> Source | None:
         first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
     lines = [line for line in map(_object, first.splitlines()) if line is not None]
     if path.suffix == ".json":
-        agent = next((agent for agent, is_one in _WHOLE.items() if is_one(first)), "")
-        return next((source for source in SOURCES if source.agent == agent), None)
+        return next((source for source in SOURCES if source.is_whole(first)), None)
     return next((source for source in SOURCES if source.is_one(lines)), None)
 
 

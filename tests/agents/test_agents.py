@@ -14,9 +14,11 @@ from mdmem import agents
 from mdmem.agents import Event, claude_code
 from mdmem.agents import payload as payloads
 from mdmem.agents.install import known
+from mdmem.transcripts import claude_files, codex, copilot, gemini, sources
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
-NAMES = {module: name for name, module in agents.MODULES.items()}
+NAMES = {name.replace("-", "_"): name for name in known.AGENTS}
+"""A folder of payloads -> the agent that sent them."""
 RECORDED = sorted(PAYLOADS.glob("*/*.json"))
 UNDERSTOOD = frozenset(
     [
@@ -66,7 +68,7 @@ def read(agent: str, payload: dict[str, Any], env: dict[str, str] | None = None)
 
 
 def recorded(agent: str, name: str) -> Event:
-    return read(agent, load(PAYLOADS / agents.MODULES[agent] / f"{name}.json"))
+    return read(agent, load(PAYLOADS / agent.replace("-", "_") / f"{name}.json"))
 
 
 def is_ignored(path: Path) -> bool:
@@ -76,9 +78,9 @@ def is_ignored(path: Path) -> bool:
 # --- the contract --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", agents.MODULES)
+@pytest.mark.parametrize("name", known.AGENTS)
 def test_every_agent_has_payloads_of_its_own(name: str) -> None:
-    assert list((PAYLOADS / agents.MODULES[name]).glob("*.json"))
+    assert list((PAYLOADS / name.replace("-", "_")).glob("*.json"))
     module = agents.load(name)
     assert (module.NAME, bool(module.TITLE)) == (name, True)
 
@@ -297,7 +299,7 @@ FIELDS = sorted({key for path in RECORDED for key in load(path)})
 NATIVE = sorted({name for path in RECORDED if isinstance(name := load(path).get("hook_event_name"), str)})
 
 
-@pytest.mark.parametrize("agent", agents.MODULES)
+@pytest.mark.parametrize("agent", known.AGENTS)
 @given(payload=st.dictionaries(st.sampled_from(FIELDS), JUNK, max_size=12), name=st.sampled_from(NATIVE) | JUNK)
 def test_a_field_of_any_type_is_tolerated(agent: str, payload: dict[str, Any], name: Any) -> None:
     event = read(agent, {**payload, "hook_event_name": name})
@@ -333,7 +335,26 @@ def test_a_reply_is_written_as_json_writes_it(value: Any) -> None:
     assert payloads.encode(value) == json.dumps(value)
 
 
-def test_hooks_and_commands_know_the_same_agents() -> None:
-    assert list(known.AGENTS) == list(agents.MODULES)
-    assert all(known.AGENTS[name] is agents.load(name) for name in agents.MODULES)
-    assert set(agents.MODULES) <= set(known.CLIENTS)
+def test_hooks_load_the_agents_of_the_table_and_nothing_else() -> None:
+    assert all(agents.load(name) is module for name, module in known.AGENTS.items())
+    for name in ("", "payload", "install", "claude_code", "no-such-agent", "../x", "codex.x"):
+        with pytest.raises(KeyError):
+            agents.load(name)
+
+
+READERS: dict[str, sources.TranscriptReader] = {
+    "claude_files": claude_files,
+    "codex": codex,
+    "copilot": copilot,
+    "gemini": gemini,
+}
+"""Written out, so that mypy checks each module against the contract."""
+
+
+def test_each_agent_that_saves_transcripts_names_the_module_that_reads_them() -> None:
+    named = {row.transcripts: row.module.NAME for row in known.ROWS if row.transcripts}
+
+    assert named.keys() == READERS.keys()
+    assert {(source.agent, source.read) for source in sources.SOURCES} >= {
+        (named[name], reader.read) for name, reader in READERS.items()
+    }

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.agents import MODULES
 from mdmem.agents.install import extra, known, mcp_registration, registration
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("agent", MODULES)
+@pytest.mark.parametrize("agent", known.AGENTS)
 def test_a_dry_run_shows_the_diff_of_every_file_and_changes_nothing(ask: Run, home: Path, agent: str) -> None:
     done = ask("install", agent, *(["--mcp"] if agent in known.CLIENTS else []), "--dry-run", "--yes")
     paths = [row.path for row in registration.survey() if row.agent == agent and row.scope == "user"]

@@ -10,15 +10,16 @@ from typing import Any
 import frontmatter
 import pytest
 
-from mdmem import agents, privacy
+from mdmem import privacy
 from mdmem.agents import claude_code
+from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.vault import note, people
 from tests.privacy.test_fences import BLOCK, ENCODINGS
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
 LIVE = PAYLOADS / "live"
-NAMES = {module: name for name, module in agents.MODULES.items()}
+NAMES = {name.replace("-", "_"): name for name in AGENTS}
 
 
 def send(vault: Path, agent: str, payload: dict[str, Any]) -> None:
@@ -26,7 +27,7 @@ def send(vault: Path, agent: str, payload: dict[str, Any]) -> None:
 
 
 def live(agent: str, name: str) -> dict[str, Any]:
-    payload = json.loads((LIVE / agents.MODULES[agent] / f"{name}.json").read_text("utf-8"))
+    payload = json.loads((LIVE / agent.replace("-", "_") / f"{name}.json").read_text("utf-8"))
     assert isinstance(payload, dict)
     return payload
 

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mdmem import agents, system
+from mdmem import system
 from mdmem.agents.install import command_line, detect, entries, json_text, registration
+from mdmem.agents.install.known import AGENTS
 from mdmem.errors import ConfigError, UsageError
 
 JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
@@ -305,7 +306,7 @@ def test_a_project_has_its_own_settings(home: Path, tmp_path: Path, scope: str, 
 # --- every agent ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", agents.MODULES)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent: str) -> None:
     assert registration.status(agent).state == "absent"
 
@@ -321,7 +322,7 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
     assert registration.status(agent).state == "absent"
 
 
-@pytest.mark.parametrize("agent", agents.MODULES)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
     module = registration.known(agent)
 
@@ -384,7 +385,7 @@ def test_the_survey_names_every_agent_and_what_the_project_adds(home: Path, tmp_
     assert states.pop(("codex", "project")) == "registered"
     assert states.pop(("cursor", "user")) == "unreadable"
     assert set(states.values()) == {"absent"}
-    assert {agent for agent, _ in states} == set(agents.MODULES) - {"cursor"}
+    assert {agent for agent, _ in states} == set(AGENTS) - {"cursor"}
 
 
 def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path) -> None:
@@ -505,7 +506,7 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
     ],
 )
 def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, vault: Path) -> None:
-    payload = (Path(__file__).parent.parent / "payloads" / agents.MODULES[agent] / f"{name}.json").read_bytes()
+    payload = (Path(__file__).parent.parent / "payloads" / agent.replace("-", "_") / f"{name}.json").read_bytes()
     line = registration.command("hook", agent, str(vault))
 
     done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"]})

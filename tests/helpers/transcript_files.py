@@ -13,7 +13,7 @@ from mdmem import config
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import Done
 from mdmem.transcripts.importer import Import, Tally
-from mdmem.transcripts.saved import Saved, Skipped
+from mdmem.transcripts.saved import Reading, Saved, Skipped
 from mdmem.vault import disk
 
 FILES = Path(__file__).parent.parent / "transcripts"
@@ -24,12 +24,12 @@ LATER = 2_000_000_000.0
 """A time at which every session here is long over."""
 
 
-def read(path: Path, now: float = LATER) -> tuple[list[Saved], Skipped]:
+def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[Saved], Skipped]:
     """Return the events of a file, and what was passed over."""
     skipped = Skipped()
     source = sources.recognise(path)
     assert source is not None
-    return list(source.read(path, skipped, now)), skipped
+    return list(source.read(path, Reading(skipped, now, ended))), skipped
 
 
 def prompts(path: Path) -> list[str]:

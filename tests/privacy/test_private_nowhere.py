@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents import MODULES
 from mdmem.agents.install import registration
+from mdmem.agents.install.known import AGENTS
 from tests.conftest import PAYLOADS, notes
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -71,7 +71,7 @@ class Planter:
 
 
 def recorded() -> Iterator[tuple[str, dict[str, Any]]]:
-    folders = {module: name for name, module in MODULES.items()}
+    folders = {name.replace("-", "_"): name for name in AGENTS}
     for path in sorted(PAYLOADS.glob("*/*.json")):
         payload = json.loads(path.read_text("utf-8"))
         if path.parent.name in folders and isinstance(payload, dict):

@@ -26,7 +26,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from uvicorn.server import ServerState
 
-from mdmem import agents, config
+from mdmem import config
+from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, token
@@ -378,7 +379,7 @@ PROMPTS = {
 }
 
 
-@pytest.mark.parametrize("agent", sorted(agents.MODULES))
+@pytest.mark.parametrize("agent", sorted(AGENTS))
 def test_every_agent_hears_over_http_what_its_hook_says(running: Running, vault: Path, agent: str) -> None:
     file = PAYLOADS / agent.replace("-", "_") / f"{PROMPTS[agent]}.json"
     sent = json.loads(file.read_text()) | {"prompt": f"a <private>canary</private> for {agent}"}

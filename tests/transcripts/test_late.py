@@ -113,6 +113,33 @@ def test_a_note_that_a_person_has_touched_stays_as_it_is(vault: Path, tmp_path: 
     assert path.read_bytes() == mine
 
 
+def test_what_a_copilot_turn_cost_is_put_into_the_answer_that_the_hook_stored(
+    vault: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("MDMEM_NOW", "1795324343")
+    home = {"session_id": SESSION, "cwd": "/home/dev/x", "transcript_path": str(tmp_path / SESSION / "events.jsonl")}
+    lines: list[dict[str, Any]] = [
+        {"type": "session.start", "data": {"sessionId": SESSION, "context": {"cwd": "/home/dev/x"}}},
+        {"type": "user.message", "data": {"content": "Look.", "messageId": "m1"}},
+        {"type": "assistant.message", "data": {"content": "It is done.", "toolRequests": []}},
+        {"type": "assistant.turn_end", "data": {}},
+    ]
+    usage = {"m": {"usage": {"inputTokens": 900, "outputTokens": 20}}}
+    lines.append({"type": "session.shutdown", "data": {"modelMetrics": usage}})
+    (tmp_path / SESSION).mkdir()
+    path = Path(home["transcript_path"])
+    timed = [{**line, "timestamp": f"2026-11-22T05:12:2{at}.000Z"} for at, line in enumerate(lines)]
+    written(path, timed[:-1])
+    for name, more in (("SessionStart", {}), ("UserPromptSubmit", {"prompt": "Look."}), ("Stop", {})):
+        send(vault, "copilot", {"hook_event_name": name, **home, **more})
+    assert [one.get("tokens_in") for one in notes(vault)] == [None, None]
+    send(vault, "copilot", {"hook_event_name": "SessionEnd", "reason": "complete", **home})
+    written(path, timed)
+    assert catch_up(vault) == 1
+    answer = notes(vault)[-1]
+    assert (answer["kind"], answer["tokens_in"], answer["tokens_out"]) == ("response", 900, 20)
+
+
 def test_nothing_is_read_of_an_agent_that_names_no_transcript(vault: Path, tmp_path: Path) -> None:
     send(vault, "opencode", {"hook_event_name": "SessionEnd", "session_id": SESSION, "cwd": "/home/dev/x"})
     assert catch_up(vault) == 0

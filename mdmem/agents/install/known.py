@@ -1,4 +1,4 @@
-"""Known: every agent and every client of MCP, a row each; mypy checks an agent's module against `agents.Agent` here."""
+"""Known: every agent with all that belongs to it, a row each, and the other clients of MCP."""
 
 from __future__ import annotations
 
@@ -72,11 +72,53 @@ def _servers(scope: str, root: str) -> tuple[str, ...]:
     return ("mcpServers",)
 
 
+class SettingsOffer(NamedTuple):
+    """Further settings of an agent that a user may want with mdmem, which go together.
+
+    place: the keys that lead to a list, to which `items` are added; or to a value, which becomes `value`.
+    question: what the user is asked. done: what was done, for the user.
+    """
+
+    name: str
+    place: tuple[str, ...]
+    question: str
+    done: str
+    items: tuple[str, ...] = ()
+    value: Any = None
+
+
 class KnownAgent(NamedTuple):
-    """An agent: its module, and how it starts MCP servers."""
+    """All that mdmem knows of an agent.
+
+    module: reads its payloads and writes its replies. mcp: how it starts MCP servers.
+    transcripts: the module of `mdmem.transcripts` that reads what it saves; "" where it saves nothing of use.
+    instructions: the files that it loads by itself, relative to a project's folder.
+    own_instructions: the user's own file of that kind, relative to the agent's folder; "" for none.
+    own_memory: the file in which it remembers things by itself, and which it loads; "" for none.
+    offers: what `mdmem install` offers beside the hooks, for the file that holds these.
+    """
 
     module: Agent
     mcp: McpClient
+    transcripts: str = ""
+    instructions: tuple[str, ...] = ()
+    own_instructions: str = ""
+    own_memory: str = ""
+    offers: tuple[SettingsOffer, ...] = ()
+
+
+READING = ("search", "show", "timeline")
+"""mdmem's commands that only read, and that agents are told to run."""
+
+
+def _reading(title: str, place: tuple[str, ...], form: str) -> SettingsOffer:
+    return SettingsOffer(
+        "reading",
+        place,
+        f"Let {title} run mdmem's reading commands ({', '.join(READING)}) without asking?",
+        "Reading commands of mdmem run without asking.",
+        items=tuple(form.format(verb) for verb in READING),
+    )
 
 
 ROWS = (
@@ -90,11 +132,43 @@ ROWS = (
             is_state=lambda scope: scope != "project",
             note="New sessions load it; /mcp lists it.",
         ),
+        transcripts="claude_files",
+        instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
+        own_instructions="CLAUDE.md",
+        own_memory="MEMORY.md",
+        offers=(
+            _reading(claude_code.TITLE, ("permissions", "allow"), "Bash(mdmem {}:*)"),
+            SettingsOffer(
+                "one-memory",
+                ("autoMemoryEnabled",),
+                "Switch Claude Code's own auto memory off, so that there is one memory?",
+                "Claude Code's auto memory is off; `mdmem uninstall` restores it.",
+                value=False,
+            ),
+        ),
     ),
-    KnownAgent(codex, McpClient(codex.TITLE, _codex_file, lambda _scope, _root: ("mcp_servers",), is_toml=True)),
-    KnownAgent(gemini, McpClient(gemini.TITLE, gemini.settings_file, _servers)),
-    KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers)),
-    KnownAgent(copilot, McpClient(copilot.TITLE, _copilot_file, _servers, extra={"type": "local", "tools": ["*"]})),
+    KnownAgent(
+        codex,
+        McpClient(codex.TITLE, _codex_file, lambda _scope, _root: ("mcp_servers",), is_toml=True),
+        transcripts="codex",
+        instructions=("AGENTS.md",),
+        own_instructions="AGENTS.md",
+    ),
+    KnownAgent(
+        gemini,
+        McpClient(gemini.TITLE, gemini.settings_file, _servers),
+        transcripts="gemini",
+        instructions=("GEMINI.md",),
+        own_instructions="GEMINI.md",
+        offers=(_reading(gemini.TITLE, ("tools", "allowed"), "run_shell_command(mdmem {})"),),
+    ),
+    KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md",)),
+    KnownAgent(
+        copilot,
+        McpClient(copilot.TITLE, _copilot_file, _servers, extra={"type": "local", "tools": ["*"]}),
+        transcripts="copilot",
+        instructions=("AGENTS.md",),
+    ),
     KnownAgent(
         opencode,
         McpClient(
@@ -105,12 +179,13 @@ ROWS = (
             is_one_list=True,
             note="OpenCode reads its settings when it starts: start it again.",
         ),
+        instructions=("AGENTS.md", "CLAUDE.md"),
     ),
 )
-"""`agents.MODULES` has the same agents for hooks, which load one of them only."""
+"""Every agent, a row each; mypy checks each module against `agents.Agent`."""
 
 AGENTS: dict[str, Agent] = {row.module.NAME: row.module for row in ROWS}
-"""An agent's name -> its module."""
+"""An agent's name -> its module, in `mdmem.agents` under that name; hooks load one of them only."""
 
 CLIENTS: dict[str, McpClient] = {
     **{row.module.NAME: row.mcp for row in ROWS},

@@ -10,9 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from mdmem.agents import MODULES
 from mdmem.agents.install import entries, json_text, settings_file, toml_text
-from mdmem.agents.install.known import CLIENTS, McpClient
+from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient
 from mdmem.agents.install.registration import SettingsChange, Status
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -122,7 +121,7 @@ def _words(present: Mapping[str, Any]) -> list[str]:
 def detect(env: Mapping[str, str] | None = None) -> list[str]:
     """Return the clients on this machine that have no hooks, by their settings folders."""
     env = os.environ if env is None else env
-    without_hooks = [name for name in CLIENTS if name not in MODULES]
+    without_hooks = [name for name in CLIENTS if name not in AGENTS]
     return [name for name in without_hooks if os.path.isdir(os.path.dirname(CLIENTS[name].file("user", "", env)))]
 
 

@@ -8,61 +8,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from mdmem.agents import claude_code, gemini
 from mdmem.agents.install import json_text, settings_file
-from mdmem.agents.install.known import known
+from mdmem.agents.install.known import ROWS, SettingsOffer, known
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError
 
 RECORD_SUFFIX = ".mdmem-added"
-_READING = ("search", "show", "timeline")
 
 
-class SettingsOffer(NamedTuple):
-    """Settings that go together.
-
-    place: the keys that lead to a list, to which `items` are added; or to a value, which becomes `value`.
-    question: what the user is asked. done: what was done, for the user.
-    """
-
-    name: str
-    place: tuple[str, ...]
-    question: str
-    done: str
-    items: tuple[str, ...] = ()
-    value: Any = None
-
-
-OFFERS: dict[str, tuple[SettingsOffer, ...]] = {
-    claude_code.NAME: (
-        SettingsOffer(
-            "reading",
-            ("permissions", "allow"),
-            "Let Claude Code run mdmem's reading commands (search, show, timeline) without asking?",
-            "Reading commands of mdmem run without asking.",
-            items=tuple(f"Bash(mdmem {verb}:*)" for verb in _READING),
-        ),
-        SettingsOffer(
-            "one-memory",
-            ("autoMemoryEnabled",),
-            "Switch Claude Code's own auto memory off, so that there is one memory?",
-            "Claude Code's auto memory is off; `mdmem uninstall` restores it.",
-            value=False,
-        ),
-    ),
-    gemini.NAME: (
-        SettingsOffer(
-            "reading",
-            ("tools", "allowed"),
-            "Let Gemini CLI run mdmem's reading commands (search, show, timeline) without asking?",
-            "Reading commands of mdmem run without asking.",
-            items=tuple(f"run_shell_command(mdmem {verb})" for verb in _READING),
-        ),
-    ),
-}
+OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.module.NAME: row.offers for row in ROWS if row.offers}
 """An agent -> what it can be offered; each goes into the file that holds the hooks."""
 
 

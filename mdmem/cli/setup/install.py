@@ -223,12 +223,11 @@ def _register(
     name: str, scope: str, vault: str | None, *, with_mcp: bool, dry_run: bool
 ) -> Iterator[registration.SettingsChange]:
     """Register one agent; without `vault`, one that was registered before stays registered."""
-    from mdmem.agents import MODULES
     from mdmem.agents.install import mcp_registration, registration
-    from mdmem.agents.install.known import CLIENTS
+    from mdmem.agents.install.known import AGENTS, CLIENTS
 
     is_client = with_mcp and name in CLIENTS
-    if name in MODULES or not is_client:
+    if name in AGENTS or not is_client:
         given = vault or registration.status(name, scope).vault or None
         yield registration.register(name, scope, vault=given, dry_run=dry_run)
     if is_client:
@@ -289,9 +288,8 @@ def uninstall(
     \b
     Example:  mdmem uninstall claude-code
     """
-    from mdmem.agents import MODULES
     from mdmem.agents.install import mcp_registration, registration, status_line
-    from mdmem.agents.install.known import CLIENTS
+    from mdmem.agents.install.known import AGENTS, CLIENTS
     from mdmem.watcher import unit
 
     if not agents and not every:
@@ -304,7 +302,7 @@ def uninstall(
     for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
         if _has_mcp(name, scope):
             changes.append(mcp_registration.unregister(name, scope))
-        if not only_mcp and (name in MODULES or name not in CLIENTS):
+        if not only_mcp and (name in AGENTS or name not in CLIENTS):
             changes += _withdraw(name, scope)
             status_line.unregister(name, scope)
             changes.append(registration.unregister(name, scope))

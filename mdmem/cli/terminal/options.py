@@ -168,9 +168,9 @@ def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     """Complete the name of an agent."""
     from click.shell_completion import CompletionItem
 
-    from mdmem.agents import MODULES
+    from mdmem.agents.install.known import AGENTS
 
-    return [CompletionItem(name) for name in MODULES if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in AGENTS if name.startswith(incomplete)]
 
 
 def states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001

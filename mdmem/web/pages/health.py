@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem import agents
+from mdmem.agents.install.known import AGENTS
 from mdmem.health import checks
 from mdmem.vault.disk import iso_time
 from mdmem.views import figures, injections
@@ -93,7 +93,7 @@ def growth(view: View) -> Growth | None:
 def heard(config: Config) -> list[tuple[str, str]]:
     """Return which agents were heard from, and when last, the last one first."""
     made = []
-    for name in agents.MODULES:
+    for name in AGENTS:
         try:
             text = (Path(config.state_dir) / "seen" / name).read_text(encoding="utf-8")
             made.append((name, iso_time(float(text.partition(" ")[0]))))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from mdmem.agents import MODULES, Event
+from mdmem.agents import Event
+from mdmem.agents.install.known import AGENTS
 from mdmem.inject import block, context
 from mdmem.project import Project
 from mdmem.vault import disk, journal, note
@@ -26,7 +27,7 @@ def preview(request: PageRequest) -> Response:
     project = request.query.get("project", "") or next(iter(places), "")
     place = places.get(project) or Project(project or "none", "/")
     agent = request.query.get("agent", "claude-code")
-    agent = agent if agent in MODULES else "claude-code"
+    agent = agent if agent in AGENTS else "claude-code"
     prompt = request.query.get("prompt", "")[:MAX_PROMPT_CHARS]
     started = Event(agent=agent, name="SessionStart", session="", cwd=place.root, source="startup")
     typed = Event(agent=agent, name="UserPromptSubmit", session="", cwd=place.root, prompt=prompt)
@@ -39,7 +40,7 @@ def preview(request: PageRequest) -> Response:
         project=project,
         assumed=context.At(request.config, typed, now, deadline, place).project,
         agent=agent,
-        agents=list(MODULES),
+        agents=list(AGENTS),
         prompt=prompt,
         block=shown,
         found=found,
