@@ -47,16 +47,17 @@ def branch_group() -> None:
 
 
 @branch_group.command("list")
+@options.project
 @options.as_json("an array of objects with project, branch, notes, first, last, state")
 @click.pass_obj
-def list_branches(given_vault: str | None, as_json: bool) -> None:
+def list_branches(given_vault: str | None, project: str | None, as_json: bool) -> None:
     """List the branches on which notes wait.
 
     \b
     Example:  mdmem branch list
     """
     settings = options.settings(given_vault)
-    found = [(one, fate(one)) for one in waiting(settings)]
+    found = [(one, fate(one)) for one in waiting(settings) if project in (None, one.project)]
     if as_json:
         click.echo(
             render.as_json(
@@ -89,9 +90,9 @@ def list_branches(given_vault: str | None, as_json: bool) -> None:
 
 @branch_group.command("merge")
 @click.argument("name")
-@click.option("--project", metavar="NAME", default="", help="Of this project, where several have such a branch.")
+@options.project
 @click.pass_obj
-def merge(given_vault: str | None, name: str, project: str) -> int:
+def merge(given_vault: str | None, name: str, project: str | None) -> int:
     """Release the notes that wait on the branch NAME: everybody sees them from now on. One commit.
 
     \b
@@ -101,7 +102,7 @@ def merge(given_vault: str | None, name: str, project: str) -> int:
     from mdmem.history import branches
 
     settings = options.settings(given_vault)
-    one = _chosen(settings, name, project)
+    one = _chosen(settings, name, project or "")
     done = branches.release(settings, one.paths, one.branch)
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} can be seen everywhere now.")
     return print_applied(done)
@@ -109,10 +110,10 @@ def merge(given_vault: str | None, name: str, project: str) -> int:
 
 @branch_group.command("drop")
 @click.argument("name")
-@click.option("--project", metavar="NAME", default="", help="Of this project, where several have such a branch.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.project
+@options.yes
 @click.pass_obj
-def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
+def drop(given_vault: str | None, name: str, project: str | None, yes: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
 
     \b
@@ -122,7 +123,7 @@ def drop(given_vault: str | None, name: str, project: str, yes: bool) -> int:
     from mdmem.history import branches
 
     settings = options.settings(given_vault)
-    one = _chosen(settings, name, project)
+    one = _chosen(settings, name, project or "")
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)

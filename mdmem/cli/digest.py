@@ -47,18 +47,21 @@ class DigestNotes(NamedTuple):
 
 
 @click.command()
-@click.option("--since", metavar="TIME", default="1d", show_default=True, help="From then on.")
-@options.until
+@options.window
 @options.project
 @options.as_json("an object with the sessions, notes and failures")
 @click.pass_obj
-def digest(given_vault: str | None, since: str, until: str | None, project: str | None, as_json: bool) -> None:
+def digest(given_vault: str | None, /, project: str | None, as_json: bool, **when: str | None) -> None:
     """Sum up what was asked, answered, changed, written and failed since a time, as markdown. No model is asked.
+
+    Without a time, it is about the last 24 hours.
 
     \b
     Example:  mdmem digest --since monday --project notes-app > week.md
     """
-    asked = options.query({"since": since, "until": until, "project": project})
+    if not when["since"] and not when["on"]:
+        when["since"] = "1d"
+    asked = options.query({**when, "project": project})
     found = collect(options.settings(given_vault), asked, project or "")
     click.echo(render.as_json(_as_object(found)) if as_json else write(found), nl=as_json)
 

@@ -15,7 +15,7 @@ import click
 from mdmem import config
 from mdmem.cli.terminal import lines, options, pager
 from mdmem.cli.terminal.render import safe
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def print_result(done: CommitResult) -> int:
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="Only what this session wrote.")
+@click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
 @click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object with commits, held_back and staged.")
@@ -133,7 +133,7 @@ def _update_index(settings: Config) -> None:
 @options.since
 @options.until
 @options.on
-@click.option("--file", metavar="PART", default="", help="Sessions that changed a file with this in its path.")
+@click.option("--file", metavar="PATH", default="", help="Sessions that changed a file with this in its path.")
 @options.one_session
 @click.option("--limit", "-n", type=click.IntRange(min=1), help="Maximum number of results.")
 @click.option("--oneline", is_flag=True, help="One line per session.")
@@ -275,9 +275,10 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 
 @click.command()
 @click.argument("target", metavar="SESSION|COMMIT")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.yes
+@options.as_json("an object with the files that were changed and those that were kept; needs --yes")
 @click.pass_obj
-def undo(vault: str | None, target: str, yes: bool) -> int:
+def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
     """Undo a session or a commit. What was changed since is kept and named.
 
     \b
@@ -285,8 +286,15 @@ def undo(vault: str | None, target: str, yes: bool) -> int:
     """
     from mdmem.history import undo as work
 
+    if as_json and not yes:
+        raise UsageError("--json cannot ask: add --yes.")
     settings = config.load(vault)
     planned = work.plan(settings, target)
+    if as_json:
+        done = work.apply(settings, planned, pages.updater(settings)) if planned.steps else None
+        changed, skipped = (done.changed, done.skipped) if done else ([], [])
+        print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
+        return 0
     for oid, subject in planned.commits:
         click.echo(f"{oid[:8]} {safe(subject)}")
     gone = sum(step.after is None for step in planned.steps)

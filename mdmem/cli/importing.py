@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,7 @@ import click
 from mdmem.cli import indexing
 from mdmem.cli.terminal import import_view, options
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.vault import exclusions
+from mdmem.vault import disk, exclusions
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -32,10 +31,11 @@ POLL_SECONDS = 2.0
 
 
 class Wish(NamedTuple):
-    """Which sessions are wanted: the glob for a project, the time after which, how many; "" and 0 for all."""
+    """Which sessions are wanted: the glob for a project, the time from and until which, how many; "" and 0 for all."""
 
     project: str
     since: float
+    until: float
     limit: int
 
 
@@ -58,33 +58,41 @@ class ImportPlan(NamedTuple):
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
-@click.option("--project", default="", metavar="NAME", help="Only sessions of this project; globs allowed.")
-@click.option("--since", default="", metavar="WHEN", help="Only sessions that went on after: 2026-09-01, 2w, monday.")
+@click.option(
+    "--project",
+    default="",
+    metavar="NAME",
+    shell_complete=options.projects,
+    help="Only of this project; globs allowed.",
+)
+@options.window
 @click.option("--limit", "-n", type=click.IntRange(min=0), default=0, help="Maximum number of sessions, newest first.")
 @click.option("--dry-run", is_flag=True, help="Show what there is, and store nothing.")
 @click.option("--again", is_flag=True, help="Import everything again, including sessions that you deleted.")
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.yes
 @options.as_json("the preview or the summary as an object")
 @click.pass_obj
 def import_(
     vault: str | None,
+    /,
     paths: tuple[Path, ...],
     project: str,
-    since: str,
     limit: int,
     dry_run: bool,
     again: bool,
     follow: bool,
     yes: bool,
     as_json: bool,
+    **when: str | None,
 ) -> None:
     """Import what agents have saved, transcripts or folders of markdown, at PATH; else all that is found here.
 
     Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have left, with the
     times of then; sessions that hooks have stored gain what is missing. A folder of markdown, an Obsidian vault
     for one, is copied to notes/imported/. A `conversations.json`, exported from ChatGPT or Claude.ai, is named by
-    its path. Private sections and secrets are removed from everything.
+    its path. Private sections and secrets are removed from everything. --since, --until and --on choose sessions by
+    their last event.
 
     \b
     Example:  mdmem import --dry-run
@@ -98,7 +106,8 @@ def import_(
     settings = options.settings(vault)
     _refuse_when_off(settings)
     done = Done(settings, again=again)
-    wish = Wish(project, _since(since), limit)
+    first, last = (disk.epoch(bound) if bound else 0.0 for bound in options.span(when))
+    wish = Wish(project, first, last, limit)
     plan = _plan(paths, done, wish, look=dry_run or not yes, follow=follow)
     _refuse_the_vault(settings, plan.folders)
     if dry_run or not yes:
@@ -143,17 +152,6 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
             raise UsageError(f"{root} and the vault contain one another: its notes are already there.")
 
 
-def _since(text: str) -> float:
-    from mdmem.search import when
-
-    if not text:
-        return 0.0
-    found = when.span(text, datetime.now().astimezone())
-    if found is None:
-        raise UsageError(when.UNREAD.format(text))
-    return found[0]
-
-
 # -- what there is ---------------------------------------------------------------------------------
 
 
@@ -179,7 +177,7 @@ def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool, follow
     }
     folders = [folder for folder, count in files.items() if count]
     if any(wish) and folders:
-        click.echo("mdmem: --project, --since and --limit choose sessions; folders of markdown are left out.", err=True)
+        click.echo("mdmem: --project, --limit and times choose sessions; folders of markdown are left out.", err=True)
         folders = []
     return ImportPlan(
         todo, surveys, folders, sum(files[folder] for folder in folders), known, paths, found.transcripts, at
@@ -197,7 +195,7 @@ def _chosen(todo: list[Transcript], wish: Wish) -> list[Survey]:
             surveys += [seen] if seen else []
             behind += one.size
             told(behind, "")
-    return survey.choose(surveys, wish.project, wish.since, wish.limit)
+    return survey.choose(surveys, wish.project, (wish.since, wish.until), wish.limit)
 
 
 # -- importing -------------------------------------------------------------------------------------
@@ -240,7 +238,7 @@ def _follow(settings: Config, done: Done, plan: ImportPlan, wish: Wish, stopped:
         run = _run(settings, done, stopped)
         run.transcripts(changed, now)
         if run.tally.added:
-            click.echo(f"{datetime.now().astimezone():%H:%M:%S}  {import_view.added(run.tally)}")
+            click.echo(f"{time.strftime('%H:%M:%S')}  {import_view.added(run.tally)}")
 
 
 def _found(paths: tuple[Path, ...]) -> list[Transcript]:

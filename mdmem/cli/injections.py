@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.argument("agent", default="claude-code")
 @click.option("--explain", metavar="PROMPT", help="Show what would be injected for PROMPT and why; reads no payload.")
 @click.option("--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: where the agent would be.")
-@click.option("--session", metavar="ID", default="", help="With --explain: in which session.")
+@click.option(
+    "--session", metavar="ID", default="", shell_complete=options.sessions, help="With --explain: in which session."
+)
 @options.as_json("an object; with --explain")
 @click.pass_obj
 def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str, session: str, as_json: bool) -> None:
@@ -159,12 +161,23 @@ def _print(found: Explanation, long: int) -> None:
 
 
 @click.command()
-@click.option("--session", metavar="ID", default="", help="Only this session (an id or its prefix).")
+@options.project
+@options.one_session
+@options.window
 @click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
 @options.limit(20)
 @options.as_json("an array of objects")
 @click.pass_obj
-def injections(given_vault: str | None, /, session: str, ids: bool, limit: int, as_json: bool) -> None:
+def injections(
+    given_vault: str | None,
+    /,
+    project: str | None,
+    session: str | None,
+    ids: bool,
+    limit: int,
+    as_json: bool,
+    **when: str | None,
+) -> None:
     """List what agents were given, when and why, the last first; only ids and sizes are logged.
 
     \b
@@ -173,7 +186,14 @@ def injections(given_vault: str | None, /, session: str, ids: bool, limit: int, 
     from mdmem.inject import citations, given
 
     settings = options.settings(given_vault)
-    rows = [row for row in given.read_log(settings) if str(row.get("session", "")).startswith(session)]
+    first, last = options.span(when)
+    rows = [
+        row
+        for row in given.read_log(settings)
+        if str(row.get("session", "")).startswith(session or "")
+        and project in (None, row.get("project"))
+        and options.fits(str(row.get("time", "")), first, last)
+    ]
     rows = rows[::-1][: limit or None]
     cited = citations.cited_by_session(settings) if rows else {}
     for row in rows:

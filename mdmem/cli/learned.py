@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("about", nargs=-1)
 @options.project
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="decision, lesson, preference; repeatable.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    metavar="KIND",
+    shell_complete=options.kinds,
+    help="decision, lesson, preference; repeatable.",
+)
 @click.option("--all", "every", is_flag=True, help="Also what is superseded.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @click.pass_obj
@@ -69,7 +76,7 @@ _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "int
 
 @click.command()
 @options.project
-@click.option("--session", metavar="ID", default="", help="Only of this session.")
+@click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only of this session.")
 @click.option("--done", "closed", multiple=True, metavar="ID", help="Close this item; repeatable.")
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")

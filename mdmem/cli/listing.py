@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.cli.terminal.lines import Piece
+    from mdmem.config import Config
     from mdmem.history.session_log import LoggedSession
     from mdmem.search.index.view import View
     from mdmem.views.rows import NoteRow
@@ -81,9 +82,8 @@ def _title(row: NoteRow) -> str:
 
 @click.command()
 @options.project
-@options.since
-@options.until
-@options.on
+@options.window
+@click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @click.option("--file", metavar="PATH", default="", help="Sessions that touched a file with this in its path.")
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
@@ -92,34 +92,47 @@ def _title(row: NoteRow) -> str:
 def sessions(
     given_vault: str | None,
     project: str | None,
-    since: str | None,
-    until: str | None,
-    on: str | None,
+    failed: bool,
     file: str,
     limit: int,
     as_json: bool,
+    **when: str | None,
 ) -> None:
     """List sessions, newest first. `mdmem history ID` reads one.
 
     \b
     Example:  mdmem sessions --since 1w --project notes-app
+              mdmem sessions --failed --on yesterday
     """
     from itertools import islice
 
     from mdmem.history import session_log
 
-    first, last = options.span({"since": since, "until": until, "on": on})
-    found = session_log.sessions(options.settings(given_vault), project=project or "", since=first, file=file)
-    kept = list(islice((one for one in found if not last or one.started < last), limit or None))
+    settings = options.settings(given_vault)
+    first, last = options.span(when)
+    found = session_log.sessions(settings, project=project or "", since=first, file=file)
+    among = _with_failures(settings) if failed else None
+    fitting = (one for one in found if (not last or one.started < last) and (among is None or one.session in among))
+    kept = list(islice(fitting, limit or None))
     if as_json:
         click.echo(render.as_json([one._asdict() for one in kept]))
         return
     columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
     table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
     if not kept:
-        click.echo("No matching sessions." if project or since or until or on or file else wording.NONE_YET, err=True)
+        click.echo(
+            "No matching sessions." if project or failed or file or any(when.values()) else wording.NONE_YET, err=True
+        )
     elif limit and len(kept) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
+
+
+def _with_failures(settings: Config) -> set[str]:
+    """Return the ids of the sessions in which something failed."""
+    from mdmem.views import rows
+    from mdmem.views import sessions as of_index
+
+    return rows.ask(settings, lambda view: {one.session for one in of_index.table(view) if one.failed})
 
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:

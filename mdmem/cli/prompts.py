@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("words", nargs=-1)
-@click.option("--project", help="Only this project.")
-@click.option("--session", help="Only this session, by its id or its beginning.")
-@click.option("--since", help="From then on: 2w, yesterday, 2026-09-14.")
-@click.option("--until", help="Until the end of then.")
-@click.option("--order", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
+@options.project
+@options.one_session
+@options.window
+@click.option(
+    "--sort",
+    cls=options.RenamedOption,
+    before="--order",
+    type=click.Choice(["relevance", "newest", "oldest"]),
+    default="relevance",
+    show_default=True,
+)
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip so many results.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
 @options.limit(20)
 @options.as_json("an array of objects: id, session, prompt, project, created, title, text, …")
 @click.pass_obj
@@ -30,7 +36,7 @@ def prompts(
     given_vault: str | None,
     /,
     words: tuple[str, ...],
-    order: str,
+    sort: str,
     full: bool,
     offset: int,
     limit: int,
@@ -57,7 +63,7 @@ def prompts(
     here = staged.place(settings, folder())
 
     def answer(view: View) -> PromptPage:
-        return view_of.find(view, settings.vault, asked, narrowed, order=order, limit=limit, offset=offset, here=here)
+        return view_of.find(view, settings.vault, asked, narrowed, order=sort, limit=limit, offset=offset, here=here)
 
     page = rows.ask(settings, answer)
     if as_json:

@@ -8,6 +8,7 @@ import click
 
 from mdmem import config
 from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.terminal import options
 from mdmem.cli.terminal.render import safe
 from mdmem.errors import UsageError
 from mdmem.views import pages, wording
@@ -21,25 +22,45 @@ SHOWN = 20
 @click.command()
 @click.argument("names", metavar="ID|PATH|SESSION", nargs=-1)
 @click.option("--matching", metavar="WORDS", default="", help="Only notes that contain exactly these words.")
-@click.option("--before", metavar="WHEN", default="", help="Only notes older than this: 2026-01-01, 52w.")
-@click.option("--project", metavar="NAME", default="", help="Only notes of this project.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.window
+@click.option("--before", metavar="TIME", default="", hidden=True, help="Older than this; earlier versions had it.")
+@options.project
+@options.yes
+@options.as_json("an object with the notes that were deleted; needs --yes")
 @click.pass_obj
-def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str, project: str, yes: bool) -> int:
+def forget(
+    vault: str | None,
+    /,
+    names: tuple[str, ...],
+    matching: str,
+    before: str,
+    project: str | None,
+    yes: bool,
+    as_json: bool,
+    **when: str | None,
+) -> int:
     """Delete notes; a session takes its notes along. They stay in history until `mdmem purge`.
 
     \b
     Example:  mdmem forget 7gk2q9m4x1
-              mdmem forget --project old-prototype --before 52w
+              mdmem forget --project old-prototype --until 52w
               mdmem forget --matching 'the falcon project'
     """
     from mdmem.history import forget as work
 
-    if not (names or matching or before or project):
-        raise UsageError("Give what to forget: an id, a path, a session, or --matching, --before and --project.")
+    if not (names or matching or before or project or any(when.values())):
+        raise UsageError("Give what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
+    if as_json and not yes:
+        raise UsageError("--json cannot ask: add --yes.")
     settings = config.load(vault)
-    start = wording.begin_of(before) if before else ""
-    targets = work.plan(settings, names, before=start, project=project, matching=matching)
+    first, last = options.span(when)
+    ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
+    span = (first, min(ends, default=""))
+    targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
+    if as_json:
+        done = work.apply(settings, targets, pages.updater(settings)) if targets else None
+        print_json({"forgotten": done.changed if done else [], "skipped": done.skipped if done else []})
+        return 0
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
         return 0
@@ -58,8 +79,8 @@ def forget(vault: str | None, names: tuple[str, ...], matching: str, before: str
 @click.option("--id", "kind", flag_value="id", help="TARGET is a note's id.")
 @click.option("--history-only", "kind", flag_value="path", help="Remove TARGET, a file or folder, from history only.")
 @click.option("--apply", "really", is_flag=True, help="Do it; without this, only show what would be done.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+@options.yes
+@options.as_json("an object")
 @click.pass_obj
 def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
     """Remove a text from the notes, the caches and every commit, and prove that it is gone.

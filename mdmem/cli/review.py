@@ -10,7 +10,7 @@ import click
 
 from mdmem import config
 from mdmem.cli.history import print_applied, print_json
-from mdmem.cli.terminal import editor
+from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
@@ -37,13 +37,23 @@ SHOWN_CHARS = 1500
 
 
 @click.command()
-@click.option("--project", metavar="NAME", default="", help="Only this project.")
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only this kind, such as response; repeatable.")
+@options.project
+@click.option("--kind", multiple=True, metavar="KIND", shell_complete=options.kinds, help="Only this kind; repeatable.")
+@options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
-@click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
+@options.as_json("an array of objects")
 @click.pass_obj
-def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: bool, done: bool, as_json: bool) -> int:
+def review(
+    vault: str | None,
+    /,
+    project: str | None,
+    kind: tuple[str, ...],
+    listing: bool,
+    done: bool,
+    as_json: bool,
+    **when: str | None,
+) -> int:
     """Look through what was captured since the last time, and keep, edit, pin or delete it.
 
     \b
@@ -52,7 +62,10 @@ def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: boo
     from mdmem.history import review as work
 
     settings = config.load(vault)
-    seen = work.pending(settings, project=project, kinds=kinds)
+    first, last = options.span(when)
+    seen = work.pending(settings, project=project or "", kinds=kind)
+    seen = seen._replace(items=[item for item in seen.items if options.fits(item.created, first, last)])
+    narrowed = bool(project or kind or first or last)
     if as_json:
         print_json([{key: value for key, value in item._asdict().items() if key != "data"} for item in seen.items])
         return 0
@@ -61,12 +74,14 @@ def review(vault: str | None, project: str, kinds: tuple[str, ...], listing: boo
             click.echo(f"{item.id or '-':10} {item.created[:10]:10} {item.change:8} {safe(item.title or item.path)}")
         click.echo(f"{len(seen.items)} to review.")
         return 0
+    if done and narrowed:
+        raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
         return print_applied(work.finish(settings, seen, [], "Review\n"))
     steps, counts, complete = _ask(settings, seen.items)
     told = ", ".join(f"{name} {count}" for name, count in counts.items())
     # A narrowed review has not seen everything, so the next one shows the rest.
-    whole = complete and not (project or kinds)
+    whole = complete and not narrowed
     text = f"Review: {told or 'nothing'}\n"
     return print_applied(work.finish(settings, seen, steps, text, complete=whole, update_page=pages.updater(settings)))
 

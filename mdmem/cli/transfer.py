@@ -120,10 +120,10 @@ def clone(vault: str | None, url: str, path: str | None) -> None:
     "--format", "form", type=click.Choice(["zip", "jsonl", "html", "sqlite"]), help="Default: from FILE's ending."
 )
 @options.project
-@options.since
+@options.window
 @click.pass_obj
 def export(
-    vault: str | None, target: tuple[str, ...], form: str | None, project: str | None, since: str | None
+    vault: str | None, /, target: tuple[str, ...], form: str | None, project: str | None, **when: str | None
 ) -> None:
     """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
 
@@ -137,16 +137,18 @@ def export(
     from mdmem.views import exports
 
     settings = options.settings(vault)
-    start = wording.begin_of(since) if since else ""
+    start, end = options.span(when)
     path = Path(target[-1])
     if target[0] == "site" and len(target) == 2 and form is None:
-        count = exports.site(settings, path, project=project or "", since=start)
+        count = exports.site(settings, path, project=project or "", since=start, until=end)
         click.echo(f"{wording.number(count, 'note')}: open {path / 'index.html'}")
         return
     if len(target) > 1:
         raise UsageError("Give one file, or `site` and a folder.")
     ending = path.suffix[1:].lower()
-    count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), project=project or "", since=start)
+    count = exports.write(
+        settings, path, form or exports.FORMS.get(ending, ending), project=project or "", since=start, until=end
+    )
     click.echo(f"{wording.number(count, 'note')} in {path}.")
 
 

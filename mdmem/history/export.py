@@ -37,10 +37,10 @@ class Backup(NamedTuple):
     missing: list[str]
 
 
-def export(config: Config, target: Path, form: str, *, project: str = "", since: str = "") -> int:
+def export(config: Config, target: Path, form: str, *, project: str = "", since: str = "", until: str = "") -> int:
     """Write notes to `target`, which must not exist; give their number.
 
-    form: "zip" or "jsonl". since: ISO 8601, UTC; only what was created then or later.
+    form: "zip" or "jsonl". since, until: ISO 8601, UTC; only what was created from the one until before the other.
 
     Raises:
         UsageError: when there is no such form, or the file exists.
@@ -48,7 +48,7 @@ def export(config: Config, target: Path, form: str, *, project: str = "", since:
     """
     if form not in WRITERS:
         raise UsageError(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
-    notes = list(select(config, project=project, since=since))
+    notes = list(select(config, project=project, since=since, until=until))
     try:
         with target.open("xb") as file:
             WRITERS[form](notes, file)
@@ -57,7 +57,7 @@ def export(config: Config, target: Path, form: str, *, project: str = "", since:
     return len(notes)
 
 
-def select(config: Config, *, project: str = "", since: str = "") -> Iterator[Exported]:
+def select(config: Config, *, project: str = "", since: str = "", until: str = "") -> Iterator[Exported]:
     """Yield the notes of a vault by path, cleaned; not private notes, nor what ghosts and agents keep to themselves."""
     rules = privacy.Rules.of(config.settings)
     for path in sorted(entry.path for entry in disk.walk(config.vault)):
@@ -72,7 +72,8 @@ def select(config: Config, *, project: str = "", since: str = "") -> Iterator[Ex
             parsed, path = note.parse(data), people.clean_path(rules, path)
         if project and str(parsed.meta.get("project", "")) != project:
             continue
-        if since and str(parsed.meta.get("created", "")) < since:
+        created = str(parsed.meta.get("created", ""))
+        if (since and created < since) or (until and created >= until):
             continue
         yield Exported(path, data, parsed)
 

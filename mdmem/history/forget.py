@@ -32,17 +32,18 @@ class Target(NamedTuple):
 
 
 def plan(
-    config: Config, names: Iterable[str], *, before: str = "", project: str = "", matching: str = ""
+    config: Config, names: Iterable[str], *, span: tuple[str, str] = ("", ""), project: str = "", matching: str = ""
 ) -> list[Target]:
     """List the notes that go: by id, by path, by session (which takes its notes along); every note with no names.
 
-    before: ISO 8601, UTC; only what was created earlier. project: only this one's.
+    span: from, and until before, when it was created, ISO 8601 in UTC; "" for no bound. project: only this one's.
     matching: only what holds these very words, in any letter case, wherever its lines break.
 
     Raises:
         NotFoundError: when a name means nothing.
     """
     names = list(names)
+    first, last = span
     paths = [path for name in names for path in _paths(config, name)]
     if not names:
         paths = [entry.path for entry in disk.walk(config.vault)]
@@ -52,7 +53,8 @@ def plan(
         target
         for target in sorted(targets)
         if (not project or target.project == project)
-        and (not before or (target.created and target.created < before))
+        and (not first or target.created >= first)
+        and (not last or (target.created and target.created < last))
         and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
         and not (not names and target.kind in PAGES)
     ]

@@ -69,11 +69,15 @@ def rows(surveys: Iterable[Survey]) -> list[SurveyRow]:
     return sorted(found.values(), key=lambda row: -row.last)
 
 
-def choose(surveys: Iterable[Survey], name: str = "", since: float = 0.0, limit: int = 0) -> list[Survey]:
-    """Keep whole sessions: of the projects that the glob `name` fits, going on after `since`, the last `limit`.
+def choose(
+    surveys: Iterable[Survey], name: str = "", span: tuple[float, float] = (0.0, 0.0), limit: int = 0
+) -> list[Survey]:
+    """Keep whole sessions: of the projects that the glob `name` fits, with the last event in `span`, the last `limit`.
 
     "" and 0 keep all. They come in the order of their last events.
     """
-    kept = [one for one in surveys if one.last >= since and (not name or exclusions.matches(name, one.project))]
+    first, last = span
+    fitting = (one for one in surveys if one.last >= first and (not last or one.last < last))
+    kept = [one for one in fitting if (not name or exclusions.matches(name, one.project))]
     kept.sort(key=lambda one: one.last)
     return kept[-limit:] if limit else kept

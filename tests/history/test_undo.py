@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -270,11 +271,11 @@ def test_forgetting_is_narrowed_by_age_and_project(vault: Path) -> None:
     captured(vault, "c", "prompt", "old, of another", created="2025-01-01T00:00:00Z", project="other")
     put(vault, "notes/undated.md", "x\n")
 
-    def titles(**words: str) -> list[str]:
+    def titles(**words: Any) -> list[str]:
         return [target.title for target in forget.plan(config, [], **words)]
 
-    assert titles(before="2026-01-01") == ["old", "old, of another"]
-    assert titles(before="2026-01-01", project="other") == ["old, of another"]
+    assert titles(span=("", "2026-01-01")) == ["old", "old, of another"]
+    assert titles(span=("", "2026-01-01"), project="other") == ["old, of another"]
     put(vault, "notes/falcon.md", "---\ntitle: T\n---\n\non the\nFalcon project\n")
     assert titles(matching="The falcon  project") == ["T"]
     assert titles(matching="falcon wings") == []

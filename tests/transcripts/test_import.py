@@ -623,7 +623,7 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
 
 
 def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: Path) -> None:
-    done, wish = Done(config.load()), command.Wish("", 0.0, 0)
+    done, wish = Done(config.load()), command.Wish("", 0.0, 0.0, 0)
 
     assert command._plan((tmp_path,), done, wish, look=False, follow=True).found == []
     with pytest.raises(NotFoundError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -23,6 +23,11 @@ def filters(command: Function) -> Function:
     for option in reversed(_FILTERS):
         command = option(command)
     return command
+
+
+def window(command: Function) -> Function:
+    """Add `--since`, `--until` and `--on`; the command gets them as keyword arguments, for `span` or `query`."""
+    return since(until(on(command)))
 
 
 def query(given: Mapping[str, Any], text: str = "") -> Query:
@@ -58,6 +63,11 @@ def span(given: Mapping[str, Any]) -> tuple[str, str]:
     return first, last
 
 
+def fits(created: str, first: str, last: str) -> bool:
+    """Whether a time, as notes write it, lies within what `span` returned."""
+    return created >= first and (not last or created < last)
+
+
 def settings(given_vault: str | None) -> Config:
     """Load the settings of a vault that must be there; what is wrong with them is said on stderr.
 
@@ -78,6 +88,22 @@ def settings(given_vault: str | None) -> Config:
 def as_json(what: str) -> Callable[[Function], Function]:
     """Add `--json`; `what` says what is printed."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
+
+
+class RenamedOption(click.Option):
+    """An option that also goes by the name that it had in an earlier version, which its help does not show."""
+
+    def __init__(self, names: Sequence[str], before: str, **settings: Any) -> None:
+        super().__init__([*names, before], **settings)
+        self.before = before
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what the help says of it."""
+        known, self.opts = self.opts, [name for name in self.opts if name != self.before]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = known
 
 
 def limit(default: int) -> Callable[[Function], Function]:
@@ -187,6 +213,7 @@ project = click.option("--project", metavar="NAME", shell_complete=projects, hel
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
 until = click.option("--until", metavar="TIME", help="Until the end of this time.")
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
+yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
 
 STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
@@ -204,9 +231,7 @@ _FILTERS = (
     ),
     click.option("--agent", multiple=True, metavar="NAME", shell_complete=agents, help="From this agent."),
     click.option("--branch", multiple=True, metavar="NAME", shell_complete=branches, help="Made on this branch."),
-    since,
-    until,
-    on,
+    window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
     click.option("--is", "is_", multiple=True, metavar="STATE", shell_complete=states, help=f"{', '.join(STATES)}."),
 )

@@ -24,20 +24,20 @@ FORMS = {
 """The ending of a file's name -> the format that it is written in."""
 
 
-def write(config: Config, target: Path, form: str, *, project: str = "", since: str = "") -> int:
+def write(config: Config, target: Path, form: str, *, project: str = "", since: str = "", until: str = "") -> int:
     """Write notes to `target`, which must not exist; return their number.
 
-    form: "zip", "jsonl", "html" or "sqlite". project, since: as `export.select` takes them.
+    form: "zip", "jsonl", "html" or "sqlite". project, since, until: as `export.select` takes them.
 
     Raises:
         UsageError: when there is no such form, or the file exists.
         OSError: when it cannot be written.
     """
     if form in export.WRITERS:
-        return export.export(config, target, form, project=project, since=since)
+        return export.export(config, target, form, project=project, since=since, until=until)
     if target.exists():
         raise UsageError(f"{target} already exists; nothing was written.")
-    notes = list(export.select(config, project=project, since=since))
+    notes = list(export.select(config, project=project, since=since, until=until))
     if form == "sqlite":
         from mdmem.views.exports import database
 
@@ -52,7 +52,7 @@ def write(config: Config, target: Path, form: str, *, project: str = "", since: 
     return len(notes)
 
 
-def site(config: Config, target: Path, *, project: str = "", since: str = "") -> int:
+def site(config: Config, target: Path, *, project: str = "", since: str = "", until: str = "") -> int:
     """Write notes as a site of files into the folder `target`; return their number.
 
     Raises:
@@ -61,4 +61,4 @@ def site(config: Config, target: Path, *, project: str = "", since: str = "") ->
     """
     from mdmem.views.exports import static_site as work
 
-    return work.write(export.select(config, project=project, since=since), target)
+    return work.write(export.select(config, project=project, since=since, until=until), target)

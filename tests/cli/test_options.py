@@ -1,0 +1,149 @@
+"""Options have one name and one meaning on every command."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from mdmem.cli import cli
+from mdmem.cli.terminal import options
+from tests.helpers import cli_day
+from tests.helpers.cli_day import Day
+
+WINDOW = {"--since", "--until", "--on"}
+FORBIDDEN = {"--order", "--newer", "--older", "--from", "--to-date", "--max", "--count", "--format-json", "--force"}
+"""Names that one of ours has already: `--sort`, `--since`, `--until`, `--limit`, `--json`, `--yes`."""
+
+WITHOUT_JSON = {
+    "backup", "clone", "completion", "demo", "diff", "export", "help", "hook", "mcp", "privacy keep-last",
+    "pause", "resume", "web", "branch merge", "branch drop",
+}  # fmt: skip
+"""Commands whose output is no list of things."""
+
+
+def every_command() -> dict[str, click.Command]:
+    """Return all commands that the help lists, by name."""
+    made: dict[str, click.Command] = {}
+
+    def walk(group: click.Group, before: str) -> None:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                walk(command, f"{before}{name} ")
+            elif not command.hidden:
+                made[before + name] = command
+
+    walk(cli, "")
+    return made
+
+
+COMMANDS = every_command()
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
+    return cli_day.make(tmp_path_factory.mktemp("day"))
+
+
+def shown(command: click.Command) -> dict[str, click.Option]:
+    """Return the options that the help of a command lists, by each of their names."""
+    made: dict[str, click.Option] = {}
+    for option in command.params:
+        if isinstance(option, click.Option) and not option.hidden:
+            before = option.before if isinstance(option, options.RenamedOption) else ""
+            made |= {name: option for name in option.opts if name != before}
+    return made
+
+
+def test_whoever_takes_a_time_takes_since_until_and_on() -> None:
+    partly = {name: WINDOW & set(shown(one)) for name, one in COMMANDS.items() if WINDOW & set(shown(one))}
+
+    assert {name: found for name, found in partly.items() if found != WINDOW} == {}
+    assert {"search", "list", "sessions", "log", "digest", "stats", "prompts", "review", "import"} <= set(partly)
+    assert {"forget", "export", "injections", "timeline"} <= set(partly)
+
+
+def test_an_option_of_one_name_reads_the_same_everywhere() -> None:
+    metavars: dict[str, set[str | None]] = {}
+    for command in COMMANDS.values():
+        for name, option in shown(command).items():
+            if not isinstance(option.type, click.Choice) and name in WINDOW | {
+                "--project",
+                "--session",
+                "--kind",
+                "--file",
+                "--tag",
+                "--failed",
+                "--limit",
+                "--yes",
+            }:
+                metavars.setdefault(name, set()).add(option.metavar)
+
+    assert {name: found for name, found in metavars.items() if len(found) > 1} == {}
+
+
+def test_no_option_has_a_second_name() -> None:
+    found = {(name, option) for name, one in COMMANDS.items() for option in shown(one) if option in FORBIDDEN}
+
+    assert found == set()
+
+
+@pytest.mark.parametrize(("long", "short"), [("--limit", "-n"), ("--yes", "-y")])
+def test_short_names_are_the_same_everywhere(long: str, short: str) -> None:
+    lacking = [name for name, one in COMMANDS.items() if long in shown(one) and short not in shown(one)]
+
+    assert lacking == []
+
+
+def test_projects_and_sessions_are_completed_everywhere() -> None:
+    def completes(option: click.Option) -> bool:
+        return option._custom_shell_complete is not None or isinstance(option.type, click.Choice)
+
+    lacking = [
+        f"{name} {key}"
+        for name, one in COMMANDS.items()
+        for key, option in shown(one).items()
+        if key in ("--project", "--session", "--kind") and not completes(option)
+    ]
+
+    assert lacking == []
+
+
+def test_every_command_that_lists_things_prints_json() -> None:
+    assert {name for name, one in COMMANDS.items() if "--json" not in shown(one)} == WITHOUT_JSON
+
+
+def test_names_of_earlier_versions_are_understood_and_not_shown(day: Day) -> None:
+    assert (
+        day.run("prompts", "parser", "--order", "oldest").stdout == day.run("prompts", "--sort=oldest", "parser").stdout
+    )
+    assert "--order" not in day.run("prompts", "--help").stdout
+
+    assert "nothing was forgotten" in day.run("forget", "--before", "520w", "--yes").stdout
+    assert "--before" not in day.run("forget", "--help").stdout
+
+
+def test_sessions_in_which_something_failed_are_listed_alone(day: Day) -> None:
+    failed = day.run("sessions", "--failed").stdout
+
+    assert 0 < failed.count("\n") < day.run("sessions").stdout.count("\n")
+    assert "date parser" in failed
+
+
+def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
+    assert day.run("prompts", "--on", "2026-09-14").stdout
+    assert not day.run("prompts", "--until", "2026-09-13").stdout
+    assert "parser" in day.run("digest", "--on", "2026-09-14").stdout
+    assert "parser" not in day.run("digest", "--on", "2026-09-13").stdout
+    out = day.vault.parent / "none.jsonl"
+    assert "0 notes" in day.run("export", str(out), "--until", "2026-09-13").stdout
+
+
+def test_deleting_as_json_does_not_ask(day: Day) -> None:
+    refused = day.attempt("forget", "--matching", "no such words", "--json")
+    assert refused.exit_code
+    assert "--yes" in str(refused.exception)
+
+    assert '"forgotten": []' in day.run("forget", "--matching", "no such words", "--json", "--yes").stdout
