@@ -1,4 +1,8 @@
-"""App: the tables of tools, resources and prompts as a server of the official SDK."""
+"""App: the tables of tools, resources and prompts as a server of the official SDK.
+
+Built on the SDK's plain `Server`: a client that lists the tools pays for their schemas, one that calls a tool pays for
+that tool's, and nobody pays for both at the start.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
+from urllib.parse import unquote
 
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp.server.mcpserver.tools import Tool as ServerTool
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field, TypeAdapter, ValidationError
+import mcp_types as types
+from anyio import to_thread
+from mcp.server import Server, ServerRequestContext
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
+from mcp.shared.exceptions import MCPError
+from pydantic import TypeAdapter, ValidationError
 
 from mdmem import __version__, config, log
 from mdmem.errors import MdmemError, NotFoundError, UsageError
@@ -30,83 +36,173 @@ INSTRUCTIONS = (
     " what was true then: check the code. Save a note only when the user asks."
 )
 
-ReachOf = Callable[["Context[Any, Any]"], Reach]
-"""Says what a request may see."""
+Request = ServerRequestContext[Any, Any]
+ReachOf = Callable[[Request], Reach]
+"""Returns what a request may see."""
+
+_ROWS = {row.name: row for row in TOOLS}
+_PROMPTS = {row.name: row for row in PROMPTS}
 
 
-def on_stdio(vault: str | None) -> MCPServer[Any]:
-    """Make the server for a process that an agent started and talks to over pipes."""
+def on_stdio(vault: str | None) -> Server[Any]:
+    """Return the server for a process that an agent started and talks to over pipes."""
     cwd = str(Path.cwd())
-    return build(lambda ctx: reach.on_stdio(vault, os.environ, cwd, _meta(ctx)), vault)
+    return build(lambda request: reach.on_stdio(vault, os.environ, cwd, _meta(request)), vault)
 
 
-def over_http(vault: str | None) -> MCPServer[Any]:
-    """Make the server for HTTP, where every request says for itself whose it is."""
-    return build(lambda ctx: reach.over_http(vault, _request(ctx).headers, _meta(ctx)), vault)
+def over_http(vault: str | None) -> Server[Any]:
+    """Return the server for HTTP, where every request says for itself whose it is."""
+    return build(lambda request: reach.over_http(vault, _http(request).headers, _meta(request)), vault)
 
 
-def _meta(ctx: Context[Any, Any]) -> Mapping[str, Any]:
+def _meta(request: Request) -> Mapping[str, Any]:
     """Return what the client, not the model, says beside the arguments of a request."""
-    return dict(ctx.request_context.meta or {})
+    return dict(request.meta or {})
 
 
-def _request(ctx: Context[Any, Any]) -> Any:
+def _http(request: Request) -> Any:
     """Return the HTTP request, without which nobody can say whose it is: the environment must not say it."""
-    request = ctx.request_context.request
-    if request is None:
+    if request.request is None:
         raise UsageError("This server answers HTTP requests only.")
-    return request
+    return request.request
 
 
-def build(reach_of: ReachOf, vault: str | None) -> MCPServer[Any]:
-    """Make a server whose requests see what `reach_of` says."""
-    server: MCPServer[Any] = MCPServer(
+def build(reach_of: ReachOf, vault: str | None) -> Server[Any]:
+    """Return a server whose requests see what `reach_of` returns."""
+    answers = Answers(reach_of, vault)
+    return Server(
         "mdmem",
         title="mdmem",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=[_tool(row, reach_of, vault) for row in TOOLS],
-        log_level="CRITICAL",
-        subscriptions=False,
+        on_list_tools=answers.list_tools,
+        on_call_tool=answers.call_tool,
+        on_list_resources=answers.list_resources,
+        on_list_resource_templates=answers.list_templates,
+        on_read_resource=answers.read_resource,
+        on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
     )
-    for resource in RESOURCES:
-        _add_resource(server, resource, reach_of, vault)
-    for prompt in PROMPTS:
-        _add_prompt(server, prompt, reach_of, vault)
-    return server
 
 
-def _tool(row: Tool, reach_of: ReachOf, vault: str | None) -> ServerTool:
-    """Wrap a tool's function for the SDK: its own signature, with the request in the place of the reach."""
-    signature = inspect.signature(row.function, eval_str=True)
-    extra = row.extra[0] if row.extra else ""
-    parameters = [each for each in signature.parameters.values() if each.name not in ("at", extra)]
+class Answers:
+    """What the server answers to each method of the protocol. Files are read in worker threads."""
 
-    def call(ctx: Context[Any, Any], **given: Any) -> CallToolResult:
-        if extra:
-            given[extra] = _extras(ctx, row)
-        return answer(row, lambda: reach_of(ctx), given, vault)
+    def __init__(self, reach_of: ReachOf, vault: str | None) -> None:
+        self._reach_of = reach_of
+        self._vault = vault
 
-    request = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
-    _sign(call, row.name, signature.replace(parameters=[*parameters, request], return_annotation=CallToolResult))
-    tool = _Tool.from_function(
-        call,
-        title=row.title,
-        description=row.function.__doc__,
-        annotations=_hints(row),
-        structured_output=False,
-    )
-    # What a tool gives is checked by mypy. A list of tools is a part of every conversation, and answers explain
-    # themselves: it says no more than that they have keys.
-    tool.fn_metadata.output_schema = {"type": "object"}
-    tool.parameters = _slim(tool.parameters)
-    if row.extra:
-        tool.parameters["patternProperties"] = {row.extra[1]: row.extra[2]}
-    return tool
+    async def list_tools(self, request: Request, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG002
+        """Return all tools with the schemas of their arguments."""
+        return types.ListToolsResult(tools=listed())
+
+    async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Call a tool; what is wrong with the arguments is an answer, for the model to act on."""
+        row = _ROWS.get(params.name)
+        if row is None:
+            return _refusal(f"There is no tool {params.name!r:.60}.")
+        given = taken(row, params.arguments or {})
+        if isinstance(given, str):
+            return _refusal(given)
+        return await to_thread.run_sync(answer, row, partial(self._reach_of, request), given, self._vault)
+
+    async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
+        """Return no resource: there are too many notes to list, and `search` finds them."""
+        return types.ListResourcesResult(resources=[])
+
+    async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
+        """Return the kinds of addresses."""
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=row.address,
+                    name=row.name,
+                    title=row.title,
+                    description=row.function.__doc__,
+                    mime_type=_MARKDOWN,
+                )
+                for row in RESOURCES
+            ]
+        )
+
+    async def read_resource(
+        self, request: Request, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return a note, a session or a project as text.
+
+        Raises:
+            MCPError: when there is none at this address, or it may not be read.
+        """
+        uri = str(params.uri)
+        row, variable = _addressed(uri)
+        text = await to_thread.run_sync(self._read, request, row, variable, uri)
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=_MARKDOWN)]
+        )
+
+    def _read(self, request: Request, row: Resource, variable: str, uri: str) -> str:
+        try:
+            here = self._reach_of(request)
+            here.require(row.needs)
+            return shown.fenced(row.function(here, variable))
+        except NotFoundError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
+        except MdmemError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error), {"uri": uri}) from None
+        except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
+            raise MCPError(types.INTERNAL_ERROR, self._failed("resource", row.name, error), {"uri": uri}) from None
+
+    async def list_prompts(self, request: Request, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
+        """Return the ready-made requests."""
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=row.name,
+                    title=row.title,
+                    description=row.description,
+                    arguments=[
+                        types.PromptArgument(name=row.argument[0], description=row.argument[1], required=row.required)
+                    ],
+                )
+                for row in PROMPTS
+            ]
+        )
+
+    async def get_prompt(self, request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """Return a ready-made request; why it cannot be made is its text.
+
+        Raises:
+            MCPError: when there is no such prompt, or its argument is missing.
+        """
+        row = _PROMPTS.get(params.name)
+        if row is None:
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r:.60}.")
+        given = (params.arguments or {}).get(row.argument[0], "")
+        if row.required and not given:
+            raise MCPError(types.INVALID_PARAMS, f"{row.name} needs the argument {row.argument[0]!r}.")
+        text = await to_thread.run_sync(self._render, request, row, given)
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=row.description, messages=[message])
+
+    def _render(self, request: Request, row: Prompt, given: str) -> str:
+        try:
+            here = self._reach_of(request)
+            here.require(row.needs)
+            return row.function(here, given)
+        except MdmemError as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001 - as for resources
+            return self._failed("prompt", row.name, error)
+
+    def _failed(self, what: str, name: str, error: Exception) -> str:
+        return failed(self._vault, what, name, error)
 
 
-def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str | None = None) -> CallToolResult:
-    """Call a tool's function and give its values, and the same as text; or why not, for the model to act on."""
+_MARKDOWN = "text/markdown"
+
+
+def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str | None = None) -> types.CallToolResult:
+    """Call a tool's function and return its values, and the same as text; or why not, for the model to act on."""
     try:
         here = at()
         if row.needs:
@@ -114,53 +210,110 @@ def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str
         value = row.function(here, **given)
     except MdmemError as error:
         return _refusal(str(error))
-    except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
-        log.write(config.load(vault), f"the tool {row.name} failed", error)
-        return _refusal(f"{row.name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may show why.")
+    except Exception as error:  # noqa: BLE001 - as for resources
+        return _refusal(failed(vault, "tool", row.name, error))
     lines = row.text(value)
     text = "\n".join(lines) if row.writes else shown.fenced(lines)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=value)
 
 
-def _hints(row: Tool) -> ToolAnnotations:
-    """Return what a client is told of a tool, where it differs from what the protocol assumes of any."""
-    if not row.writes:
-        return ToolAnnotations(read_only_hint=True)
-    return ToolAnnotations(destructive_hint=row.destructive, idempotent_hint=row.idempotent or None)
+def failed(vault: str | None, what: str, name: str, error: Exception) -> str:
+    """Log an error of mdmem itself and return what a client is told of it: never what the error says."""
+    log.write(config.load(vault), f"the {what} {name} failed", error)
+    return f"{name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may show why."
+
+
+def _refusal(message: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)
+
+
+def _addressed(uri: str) -> tuple[Resource, str]:
+    """Return the kind of resource at an address, and the value of its one variable."""
+    for row in RESOURCES:
+        start = row.address.partition("{")[0]
+        value = uri.removeprefix(start)
+        if value and value != uri and "/" not in value:
+            return row, unquote(value)
+    raise MCPError(types.INVALID_PARAMS, f"There is nothing at {uri!r:.200}.", {"uri": uri})
+
+
+# -- arguments and their schemas --------------------------------------------------------------------
+
+
+@cache
+def _metadata(name: str) -> FuncMetadata:
+    """Return the SDK's model of a tool's arguments: its function's parameters, without the reach."""
+    row = _ROWS[name]
+    skipped = ("at", row.extra[0]) if row.extra else ("at",)
+    return func_metadata(row.function, skip_names=skipped, structured_output=False)
+
+
+def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
+    """Return the arguments of a call as the tool's function takes them, or what is wrong with them."""
+    metadata = _metadata(row.name)
+    known = {field.alias or name for name, field in metadata.arg_model.model_fields.items()}
+    more = {name: value for name, value in arguments.items() if name not in known}
+    unknown = [name for name in more if not (row.extra and re.search(row.extra[1], name))]
+    if unknown:
+        return f"{row.name} has no argument {unknown[0]!r:.60}; it takes {', '.join(schema(row)['properties'])}."
+    try:
+        given = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known})
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        return f"{row.name} cannot take these arguments. {'; '.join(wrong[:5]).replace('valid tuple', 'list')}."
+    if row.extra:
+        given[row.extra[0]] = more  # the function says whether they are good
+    return given
+
+
+@cache
+def listed() -> list[types.Tool]:
+    """Return all tools as a client is told of them.
+
+    What a tool gives is checked by mypy. A list of tools is a part of every conversation, and answers explain
+    themselves: it says no more than that they have keys.
+    """
+    return [
+        types.Tool(
+            name=row.name,
+            title=row.title,
+            description=row.function.__doc__,
+            input_schema=schema(row),
+            output_schema={"type": "object"},
+            annotations=_hints(row),
+        )
+        for row in TOOLS
+    ]
+
+
+def schema(row: Tool) -> dict[str, Any]:
+    """Return the schema of a tool's arguments."""
+    made: dict[str, Any] = _slim(_metadata(row.name).arg_model.model_json_schema(by_alias=True))
+    if row.extra:
+        made["patternProperties"] = {row.extra[1]: row.extra[2]}
+    return made
 
 
 def output_schema(row: Tool) -> dict[str, Any]:
     """Return the whole schema of what a tool gives."""
-    return _schema(inspect.signature(row.function, eval_str=True).return_annotation)
+    return _output_schema(inspect.signature(row.function, eval_str=True).return_annotation)
 
 
 @cache
-def _schema(given: Any) -> dict[str, Any]:
+def _output_schema(given: Any) -> dict[str, Any]:
     made: dict[str, Any] = _slim(TypeAdapter(given).json_schema(), given=False)
     return made
 
 
+def _hints(row: Tool) -> types.ToolAnnotations:
+    """Return what a client is told of a tool, where it differs from what the protocol assumes of any."""
+    if not row.writes:
+        return types.ToolAnnotations(read_only_hint=True)
+    return types.ToolAnnotations(destructive_hint=row.destructive, idempotent_hint=row.idempotent or None)
+
+
 _BOUNDS = ("maxLength", "maxItems", "minItems", "minimum", "maximum", "additionalProperties")
 """What a model need not know of an argument until it is out of bounds; the refusal names them."""
-
-
-class _Tool(ServerTool):
-    """The SDK's tool, but for its words on arguments that do not fit, which a model is to act on."""
-
-    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
-        """Run the tool; an argument that it does not have is no more overlooked than one that is wrong."""
-        known, patterns = self.parameters["properties"], self.parameters.get("patternProperties", ())
-        unknown = [name for name in arguments if name not in known and not any(re.search(p, name) for p in patterns)]
-        if unknown:
-            return _refusal(f"{self.name} has no argument {unknown[0]!r:.60}; it takes {', '.join(known)}.")
-        try:
-            return await super().run(arguments, context, convert_result)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()]
-            said = "; ".join(wrong[:5]).replace("valid tuple", "list")
-            return _refusal(f"{self.name} cannot take these arguments. {said}.")
 
 
 def _slim(schema: Any, *, given: bool = True) -> Any:
@@ -180,76 +333,3 @@ def _slim(schema: Any, *, given: bool = True) -> Any:
         elif key != "title" and not (given and key == "default" and value in (None, "", [], False)):
             kept[key] = _slim(value, given=given)
     return kept
-
-
-def _extras(ctx: Context[Any, Any], row: Tool) -> dict[str, Any]:
-    """Take the arguments that no parameter of the tool is named after; the function says whether they are good."""
-    arguments = (ctx.request_context.params or {}).get("arguments") or {}
-    named = inspect.signature(row.function).parameters
-    return {name: value for name, value in arguments.items() if name not in named}
-
-
-def _refusal(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
-
-
-def _add_resource(server: MCPServer[Any], row: Resource, reach_of: ReachOf, vault: str | None) -> None:
-    variable = row.address.rpartition("{")[2].rstrip("}")
-
-    def call(ctx: Context[Any, Any], **given: Any) -> str:
-        try:
-            here = reach_of(ctx)
-            here.require(row.needs)
-            return shown.fenced(row.function(here, given[variable]))
-        except NotFoundError as error:
-            raise ResourceNotFoundError(str(error)) from None
-        except MdmemError as error:
-            raise ResourceError(str(error)) from None
-        except Exception as error:  # noqa: BLE001 - as for tools
-            log.write(config.load(vault), f"the resource {row.name} failed", error)
-            raise ResourceError(f"mdmem failed ({type(error).__name__}). `mdmem doctor` may show why.") from None
-
-    _sign(call, row.name, _with_request(variable, str))
-    server.resource(
-        row.address, name=row.name, title=row.title, description=row.function.__doc__, mime_type="text/markdown"
-    )(call)
-
-
-def _add_prompt(server: MCPServer[Any], row: Prompt, reach_of: ReachOf, vault: str | None) -> None:
-    name, meaning = row.argument
-    required = row.name == "recall"
-
-    def call(ctx: Context[Any, Any], **given: Any) -> str:
-        try:
-            here = reach_of(ctx)
-            here.require(row.needs)
-            return row.function(here, given.get(name) or "")
-        except MdmemError as error:
-            return str(error)
-        except Exception as error:  # noqa: BLE001 - as for tools
-            log.write(config.load(vault), f"the prompt {row.name} failed", error)
-            return f"mdmem failed ({type(error).__name__}). `mdmem doctor` may show why."
-
-    annotated = Annotated[str, Field(description=meaning)]
-    default = inspect.Parameter.empty if required else ""
-    _sign(call, row.name, _with_request(name, annotated, default))
-    server.prompt(name=row.name, title=row.title, description=row.description)(call)
-
-
-def _with_request(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Signature:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature(
-        [
-            inspect.Parameter(name, kind, annotation=annotation, default=default),
-            inspect.Parameter("ctx", kind, annotation=Context),
-        ],
-        return_annotation=str,
-    )
-
-
-def _sign(function: Any, name: str, signature: inspect.Signature) -> None:
-    """Set a wrapper\'s the name and the signature from which the SDK makes its schemas."""
-    function.__name__ = name
-    function.__signature__ = signature
-    function.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
-    function.__annotations__["return"] = signature.return_annotation

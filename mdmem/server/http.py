@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
 
 from mdmem import config
 from mdmem.server import app, guard, hooks, port, token
@@ -12,13 +13,12 @@ from mdmem.server import app, guard, hooks, port, token
 
 def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard:
     """Make the whole application: MCP at `/mcp`, hooks at `/hooks/<agent>`, the guard before both."""
-    server = app.over_http(vault)
-    server.custom_route("/hooks/{agent}", methods=["POST"])(hooks.endpoint(vault))
-    inner = server.streamable_http_app(
+    inner = app.over_http(vault).streamable_http_app(
         streamable_http_path="/mcp",
         json_response=True,
         stateless_http=True,
         max_request_body_size=guard.MAX_BODY_BYTES,
+        custom_starlette_routes=[Route("/hooks/{agent}", hooks.endpoint(vault), methods=["POST"])],
         transport_security=TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),

@@ -28,7 +28,7 @@ class Resource(NamedTuple):
 class Prompt(NamedTuple):
     """One ready-made request. argument: the name of its one argument and what it is. function: gives the text.
 
-    needs: how much trust an accessor needs for it.
+    needs: how much trust an accessor needs for it. required: whether there is no request without the argument.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Prompt(NamedTuple):
     argument: tuple[str, str]
     function: Callable[[Reach, str], str]
     needs: float = FOR_TITLES
+    required: bool = False
 
 
 def note(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
@@ -94,7 +95,14 @@ RESOURCES = (
 )
 
 PROMPTS = (
-    Prompt("recall", "Recall", "What earlier sessions say about something.", ("topic", "What it is about."), _recall),
+    Prompt(
+        "recall",
+        "Recall",
+        "What earlier sessions say about something.",
+        ("topic", "What it is about."),
+        _recall,
+        required=True,
+    ),
     Prompt("standup", "Stand-up", "What was done since yesterday.", ("since", "From when on; yesterday."), _standup),
     Prompt("handoff", "Handoff", "Sum the work up for whoever goes on.", ("project", "Its name."), _handoff),
 )

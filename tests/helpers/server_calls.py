@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
-from mcp.server.mcpserver import Context, MCPServer
+import mcp_types as types
+from mcp.server import Server as McpServer
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -30,7 +32,7 @@ class Answer:
 
 
 @cache
-def build() -> MCPServer[Any]:
+def build() -> McpServer[Any]:
     """Make the server once: which vault it serves, MDMEM_VAULT says at each request."""
     return app.over_http(None)
 
@@ -54,8 +56,8 @@ class Server:
         """Return what calls a tool in one context."""
 
         def call(tool: str, arguments: Mapping[str, Any] | None = None) -> Answer:
-            context = self.context(headers, {"name": tool, "arguments": dict(arguments or {})})
-            return Answer(self.loop.run(self.server.call_tool(tool, dict(arguments or {}), context)))
+            params = types.CallToolRequestParams(name=tool, arguments=dict(arguments or {}))
+            return Answer(self.ask("tools/call", params, headers))
 
         return call
 
@@ -67,39 +69,33 @@ class Server:
 
     def read(self, address: str, headers: Mapping[str, str]) -> str:
         """Read a resource; what it says when there is none."""
-        context = self.context(headers, {"uri": address})
-
-        async def read() -> str:
-            try:
-                found: Any = await self.server.read_resource(address, context)
-                return "".join(str(each.content) for each in found)
-            except Exception as error:  # noqa: BLE001 - a refusal is text, too
-                return str(error)
-
-        return self.loop.run(read())
+        params = types.ReadResourceRequestParams(uri=address)
+        try:
+            return "".join(str(each.text) for each in self.ask("resources/read", params, headers).contents)
+        except MCPError as error:
+            return str(error)
 
     def prompt(self, name: str, arguments: Mapping[str, str], headers: Mapping[str, str]) -> str:
         """Render a prompt."""
-        context = self.context(headers, {"name": name})
+        params = types.GetPromptRequestParams(name=name, arguments=dict(arguments))
+        return str(self.ask("prompts/get", params, headers).messages)
 
-        async def render() -> str:
-            found: Any = await self.server.get_prompt(name, dict(arguments), context)
-            return str(found.messages)
+    def ask(self, method: str, params: Any, headers: Mapping[str, str]) -> Any:
+        """Send one request to what the server has registered for its method."""
+        entry = self.server.get_request_handler(method)
+        assert entry is not None
+        return self.loop.run(entry.handler(_context(method, params, headers), params))  # type: ignore[arg-type]
 
-        return self.loop.run(render())
 
-    def context(self, headers: Mapping[str, str], params: Mapping[str, Any]) -> Context[Any, Any]:
-        """Make what the SDK hands to a tool."""
-        raw = Headers(headers).raw
-        request = Request({"type": "http", "method": "POST", "path": "/mcp", "headers": raw})
-        session: Any = None
-        made: ServerRequestContext[Any, Any] = ServerRequestContext(
-            session=session,
-            lifespan_context={},
-            protocol_version="2025-11-25",
-            method="tools/call",
-            params=params,
-            request_id=1,
-            request=request,
-        )
-        return Context(request_context=made, mcp_server=self.server)
+def _context(method: str, params: Any, headers: Mapping[str, str]) -> ServerRequestContext[Any, Any]:
+    """Make what the SDK hands to a handler."""
+    session: Any = None
+    return ServerRequestContext(
+        session=session,
+        lifespan_context={},
+        protocol_version="2025-11-25",
+        method=method,
+        params=params.model_dump(by_alias=True),
+        request_id=1,
+        request=Request({"type": "http", "method": "POST", "path": "/mcp", "headers": Headers(headers).raw}),
+    )

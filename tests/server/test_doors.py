@@ -21,9 +21,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mdmem import config
 from mdmem.cli.setup import install
+from mdmem.server import app
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.server.tools import TOOLS
-from tests.helpers.server_calls import build
 
 CONTEXTS: dict[str, dict[str, str]] = {
     "owner": {},
@@ -166,7 +166,7 @@ def test_the_command_says_what_the_tools_say(
 def test_the_whole_list_of_tools_takes_less_than_4000_tokens() -> None:
     import bpe_openai  # which loads its vocabularies then
 
-    tools = anyio.run(build().list_tools)
+    tools = app.listed()
     listed = {"tools": [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]}
     text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
 

@@ -416,7 +416,7 @@ def test_answers_have_the_shape_that_their_schemas_promise(server: Server, day: 
         "remember_search_internal_memory": {"query": "leap"}, "remember_query_internal_memory": {"query": "leap"},
         "remember_search_internal_memory_by": {"mode": "byRandom"},
     }  # fmt: skip
-    listed = {tool.name: tool for tool in server.loop.run(server.server.list_tools())}
+    listed = {tool.name: tool for tool in app.listed()}
 
     kept = ""
     for row in tools.TOOLS:
