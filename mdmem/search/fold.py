@@ -139,18 +139,22 @@ def turn_kind(view: View, root: str, note: int, known: dict[tuple[int, int], int
     """
     numbers = journal.numbers(view.name(note))
     folder = view.folder_of[note]
-    turn = numbers[0] if numbers else -1
+    turn = numbers[0] if numbers else _PAGE
     if (folder, turn) not in known:
         names: dict[int, list[str]] = {}
         for member in view.members[folder]:
             at = journal.numbers(view.name(member))
-            if at:
+            if at and turn in (at[0], _PAGE):
                 names.setdefault(at[0], []).append(view.name(member))
         path = f"{root}/{view.folders[folder]}"
         for number, members in names.items():
-            known[folder, number] = _kind(path, members)
+            known.setdefault((folder, number), _kind(path, members))
         known.setdefault((folder, turn), min((known[folder, number] for number in names), default=WORK))
     return known[folder, turn]
+
+
+_PAGE = -1
+"""Stands for all turns of a session."""
 
 
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:

@@ -26,7 +26,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine, index, ranking
 from mdmem.search.units import units_of
-from mdmem.vault import front_matter
+from mdmem.vault import front_matter, note
 from tests.bench import block_recall, measure
 from tests.bench import ranking as ranking_bench
 
@@ -73,6 +73,7 @@ def make_vault(folder: Path, count: int) -> int:
             "agent": "claude-code", "branch": "main", "tags": [kind],
         }  # fmt: skip
         meta |= {"tool": "Bash", "success": True, "files": ["src/dates.py"]} if kind == "observation" else {}
+        meta["digest"] = note.fingerprint(str(meta["title"]), body)
         name = f"{number % 20:03d}-000-{kind}-x{number:09d}.md"
         (place / name).write_text(f"{front_matter.write(meta)}\n{body}\n", encoding="utf-8")
     return size
