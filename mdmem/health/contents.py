@@ -93,7 +93,7 @@ def _unused(folder: Path) -> list[Path]:
         found = contents.load(str(folder))
     except DamagedError:
         return []
-    used = {contents.NAME, contents.LOCK, contents.FOLDERS}
+    used = {contents.NAME, contents.LOCK, contents.FOLDERS, contents.TURN}
     names = tuple(segment.name for segment in found.segments) if found else ()
     files = [path for path in folder.glob("*") if path.name not in used and not path.name.startswith(names or ("",))]
     return [path for path in files if path.is_file() and time.time() - path.stat().st_mtime > OLD_SECONDS]

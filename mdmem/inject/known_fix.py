@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut
-from mdmem.search import engine, index, recall
+from mdmem.search import engine, freshness, index, recall
 from mdmem.vault import journal
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def of_error(at: At, error: str) -> Section:
             return None
         return fix, next(map(view.path, view.notes("facet", f"id:{fix.solved}".lower())), "")
 
-    found = engine.answered(at.config, known, seen)
+    found = freshness.answered(at.config, known, seen)
     return Section("What solved this error before", [_item(at, *found)] if found else [])
 
 

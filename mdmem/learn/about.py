@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.learn import asking, decisions, fixes, work
-from mdmem.search import engine
+from mdmem.search import engine, freshness
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.vault import disk, journal
 
@@ -72,7 +72,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
     """Return what is known of an entity. project: only in this one. now: seconds since the epoch."""
     entity = entity.strip()
     kind = kind_of(entity)
-    engine.bring_up_to_date(config)
+    freshness.bring_up_to_date(config)
     paths = _paths(config, entity, kind, project)
     decided = decisions.listed(config, project=project, kinds=decisions.KINDS)
     open_ = work.open_work(config, project, now=now, update=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.errors import BusyError
-from mdmem.search import engine
+from mdmem.search import freshness
 from mdmem.vault import disk, note, people
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def ask(config: Config, answer: Callable[[View], _Answer], *, update: bool = Tru
         BusyError: when there is no index yet, and another process makes it.
     """
     if update:
-        engine.bring_up_to_date(config)
-    found = engine.answered(config, lambda view: (answer(view),))
+        freshness.bring_up_to_date(config)
+    found = freshness.answered(config, lambda view: (answer(view),))
     if found is None:
         raise BusyError("Another process is building the index. Try again in a moment.")
     return found[0]

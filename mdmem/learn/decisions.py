@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.errors import UsageError
 from mdmem.learn import asking
-from mdmem.search import engine, index
+from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
 from mdmem.vault import disk, note, people, user_notes
 
@@ -68,7 +68,7 @@ def listed(
     about: words, or a file that they name. kinds: some of KINDS; a note tagged with a kind counts as one.
     every: also those that are superseded.
     """
-    engine.bring_up_to_date(config)
+    freshness.bring_up_to_date(config)
     paths = asking.ask(config, lambda view: _paths(view, kinds, project), update=False)
     if about:
         paths = _about(config, paths, about)

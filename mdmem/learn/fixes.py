@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mdmem.learn import asking
-from mdmem.search import engine
+from mdmem.search import engine, freshness
 from mdmem.search.solved import Finder, Fix, changing
 from mdmem.search.text import errors
 
@@ -24,7 +24,7 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5,
     error: an output, or one line of it. project: only of this one; "" is all.
     """
     if update:
-        engine.bring_up_to_date(config)
+        freshness.bring_up_to_date(config)
     wanted = errors.signatures(error) or [
         line for line in (errors.normalised(one) for one in error.splitlines()) if line
     ]

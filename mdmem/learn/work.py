@@ -8,7 +8,7 @@ from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import asking, todo
 from mdmem.learn.decisions import ids
-from mdmem.search import engine, runs
+from mdmem.search import freshness, runs
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal, note, user_notes
 
@@ -61,7 +61,7 @@ def open_work(
     now: seconds since the epoch. update: bring the index up to date first.
     """
     if update:
-        engine.bring_up_to_date(config)
+        freshness.bring_up_to_date(config)
     found = asking.ask(config, lambda view: in_view(config, view, project, now), update=False)
     return [item for item in found if not session or item.session == session]
 

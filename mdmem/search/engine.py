@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from functools import partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.errors import BusyError, MdmemError
-from mdmem.search import duplicates, fold, index, ranking, rerank, snippet, staged
+from mdmem.search import duplicates, fold, freshness, index, ranking, rerank, snippet, staged
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
@@ -38,12 +37,11 @@ WORTH = {
     "observation": 0.7, "session": 0.6, "project": 0.6,
 }  # fmt: skip
 """What a note is worth to an agent by its kind; 1 for other kinds."""
-WAIT_SECONDS, BUSY_SECONDS = 10.0, 0.1
-"""How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+MAX_DOUBTED = 8
+"""Of a longer question, which somebody has pasted, only so many words make a search look at every file."""
 _MONTH_SECONDS = 30 * 86_400
 _LOOK_AHEAD = 200
 """So many notes after the last one shown are counted with those that they say the same as."""
-_Answer = TypeVar("_Answer")
 
 
 class SearchHit:
@@ -127,7 +125,7 @@ def search(
     snippet_chars: int = SNIPPET_CHARS,
     now: datetime | None = None,
     update: bool = True,
-    quick: bool = False,
+    quick: bool = True,
     guess: str = "",
     here: Place | None = None,
     **filters: str | Iterable[str] | None,
@@ -137,7 +135,8 @@ def search(
     sort: one of SORTS. limit, offset: which part of the answer. collapse: notes that say the same count as one.
     internal: search the internal memories, and not, as else, everything but them. snippet_chars: the size of a
         snippet.
-    update: first bring the index up to date; quick: without looking at every file.
+    update: first bring the index up to date; quick: without looking at every file, unless a word is unknown or nothing
+        is found. Of what is found, every file is looked at.
     guess: a text whose words join those of the query, and count less.
     here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
@@ -148,7 +147,8 @@ def search(
     filters["is"] = filters.pop("state", None)
     asked = language.parse(query, now) if isinstance(query, str) else query
     asked = language.with_filters(asked._replace(words=_topic(asked.words)), now, **filters)
-    changes, notices = bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+    changes, notices = freshness.bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+    quick = quick and update
 
     def answer(view: View) -> SearchResult:
         more = guessed(view, config, guess)
@@ -160,7 +160,18 @@ def search(
         suggestion = spelling.suggest(view, config.vault, asked)
         return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
 
-    return answered(config, answer) or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+    def is_short(found: SearchResult, view: View) -> bool:
+        return not found.total or any(map(partial(_is_unknown, view), units_of(view, asked.text)[:MAX_DOUBTED]))
+
+    found = freshness.answered(config, answer)
+    if found is not None and quick:
+        found = freshness.again_if_stale(config, found, answer, is_short)
+    return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+
+
+def _is_unknown(view: View, unit: Unit) -> bool:
+    """Whether no note has a word: somebody may just have written it into an old one."""
+    return not any(view.count(field, term) for term, _ in unit.terms for field in ranking.FIELDS)
 
 
 def _topic(words: str) -> str:
@@ -178,7 +189,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
     """
     from mdmem.search.query import Query
 
-    bring_up_to_date(config)
+    freshness.bring_up_to_date(config)
     for name, text in queries:
         asked = Query(words=text)
 
@@ -186,7 +197,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
             found = _find(view, config.vault, asked)
             return [view.path(note) for note in islice(in_order(view, found), limit)]
 
-        yield name, answered(config, answer) or []
+        yield name, freshness.answered(config, answer) or []
 
 
 def for_prompt(
@@ -216,7 +227,7 @@ def for_prompt(
     """
     seen = index.glance(config) if update and quick else None
     if update and seen is None:
-        bring_up_to_date(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=0.0)
+        freshness.bring_up_to_date(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=0.0)
 
     def answer(view: View) -> tuple[SearchHit, ...]:
         among = for_agent(view, project, without_session, here)
@@ -225,7 +236,7 @@ def for_prompt(
         chosen = _part(view, in_order(view, found), 0, limit, collapse=True)
         return tuple(hits_of(view, config.vault, words, chosen, found, snippet_chars))
 
-    return answered(config, answer, seen) or ()
+    return freshness.answered(config, answer, seen) or ()
 
 
 def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> set[int] | None:
@@ -252,7 +263,7 @@ def related(
     *,
     limit: int = 10,
     update: bool = True,
-    quick: bool = False,
+    quick: bool = True,
     here: Place | None = None,
 ) -> SearchResult:
     """Find notes like one, by the words that are most its own.
@@ -262,7 +273,7 @@ def related(
     Raises:
         NotFoundError: when no note, or more than one, answers to it.
     """
-    changes, notices = bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+    changes, notices = freshness.bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
     path = index.resolve(config, reference)
     text = snippet.body_of(_read(config.vault, path))
 
@@ -278,53 +289,7 @@ def related(
             tuple(hits_of(view, config.vault, words, chosen, found)), len(found), notices, None, changes
         )
 
-    return answered(config, answer) or SearchResult(hints=notices, changes=changes)
-
-
-# -- the index as it is asked ------------------------------------------------------------------------
-
-
-def bring_up_to_date(
-    config: Config, *, quick: bool = False, budget_seconds: float | None = None, wait_seconds: float | None = None
-) -> tuple[Changes, tuple[str, ...]]:
-    """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
-
-    A search never fails because someone else is writing: it answers from what is there.
-    """
-    try:
-        if wait_seconds is None:
-            wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
-        changes = index.update(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds)
-    except BusyError as error:
-        return index.Changes(complete=False), (f"{error} The newest notes may be missing here.",)
-    except OSError as error:
-        return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
-    if changes.rebuilt and changes.reason not in ("", index.NEW):
-        return changes, (f"Rebuilt the index: {changes.reason}.",)
-    return changes, ()
-
-
-def _has_index(config: Config) -> bool:
-    try:
-        return index.current(config) is not None
-    except Exception:  # noqa: BLE001 - a damaged index is none; the update that follows says so
-        return False
-
-
-def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
-    """Ask the index; None when there is none. One that turns out to be damaged is made anew and asked again.
-
-    view: ask this one first.
-    """
-    try:
-        view = view or index.current(config)
-        return answer(view) if view is not None else None
-    except MdmemError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do; a second time it is raised
-        index.rebuild(config)
-    view = index.current(config)
-    return answer(view) if view is not None else None
+    return freshness.answered(config, answer) or SearchResult(hints=notices, changes=changes)
 
 
 # -- what matches ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from itertools import islice
 from math import log
 from typing import TYPE_CHECKING
 
-from mdmem.search import engine, fold, index, ranking
+from mdmem.search import engine, fold, freshness, index, ranking
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
 
@@ -95,7 +95,7 @@ def answers(
         )
         return tuple(answer for answer in given if not (answer.is_talk and _asks_the_same(answer.hits, text)))
 
-    return engine.answered(config, found, seen) or ()
+    return freshness.answered(config, found, seen) or ()
 
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
@@ -110,7 +110,7 @@ def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
 
 def make_ready(config: Config, budget_seconds: float) -> None:
     """Bring the index up to date in a part of the time that a prompt has; another process does what is left."""
-    changes, notices = engine.bring_up_to_date(config, quick=True, budget_seconds=budget_seconds, wait_seconds=0.0)
+    changes, notices = freshness.bring_up_to_date(config, quick=True, budget_seconds=budget_seconds, wait_seconds=0.0)
     if not changes.complete and not notices:
         from mdmem.search.index import completion
 

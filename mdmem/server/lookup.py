@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from mdmem import log
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError
-from mdmem.search import engine, index
+from mdmem.search import freshness, index
 from mdmem.search import query as language
 from mdmem.search.index.view import View
 from mdmem.search.query import Filter, Query
@@ -35,7 +35,7 @@ _swept: dict[str, float] = {}
 def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
     """Ask the index as it is now; return the answer, and what the user should know of it."""
     with fresh(at.config) as notices:
-        found = engine.answered(at.config, answer)
+        found = freshness.answered(at.config, answer)
     return (default if found is None else found), notices
 
 
@@ -43,7 +43,7 @@ def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     """Have the index for oneself, with what is new taken in; every file is looked at afterwards, in the background."""
     with _alone:
-        _, notices = engine.bring_up_to_date(config, quick=True, budget_seconds=BUDGET_SECONDS)
+        _, notices = freshness.bring_up_to_date(config, quick=True, budget_seconds=BUDGET_SECONDS)
         yield notices
     _sweep(config)
 
@@ -90,7 +90,7 @@ def resolve(at: Reach, reference: str) -> tuple[str, note.Parsed]:
         return path
     nothing: list[tuple[str, note.Parsed]] = []
     with _alone:
-        found = engine.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
+        found = freshness.answered(at.config, lambda view: _by_id(at, view, wanted.lower())) or nothing
     if not found:
         found, _ = ask(at, lambda view: _by_id(at, view, wanted.lower()), nothing)
     if len(found) == 1:
@@ -109,7 +109,7 @@ def read(at: Reach, path: str) -> note.Parsed | None:
         return None
     if not (parsed.meta.get("id") and parsed.meta.get("title")):  # somebody wrote it by hand: the index has named it
         nothing: dict[str, Any] = {}
-        named = engine.answered(at.config, lambda view: _named(view, path)) or nothing
+        named = freshness.answered(at.config, lambda view: _named(view, path)) or nothing
         parsed.meta.update({key: parsed.meta.get(key) or named[key] for key in ("id", "title") if key in named})
     return parsed
 

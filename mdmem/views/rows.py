@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from mdmem.errors import BusyError
-from mdmem.search import engine, staged
+from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS
 from mdmem.vault import disk, note
@@ -49,9 +49,9 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     Raises:
         BusyError: when there is no index yet, and another process makes it.
     """
-    for notice in engine.bring_up_to_date(config)[1]:
+    for notice in freshness.bring_up_to_date(config)[1]:
         click.echo(f"mdmem: {notice}", err=True)
-    found = engine.answered(config, lambda view: (answer(view),))
+    found = freshness.answered(config, lambda view: (answer(view),))
     if found is None:
         raise BusyError("Another process is building the index. Try again in a moment.")
     return found[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mdmem import files
 from mdmem.errors import MdmemError
-from mdmem.search import engine
+from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
 from mdmem.views import listed, project_page, session_page, start_page
 
@@ -41,8 +41,8 @@ def refresh(config: Config, *, now: float, background: bool = False) -> int:
         return 0
     began = time.process_time()
     try:
-        engine.bring_up_to_date(config, wait_seconds=0)
-        done = engine.answered(config, lambda view: _refresh(config, view, seen, count))
+        freshness.bring_up_to_date(config, wait_seconds=0)
+        done = freshness.answered(config, lambda view: _refresh(config, view, seen, count))
     except (MdmemError, OSError):
         if background:
             return 0

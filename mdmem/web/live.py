@@ -12,7 +12,7 @@ from mdmem import log
 from mdmem.capture import losses, retry_queue
 from mdmem.errors import BusyError, MdmemError
 from mdmem.inject import given
-from mdmem.search import engine, index
+from mdmem.search import freshness, index
 from mdmem.views import rows
 from mdmem.watcher import events
 
@@ -69,7 +69,7 @@ class Live:
             paths = self._dirty.take_few(FEW)
             if paths:
                 self._index(paths)
-            found = engine.answered(self.config, lambda view: view)
+            found = freshness.answered(self.config, lambda view: view)
             if found is None:
                 raise BusyError("The index is being made by another process. Try again in a moment.")
             self._tell(found)
@@ -82,7 +82,7 @@ class Live:
         for _ in events.settled(self._dirty, self._stop, sweep_seconds=sweep):
             with self.lock:
                 done = self._index(self._dirty.take())
-                view = engine.answered(self.config, lambda view: view)
+                view = freshness.answered(self.config, lambda view: view)
                 if view is not None:
                     self._tell(view)
             if not done and not self._stop.wait(1.0):

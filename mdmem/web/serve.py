@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from mdmem.search import engine
+from mdmem.search import freshness
 from mdmem.server import port as ports
 from mdmem.web import gate, running
 from mdmem.web.app import application
@@ -50,7 +50,7 @@ def run(
         return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
 
     with nullcontext() if beside else running.answering(config, new_link):
-        engine.bring_up_to_date(config)
+        freshness.bring_up_to_date(config, quick=False)
         live = Live(config)
         app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
         live.view()

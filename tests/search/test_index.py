@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
-from mdmem.search import engine, index
-from mdmem.search.index import contents, dictionary, document, layout, look, tiers, writer
+from mdmem.search import engine, freshness, index
+from mdmem.search.index import contents, dictionary, document, folders, layout, look, tiers, writer
 from mdmem.vault.disk import WalkedFile
 
 
@@ -117,14 +117,53 @@ def test_the_quick_look_sees_what_changes_a_folder(
     assert index.update(settings) == index.Changes()
 
 
-def test_the_quick_look_leaves_a_change_in_place_to_the_next_full_one(vault: Path, settings: Config) -> None:
+def test_the_quick_look_sees_a_change_in_place_of_a_note_that_changed_last(vault: Path, settings: Config) -> None:
     file = write(vault, "s/a.md", "alpha")
     _wait_for_the_clock(vault)
     index.update(settings)
     file.write_text("zebra crossing")
 
-    assert index.update(settings, quick=True) == index.Changes()
-    assert index.update(settings) == index.Changes(changed=1)
+    assert index.update(settings, quick=True) == index.Changes(changed=1)
+
+
+@pytest.fixture
+def old_notes(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return indexed notes, of which a quick look takes in the last two, and two others in turn."""
+    monkeypatch.setattr(look, "MAX_CHANGED", 2)
+    monkeypatch.setattr(folders, "MAX_CHANGED", 2)
+    monkeypatch.setattr(folders, "SHARE", 2)
+    made = [write(vault, f"s/{number}.md", f"alpha beta {number}") for number in range(8)]
+    for age, path in enumerate(made):
+        os.utime(path, (1_790_000_000 + age, 1_790_000_000 + age))
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    return made
+
+
+def test_quick_looks_see_every_change_in_place_when_its_turn_has_come(old_notes: list[Path], settings: Config) -> None:
+    for path in old_notes:
+        path.write_text(f"{path.read_text()} zebra")
+
+    for _ in range(12):
+        index.update(settings, quick=True)
+
+    assert len(known(settings, "zebra")) == len(old_notes)
+
+
+def test_a_search_for_a_word_that_was_just_written_into_an_old_note_finds_it(
+    old_notes: list[Path], settings: Config
+) -> None:
+    old_notes[5].write_text("alpha gamma")
+
+    assert [hit.path for hit in engine.search(settings, "gamma").hits] == ["s/5.md"]
+
+
+def test_an_old_note_that_was_changed_in_place_is_shown_as_it_is(old_notes: list[Path], settings: Config) -> None:
+    old_notes[5].write_text("alpha zebra")
+
+    hits = engine.search(settings, "alpha", limit=8, collapse=False).hits
+
+    assert next(hit for hit in hits if hit.path == "s/5.md").title == "alpha zebra"
 
 
 def test_dirty_paths_are_looked_at_and_no_others(vault: Path, settings: Config) -> None:
@@ -409,7 +448,7 @@ def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     write(vault, "a.md", "alpha")
     index.update(settings)
     write(vault, "b.md", "alpha beta")
-    monkeypatch.setattr(engine, "WAIT_SECONDS", 3600)  # for nothing but the first index
+    monkeypatch.setattr(freshness, "WAIT_SECONDS", 3600)  # for nothing but the first index
     with writer.changing(settings.index_dir, wait_seconds=1):
         with pytest.raises(BusyError, match="Another process is writing"):
             index.update(settings, wait_seconds=0.05)

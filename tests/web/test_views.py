@@ -14,7 +14,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.inject import given
-from mdmem.search import engine, index, query
+from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
 from mdmem.vault import disk, user_notes
 from mdmem.views import about_file, facets, injections, links, review_queue, sessions
@@ -38,14 +38,14 @@ def settings(day: Day) -> Config:
 
 @pytest.fixture
 def view(settings: Config) -> Iterator[View]:
-    engine.bring_up_to_date(settings)
+    freshness.bring_up_to_date(settings)
     found = index.current(settings)
     assert found is not None
     yield found
 
 
 def fresh(settings: Config) -> View:
-    engine.bring_up_to_date(settings)
+    freshness.bring_up_to_date(settings)
     found = index.current(settings)
     assert found is not None
     return found

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import MdmemError, VaultError
-from mdmem.search.index import folders, look, pending
+from mdmem.search.index import folders, layout, look, pending
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.store import current
 from mdmem.vault import disk
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mdmem.config import Config
+    from mdmem.search.index.folders import LookRecord
     from mdmem.search.index.look import Diff
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
@@ -54,8 +55,9 @@ def update(
     """Bring the index up to date with the vault.
 
     paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
-    quick: look only into folders whose time has changed: one stat a folder and not one a file. It misses files
-        that were changed in place, which the next full look finds.
+    quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
+        one stat a folder and not one a file. What it misses is an old note that was changed in place, until its share
+        has come or somebody looks at every file.
     progress: is told how many notes are done, and of how many.
     budget_seconds: no further note is begun after this; the newest come first.
 
@@ -87,20 +89,30 @@ def _update(
 ) -> Changes:
     started_ns = time.time_ns()
     view, damage = _readable(config)
-    times = folders.load(config.index_dir) if view is not None and paths is None else None
+    before = folders.load(config.index_dir) if view is not None and paths is None else None
     if view is not None and paths is not None:
         seen = look.at_paths(config.vault, paths)
-    elif view is not None and quick and times is not None:
-        seen = look.in_changed_folders(config.vault, times)
+    elif view is not None and quick and before is not None:
+        seen = look.in_changed_folders(config.vault, before.times)
     else:
         seen = look.everywhere(config.vault)
     diff = look.differences(view, seen)
+    if view is not None and before is not None and seen.shallow is not None:
+        diff = diff.with_more(_in_place(config, view, before, folders.SHARE))
     changes = Changes()
     if diff or view is None:
         changes = _write(config, diff, progress, deadline, wait_seconds, damage)
     if changes.complete and paths is None:
-        folders.remember(config, times or {}, seen, started_ns)
+        folders.remember(config, before, seen, diff, started_ns)
     return changes
+
+
+def _in_place(config: Config, view: View, before: LookRecord, share: int) -> Diff:
+    """Look for what was changed in place: at the notes that changed last, and at a share of the others."""
+    found = (view.find(path) for path in before.changed)
+    last = {note for note in found if note is not None}
+    others = folders.share(config.index_dir, view.size) if share else ()
+    return look.at_notes(config.vault, view, [*last, *(n for n in others if n not in last and n not in view.deleted)])
 
 
 def glance(config: Config) -> View | None:
@@ -114,14 +126,14 @@ def glance(config: Config) -> View | None:
     _check_vault(config)
     started_ns = time.time_ns()
     view, _ = _readable(config)
-    times = folders.load(config.index_dir)
-    if view is None or times is None:
+    before = folders.load(config.index_dir)
+    if view is None or before is None:
         return None
-    seen = look.in_changed_folders(config.vault, times)
-    diff = look.differences(view, seen)
+    seen = look.in_changed_folders(config.vault, before.times)
+    diff = look.differences(view, seen).with_more(_in_place(config, view, before, 0))
     if diff:
         return pending.overlay(view, config.vault, diff)
-    folders.remember(config, times, seen, started_ns)
+    folders.remember(config, before, seen, diff, started_ns)
     return view
 
 
@@ -221,7 +233,7 @@ class _Tally:
             return
         if note is None:
             self.added += 1
-        elif _up_to_date(batch.view, note, entry, document.digest(data)):
+        elif _up_to_date(batch.view, note, entry, layout.digest(data)):
             return
         else:
             batch.remove(note)

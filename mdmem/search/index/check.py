@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.search.index import catchup, look
+from mdmem.search.index import catchup, layout, look
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
 from mdmem.vault import disk
@@ -76,8 +76,6 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
 
 
 def _agrees(config: Config, view: View, note: int, path: str) -> bool:
-    from mdmem.search.index import document
-
     data = disk.read_path(config.vault, path) or b""
     by_id = view.notes("facet", f"id:{view.facts(note)['id']}".lower())
-    return view.number("digest", note) == document.digest(data) and view.find(path) == note and note in by_id
+    return view.number("digest", note) == layout.digest(data) and view.find(path) == note and note in by_id

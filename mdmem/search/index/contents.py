@@ -23,7 +23,8 @@ MAX_BYTES = 256 * 1024 * 1024
 """Nothing of an index that is longer than this is read."""
 
 LOCK = "writer.lock"
-FOLDERS = "folders"
+FOLDERS = "looked"
+TURN = "turn"
 STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSION}, {sys.byteorder}, {marshal.version}"
 """Everything that decides what an index holds and how it lies on disk: another version's is made anew."""
 
@@ -104,7 +105,7 @@ def publish(folder: str, contents: Contents) -> None:
 
 def remove_unused(folder: str, contents: Contents) -> None:
     """Remove files that no segment has: of earlier generations, other versions, writers that were killed."""
-    used = {NAME, LOCK, FOLDERS}
+    used = {NAME, LOCK, FOLDERS, TURN}
     used |= {f"{segment.name}{extension}" for segment in contents.segments for extension in segment.files}
     for name in os.listdir(folder):
         if name not in used:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import zlib
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import short
 from mdmem.search import staged
+from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
 from mdmem.search.text import analysis, errors
@@ -98,7 +98,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
         mtime_ns=mtime_ns,
         size=entry.size,
         inode=entry.inode,
-        digest=digest(data),
+        digest=layout.digest(data),
         created=int(created.timestamp()) if created else entry.mtime_ns // 1_000_000_000,
         flags=_flags(parsed, entry.path, kind),
         sketch=sketch(words["body"]),
@@ -123,11 +123,6 @@ def _name_words(path: str) -> str:
         return ""
     words = _DATE.sub(" ", name).replace("-", " ").replace("_", " ").split()
     return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
-
-
-def digest(data: bytes) -> int:
-    """Return the first 8 bytes of the SHA-256 of a file, as a number."""
-    return int.from_bytes(sha256(data).digest()[:8], "little")
 
 
 def sketch(counts: Iterable[str]) -> tuple[int, ...]:

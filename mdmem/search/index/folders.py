@@ -1,6 +1,8 @@
-"""The times of the vault's folders, as they were when all that is in them had been indexed.
+"""What was looked at when the index was last brought up to date, so that the next look can be a short one.
 
-A cache beside the index, for the quick look: losing it costs one look at every file.
+times: when each of the vault's folders changed last, at a moment when all that is in it had been indexed. changed:
+the notes that changed last, of all: those will change again. turn: how far the share of the others has come that
+each short look takes. A cache beside the index: losing it costs one look at every file.
 """
 
 from __future__ import annotations
@@ -8,49 +10,81 @@ from __future__ import annotations
 import marshal
 import os
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
-from mdmem.search.index.contents import FOLDERS, MAX_BYTES
-from mdmem.search.index.look import folder_time
+from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
+from mdmem.search.index.look import MAX_CHANGED, folder_time
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.search.index.look import Seen
+    from mdmem.search.index.look import Diff, Seen
+
+SHARE = 500
+"""So many of the others: a vault of 100,000 notes has been looked at whole after 200 short looks."""
 
 
-def load(index_dir: str) -> dict[str, int] | None:
-    """Read the times; None when there are none to rely on."""
+class LookRecord(NamedTuple):
+    """What is kept of earlier looks. times: by folder, in ns. changed: paths, the last one last."""
+
+    times: dict[str, int]
+    changed: list[str]
+
+
+def load(index_dir: str) -> LookRecord | None:
+    """Read what is kept; None when there is nothing to rely on."""
     try:
         data = files.read(os.path.join(index_dir, FOLDERS), MAX_BYTES)
-        if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
-            return None
-        times: dict[str, int] = marshal.loads(data[4:])
     except OSError:
         return None
-    return times
+    if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
+        return None
+    return LookRecord(*marshal.loads(data[4:]))
 
 
-def remember(config: Config, times: dict[str, int], seen: Seen, started_ns: int) -> None:
-    """Keep the times of the folders that were read, now that all notes in them are indexed.
+def remember(config: Config, before: LookRecord | None, seen: Seen, diff: Diff, started_ns: int) -> None:
+    """Keep the times of the folders that were read, now that all notes in them are indexed, and what changed.
 
-    times: what was kept before. started_ns: when looking began; a folder that changed since is to be read again.
+    before: what was kept. started_ns: when looking began; a folder that changed since is to be read again.
     """
-    everywhere = seen.shallow is None and seen.deep is None
-    now = {} if everywhere else {folder: at for folder, at in times.items() if folder not in (seen.shallow or ())}
+    times, changed = before or LookRecord({}, [])
+    if seen.shallow is None and seen.deep is None:
+        now: dict[str, int] = {}
+        newest = seen.newest.paths if seen.newest else []
+    else:
+        now = {folder: at for folder, at in times.items() if folder not in (seen.shallow or ())}
+        newest = [entry.path for entry in sorted(diff.files, key=lambda entry: entry.mtime_ns)]
     for folder in seen.folders:
         at = folder_time(config.vault, folder)
         if at is not None:
             now[folder] = at if at < started_ns - _step_ns(at) else -1
-    if now != times:
-        _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps(now))
+    again = set(newest)
+    last = [*(path for path in changed if path not in again), *newest][-MAX_CHANGED:]
+    if now != times or last != changed:
+        _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((now, last)))
+
+
+def share(index_dir: str, size: int) -> range:
+    """Return which of `size` notes are to be looked at now, and take note that they were."""
+    path = os.path.join(index_dir, TURN)
+    try:
+        turn = int(files.read(path, 20))
+    except (OSError, ValueError):
+        turn = 0
+    start = turn if 0 <= turn < size else 0
+    if size > SHARE:
+        try:
+            files.write(path, b"%d" % (start + SHARE))
+        except OSError:
+            pass  # this share is then looked at again
+    return range(start, min(start + SHARE, size))
 
 
 def _save(path: str, data: bytes) -> None:
     try:
         files.replace(path, zlib.crc32(data).to_bytes(4, "little") + data)
     except OSError:
-        return  # a full disk costs the quick look, nothing else
+        return  # a full disk costs the short look, nothing else
 
 
 def fresh(at_ns: int, looked_ns: int) -> bool:

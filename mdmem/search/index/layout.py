@@ -11,6 +11,8 @@ import zlib
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem.hashing import sha256
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,6 +69,11 @@ NEW = "there was none"
 
 class DamagedError(Exception):
     """A file of the index is not what was written; the index must be made anew."""
+
+
+def digest(data: bytes) -> int:
+    """Return the first 8 bytes of the SHA-256 of a file, as a number."""
+    return int.from_bytes(sha256(data)[:8], "little")
 
 
 # -- posting lists -----------------------------------------------------------------------------------

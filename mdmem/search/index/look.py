@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 import stat
+from heapq import heappush, heapreplace
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.search.index import layout
 from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mdmem.search.index.view import View
+
+
+MAX_CHANGED = 500
+"""So many of the notes that changed last are looked at each time."""
 
 
 class Seen(NamedTuple):
     """What was found in a part of the vault.
 
     entries: the notes there, possibly while they are being looked for. folders: the folders that were read so far.
+    newest: the files that changed last of all that were met so far.
     within: where it was looked: whole folders
         without what lies below them ("shallow"), paths and all below them ("deep"), or, when both are None,
         the whole vault.
@@ -29,6 +36,29 @@ class Seen(NamedTuple):
     folders: list[str]
     shallow: frozenset[str] | None = None
     deep: tuple[str, ...] | None = None
+    newest: Newest | None = None
+
+
+class Newest:
+    """The files that changed last among those that pass by."""
+
+    def __init__(self, entries: Iterable[WalkedFile], most: int) -> None:
+        self._entries = entries
+        self._most = most
+        self._heap: list[tuple[int, str]] = []
+
+    def __iter__(self) -> Iterator[WalkedFile]:
+        for entry in self._entries:
+            if len(self._heap) < self._most:
+                heappush(self._heap, (entry.mtime_ns, entry.path))
+            elif entry.mtime_ns > self._heap[0][0]:
+                heapreplace(self._heap, (entry.mtime_ns, entry.path))
+            yield entry
+
+    @property
+    def paths(self) -> list[str]:
+        """Their paths, the last one last."""
+        return [path for _, path in sorted(self._heap)]
 
 
 class Diff(NamedTuple):
@@ -40,11 +70,20 @@ class Diff(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.files or self.gone)
 
+    def with_more(self, other: Diff) -> Diff:
+        """Return both as one, each path once."""
+        known = {*self.gone, *(entry.path for entry in self.files)}
+        return Diff(
+            [*self.files, *(entry for entry in other.files if entry.path not in known)],
+            [*self.gone, *(path for path in other.gone if path not in known)],
+        )
+
 
 def everywhere(root: str) -> Seen:
     """Look at every file: one lstat each."""
     folders: list[str] = []
-    return Seen(disk.walk(root, visited=folders), folders)
+    newest = Newest(disk.walk(root, visited=folders), MAX_CHANGED)
+    return Seen(newest, folders, newest=newest)
 
 
 def at_paths(root: str, paths: Iterable[str]) -> Seen:
@@ -79,6 +118,35 @@ def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
     return Seen(entries, folders, shallow=frozenset(changed))
 
 
+def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
+    """Look at the files of these notes, one lstat each: what was changed in place, and what is gone."""
+    changed: list[WalkedFile] = []
+    gone: list[str] = []
+    for note in notes:
+        path = view.path(note)
+        try:
+            found = os.lstat(f"{root}/{path}")
+        except (OSError, ValueError):
+            gone.append(path)
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            gone.append(path)
+        elif _is_other(root, view, note, found):
+            changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
+    return Diff(changed, gone)
+
+
+def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
+    """Whether a file is another than was indexed; one that was too fresh then is read."""
+    mtime_ns, size, inode = view.stamp(note)
+    if (size, inode) != (found.st_size, found.st_ino) or mtime_ns not in (found.st_mtime_ns, -1):
+        return True
+    if mtime_ns != -1:
+        return False
+    data = disk.read_path(root, view.path(note))
+    return data is None or layout.digest(data) != view.number("digest", note)
+
+
 def folder_time(root: str, folder: str) -> int | None:
     """Return when something was last added to, removed from or renamed in a folder, in ns; None: no such folder."""
     try:
@@ -92,7 +160,7 @@ def differences(view: View | None, seen: Seen) -> Diff:
     if view is None:
         return Diff(list(seen.entries), [])
     known = _known(view, seen)
-    stamp = _stamps(view, whole=seen.shallow is None and seen.deep is None)
+    stamp = _stamps(view) if seen.shallow is None and seen.deep is None else view.stamp
     files = []
     for entry in seen.entries:
         note = known.pop(entry.path, None)
@@ -101,10 +169,8 @@ def differences(view: View | None, seen: Seen) -> Diff:
     return Diff(files, list(known))
 
 
-def _stamps(view: View, *, whole: bool) -> Callable[[int], tuple[int, int, int]]:
-    """Return what tells a note's time, size and inode; `whole` when nearly all will be asked for."""
-    if not whole:
-        return lambda note: (view.number("mtime_ns", note), view.number("size", note), view.number("inode", note))
+def _stamps(view: View) -> Callable[[int], tuple[int, int, int]]:
+    """Return what tells a note's time, size and inode, when nearly all will be asked for."""
     times, sizes, inodes = view.numbers("mtime_ns"), view.numbers("size"), view.numbers("inode")
     return lambda note: (times[note], sizes[note], inodes[note])
 

@@ -230,6 +230,12 @@ class View:
         leaf = self._leaf(note)
         return leaf.table.number(name, note - leaf.start)
 
+    def stamp(self, note: int) -> tuple[int, int, int]:
+        """Return the time, size and inode of a note's file when it was read."""
+        leaf = self._leaf(note)
+        row = note - leaf.start
+        return leaf.table.number("mtime_ns", row), leaf.table.number("size", row), leaf.table.number("inode", row)
+
     def numbers(self, name: str) -> array[int]:
         """Return a number of all notes: mtime_ns, size, inode, digest, created or flags."""
         return self._once(name, lambda table: table.numbers(name))

@@ -1,0 +1,113 @@
+"""Freshness: the index brought up to date before it is asked, and files looked at again before they are shown.
+
+A short look before each question sees what was added, renamed or removed, and what was changed in place lately. An old
+note that was changed in place is seen when it is shown, when a word is asked for that no note has, when nothing is
+found, or when its turn has come; `mdmem index` looks at every file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from mdmem.errors import BusyError, MdmemError
+from mdmem.search import index
+from mdmem.search.index import look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.config import Config
+    from mdmem.search.index import Changes
+    from mdmem.search.index.view import View
+
+WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
+"""How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+_Answer = TypeVar("_Answer")
+
+
+class ShownNote(Protocol):
+    """A note that is shown."""
+
+    path: str
+
+
+class ShownAnswer(Protocol):
+    """An answer that shows notes."""
+
+    @property
+    def hits(self) -> Iterable[ShownNote]:
+        """The notes."""
+
+
+_Listed = TypeVar("_Listed", bound=ShownAnswer)
+
+
+def again_if_stale(
+    config: Config, found: _Listed, answer: Callable[[View], _Listed], is_short: Callable[[_Listed, View], bool]
+) -> _Listed | None:
+    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
+
+    is_short: whether the answer leaves something open, so that every file is to be looked at first.
+    """
+    view = index.current(config)
+    if view is None:
+        return found
+    paths = None
+    if not is_short(found, view):
+        notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
+        changed = look.at_notes(config.vault, view, notes)
+        if not changed:
+            return found
+        paths = [*changed.gone, *(entry.path for entry in changed.files)]
+    bring_up_to_date(config, quick=False, paths=paths)
+    return answered(config, answer)
+
+
+def bring_up_to_date(
+    config: Config,
+    *,
+    quick: bool = True,
+    paths: Iterable[str] | None = None,
+    budget_seconds: float | None = None,
+    wait_seconds: float | None = None,
+) -> tuple[Changes, tuple[str, ...]]:
+    """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
+
+    A search never fails because someone else is writing: it answers from what is there.
+    """
+    try:
+        if wait_seconds is None:
+            wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
+        changes = index.update(
+            config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds
+        )
+    except BusyError as error:
+        return index.Changes(complete=False), (f"{error} The newest notes may be missing here.",)
+    except OSError as error:
+        return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
+    if changes.rebuilt and changes.reason not in ("", index.NEW):
+        return changes, (f"Rebuilt the index: {changes.reason}.",)
+    return changes, ()
+
+
+def _has_index(config: Config) -> bool:
+    try:
+        return index.current(config) is not None
+    except Exception:  # noqa: BLE001 - a damaged index is none; the update that follows says so
+        return False
+
+
+def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
+    """Ask the index; None when there is none. One that turns out to be damaged is made anew and asked again.
+
+    view: ask this one first.
+    """
+    try:
+        view = view or index.current(config)
+        return answer(view) if view is not None else None
+    except MdmemError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a damaged index makes a reader do; a second time it is raised
+        index.rebuild(config)
+    view = index.current(config)
+    return answer(view) if view is not None else None

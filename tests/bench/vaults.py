@@ -1,0 +1,115 @@
+"""Vaults of any size for benches: sessions as agents leave them, the same for the same number of notes.
+
+The newest sessions of a large vault are those of a small one: a vault grows by having a longer past.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mdmem.vault import disk, front_matter, note
+
+A_SESSION = 20
+"""Notes of a session, its page included."""
+NEWEST = 1_790_000_000
+"""When the newest session began, in seconds since 1970."""
+BETWEEN_SECONDS = 3 * 3600
+"""How long after one session the next one begins."""
+PROJECTS = 8
+_TURN = ("prompt", "Read", "Edit", "Bash", "Bash", "response")
+_CHARS = {"prompt": 4.2, "Read": 5.2, "Edit": 4.6, "Bash": 4.8, "response": 4.7}
+"""The mean of the logarithm of how many words a note has."""
+_COMMANDS = ("pytest -q", "npm test", "ruff check .", "git status", "make build", "cargo test")
+
+
+class Words(NamedTuple):
+    """A vocabulary in which the n-th word is used as often as 1/n, and a long text of it from which notes are cut."""
+
+    known: list[str]
+    text: list[str]
+
+
+def words(seed: int = 7) -> Words:
+    """Make a vocabulary, and a text of half a million words."""
+    chance = random.Random(seed)
+    syllables = [a + b for a in "bcdfghklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "ist", "on", "um")]
+    known = list(dict.fromkeys("".join(chance.choices(syllables, k=chance.randint(2, 4))) for _ in range(30_000)))
+    weights = [1 / (rank + 3) for rank in range(len(known))]
+    return Words(known, chance.choices(known, weights, k=500_000))
+
+
+def write(root: Path, notes: int) -> Words:
+    """Write a vault of about this many notes; return its words."""
+    vocabulary = words()
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "mdmem.toml").write_text("", encoding="utf-8")
+    for number in range(notes // A_SESSION):
+        _session(root, number, vocabulary)
+    (root / "notes").mkdir(exist_ok=True)
+    for number in range(20):
+        text = " ".join(vocabulary.text[number * 50 : number * 50 + 60])
+        (root / "notes" / f"note-{number}.md").write_text(f"# {text[:40]}\n\n{text}\n", encoding="utf-8")
+    return vocabulary
+
+
+def _session(root: Path, number: int, vocabulary: Words) -> None:
+    """Write a session; `number` counts from the newest one back."""
+    chance = random.Random(number)
+    began = NEWEST - number * BETWEEN_SECONDS
+    project = f"project-{number % PROJECTS}"
+    session = f"{number:08x}-8a52-4b7e-9c41-{chance.getrandbits(48):012x}"
+    stamp = time.gmtime(began)
+    name = f"{time.strftime('%H%M', stamp)}-{'-'.join(chance.choices(vocabulary.known[:900], k=5))}-{number:08x}"
+    folder = root / "journal" / project / time.strftime("%Y-%m-%d", stamp) / name
+    folder.mkdir(parents=True)
+    common = {"project": project, "session": session, "agent": "claude-code", "cwd": f"/home/ana/{project}"}
+    links = []
+    for place in range(A_SESSION - 1):
+        made = _note(chance, place, f"{number}-{place}", vocabulary, common, began + 90 * place)
+        turn, step = divmod(place, len(_TURN))
+        file = note.file_name(made, _TURN[step].lower(), turn + 1, step)
+        links.append(f"- [{made.title}]({file})")
+        _store(folder / file, note.render(made), began + 90 * place)
+    page: dict[str, Any] = {"id": note.make_id(f"{number}-page"), "kind": "session", "created": disk.iso_time(began)}
+    page |= {"title": name[5:-9].replace("-", " "), **common, "tags": ["session"]}
+    listed = "\n".join(links)
+    text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
+    _store(folder / f"{name}.md", front_matter.write(page) + text, began + 90 * A_SESSION)
+
+
+def _note(
+    chance: random.Random, place: int, identity: str, vocabulary: Words, common: dict[str, Any], created: int
+) -> note.Note:
+    turn, step = divmod(place, len(_TURN))
+    what = _TURN[step]
+    size = max(4, int(chance.lognormvariate(_CHARS[what], 0.7)))
+    start = chance.randrange(len(vocabulary.text) - size)
+    body = " ".join(vocabulary.text[start : start + size])
+    kind = what if what.islower() else "observation"
+    meta: dict[str, Any] = {
+        "id": note.make_id(identity),
+        "kind": kind,
+        "title": body[:80],
+        "created": disk.iso_time(created),
+    }
+    meta |= common | {"prompt": turn + 1, "sequence": step}
+    if what == "Bash":
+        failed = chance.random() < 0.15
+        command = chance.choice(_COMMANDS)
+        meta |= {"title": command, "tool": "Bash", "success": not failed, "command": command}
+        meta |= {"exit_code": 1, "error": body[:60]} if failed else {}
+        body = f"```sh\n{command}\n```\n\n```text\n{body}\n```"
+    elif kind == "observation":
+        file = f"src/{chance.choice(vocabulary.known[:400])}/{chance.choice(vocabulary.known[:60])}.py"
+        meta |= {"title": f"{what} {file}", "tool": what, "success": True, "files": [file]}
+    meta |= {"tags": [kind], "digest": note.fingerprint(meta["title"], body)}
+    return note.Note(meta, "-".join(body[:60].lower().replace("`", "").split()[:6]), f"{body}\n")
+
+
+def _store(path: Path, text: str, at: int) -> None:
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (at, at))
