@@ -107,8 +107,20 @@ class Answers:
         return await to_thread.run_sync(answer, row, partial(self._reach_of, request), given, self._vault)
 
     async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
-        """Return no resource: there are too many notes to list, and `search` finds them."""
-        return types.ListResourcesResult(resources=[])
+        """Return what has one address; there are too many notes to list, and `search` finds them."""
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=row.address,
+                    name=row.name,
+                    title=row.title,
+                    description=row.function.__doc__,
+                    mime_type=_MARKDOWN,
+                )
+                for row in RESOURCES
+                if "{" not in row.address
+            ]
+        )
 
     async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
         """Return the kinds of addresses."""
@@ -122,6 +134,7 @@ class Answers:
                     mime_type=_MARKDOWN,
                 )
                 for row in RESOURCES
+                if "{" in row.address
             ]
         )
 
@@ -228,11 +241,11 @@ def _refusal(message: str) -> types.CallToolResult:
 
 
 def _addressed(uri: str) -> tuple[Resource, str]:
-    """Return the kind of resource at an address, and the value of its one variable."""
+    """Return the kind of resource at an address, and the value of its one variable, if it has one."""
     for row in RESOURCES:
-        start = row.address.partition("{")[0]
+        start, variable, _ = row.address.partition("{")
         value = uri.removeprefix(start)
-        if value and value != uri and "/" not in value:
+        if uri.startswith(start) and bool(value) == bool(variable) and "/" not in value:
             return row, unquote(value)
     raise MCPError(types.INVALID_PARAMS, f"There is nothing at {uri!r:.200}.", {"uri": uri})
 

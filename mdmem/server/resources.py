@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from mdmem.errors import UsageError
 from mdmem.server import entries, lookup, reading, sessions, shown
+from mdmem.server.internal import ghost_config
+from mdmem.server.internal.context import home
 from mdmem.server.reach import FOR_TEXT, FOR_TITLES, Reach
 from mdmem.vault import disk
 
 
 class Resource(NamedTuple):
-    """One kind of address. function: takes a `Reach` and the address's one variable, and gives lines.
+    """One kind of address. function: takes a `Reach` and the address's one variable ("": it has none), and gives lines.
 
     needs: how much trust an accessor needs for it.
     """
@@ -57,6 +59,14 @@ def project(at: Reach, slug: str) -> list[str]:
     return sessions.context_text(sessions.project_context(at, slug))
 
 
+def ghost(at: Reach, _: str) -> list[str]:
+    """Read who this ghost is, in its owner's words, and what this connection is trusted with."""
+    context = at.context()
+    told = ghost_config.load(at.config, home(at.config, context))
+    persona = shown.text(at.gate, told.persona) if told.persona else "Its owner has not written a persona."
+    return [persona, f"This connection's accessor is trusted with {at.trust:g} of 1."]
+
+
 def _recall(at: Reach, topic: str) -> str:
     found = reading.search(at, topic, limit=15)
     return (
@@ -92,6 +102,7 @@ RESOURCES = (
     Resource("mdmem://note/{id}", "note", "A note", note, FOR_TEXT),
     Resource("mdmem://session/{id}", "session", "A session", session),
     Resource("mdmem://project/{slug}", "project", "A project", project),
+    Resource("mdmem://ghost", "ghost", "Who this ghost is", ghost),
 )
 
 PROMPTS = (

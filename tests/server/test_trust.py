@@ -235,6 +235,18 @@ def test_no_tool_shows_or_changes_the_configuration(server: Server, vault: Path,
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize(("headers", "told"), [(BOB, True), ({**BOB, "X-User-Id": "mallory"}, False), ({}, False)])
+def test_a_ghost_reads_its_persona_unless_nobody_trusts_its_accessor(
+    server: Server, vault: Path, journal: Path, headers: dict[str, str], told: bool
+) -> None:
+    configure(vault, 'trust: ["mallory 0", "* 0.9"]\n')
+
+    said = server.read("mdmem://ghost", headers)
+
+    assert ("Dry, and short" in said) is told
+    assert ("trusted with 0.9 of 1" in said) is told
+
+
 # -- contexts in the seed's own shape ---------------------------------------------------------------
 
 SEED = {"type": "ghost", "ghost_type": "user", "owner_user_id": "alice", "accessor_user_id": "bob"}
