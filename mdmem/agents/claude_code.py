@@ -23,10 +23,8 @@ PLUGIN = ""
 # PostCompact is not among them: its command lines are shown to the user. The summary comes as a SubagentStop.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
-    ("SessionStart", "inject", "", 10),
     ("SessionStart", "commit", "", 10),
     ("UserPromptSubmit", "hook", "", 10),
-    ("UserPromptSubmit", "inject", "", 10),
     ("UserPromptExpansion", "hook", "", 10),
     ("PostToolUse", "hook", "*", 10),
     ("PostToolUseFailure", "hook", "*", 10),

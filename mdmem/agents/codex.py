@@ -24,10 +24,8 @@ ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 # Older versions pass over an event that they do not know. Those of SessionEnd get three seconds at most.
 HOOKS = (
     ("SessionStart", "hook", "", 10),
-    ("SessionStart", "inject", "", 10),
     ("SessionStart", "commit", "", 10),
     ("UserPromptSubmit", "hook", "", 10),
-    ("UserPromptSubmit", "inject", "", 10),
     ("PostToolUse", "hook", "", 10),
     ("Stop", "hook", "", 10),
     ("Stop", "commit", "", 10),

@@ -23,7 +23,6 @@ ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("sessionStart", "hook", "", 10),
-    ("sessionStart", "inject", "", 10),
     ("beforeSubmitPrompt", "hook", "", 10),
     ("postToolUse", "hook", "", 10),
     ("postToolUseFailure", "hook", "", 10),

@@ -23,10 +23,8 @@ ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("SessionStart", "hook", "", 10),
-    ("SessionStart", "inject", "", 10),
     ("SessionStart", "commit", "", 10),
     ("BeforeAgent", "hook", "", 10),
-    ("BeforeAgent", "inject", "", 10),
     ("BeforeTool", "hook", "invoke_agent", 10),
     ("AfterTool", "hook", "*", 10),
     ("AfterAgent", "hook", "", 10),

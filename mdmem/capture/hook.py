@@ -14,19 +14,20 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     from mdmem.agents import Agent, Event
     from mdmem.capture.store import Outcome
     from mdmem.config import Config
 
     T = TypeVar("T")
-    Then = Callable[[Config, Event, Mapping[str, str], bytes], bytes]
-    """Gets an event that was stored, and its payload; returns what belongs on stdout, where the hook says nothing."""
 
 
 REGISTERED = ("mdmem.recall.hook", "mdmem.capture.hook")
 """The modules that agents start for a hook; the second one by what earlier versions registered."""
+
+ANSWERED = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailure"])
+"""The events that are stored and may be answered with memories."""
 
 READ_SECONDS = 4.0
 """How long an agent may take to write its payload."""
@@ -38,21 +39,28 @@ GRACE_SECONDS = 1.0
 """When its deadline has passed, it has this long to tidy up and say so."""
 
 
-def main(words: list[str], vault: str | None = None, then: Then | None = None) -> None:
-    """Run `mdmem hook WORDS`: an agent's name, and `--report` for people and scripts. Never returns.
+def main(words: list[str], vault: str | None = None) -> NoReturn:
+    """Store the payload of `mdmem hook WORDS`: an agent's name, and `--report` for people and scripts. Never returns.
 
     `--plugin` says that a plugin runs it, which leaves it to the user's own registration, if any, to speak.
-    then: what answers an event that was stored.
     The process ends here, without the interpreter's own tidying up, which costs a tenth of the hook.
     """
-    out = b""
-    delivery = Delivery(words, vault, os.environ, then=then)
+    finish(stored(Delivery(words, vault, os.environ)))
+
+
+def stored(delivery: Delivery) -> bytes:
+    """Store what the payload on stdin leaves, whatever happens, and return what belongs on stdout."""
     try:
         _attempt(_prepare)
-        out = delivery.run()
+        return delivery.run()
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
-        out = delivery.last_words()
-        _log("hook failed", error, vault)
+        said = delivery.last_words()
+        log_failure("hook failed", error, delivery.vault)
+        return said
+
+
+def finish(out: bytes) -> NoReturn:
+    """Write `out` to stdout and end the process, well."""
     _write(out)
     os._exit(0)
 
@@ -88,22 +96,14 @@ def _prepare() -> None:
 class Delivery:
     """One payload on its way into the vault, and what is known of it so far: a second attempt goes on from there."""
 
-    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "then", "vault", "words")
+    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words")
 
-    def __init__(
-        self,
-        words: list[str],
-        vault: str | None,
-        env: Mapping[str, str],
-        data: bytes | None = None,
-        then: Then | None = None,
-    ) -> None:
+    def __init__(self, words: list[str], vault: str | None, env: Mapping[str, str], data: bytes | None = None) -> None:
         self.words = words
         self.name = words[0] if words and words[0][:1] != "-" else "claude-code"
         self.vault = vault
         self.env = env
         self.data = data
-        self.then = then
         self.agent: Agent | None = None
         self.settings: Config | None = None
         self.event: Event | None = None
@@ -155,15 +155,18 @@ class Delivery:
         said = _message(settings, event, outcome)
         if "--report" in self.words:
             return _line(_report(outcome, said))
-        if "--plugin" in self.words:
-            from mdmem.agents import claude_code
-
-            if any(claude_code.is_registered(module, event.cwd, self.env) for module in REGISTERED):
-                return b""  # the user's own registration hears of the same event, and says what there is to say
-        if not said and self.then is not None:
-            return self.then(settings, event, self.env, self.data or b"")
+        if self.is_spoken_for():
+            return b""
         reply = self.agent.reply(event, None, said) if said and self.agent else None
         return _line(reply) if reply else b""
+
+    def is_spoken_for(self) -> bool:
+        """Whether a plugin runs this while the user's own registration hears of the event too, and says what is due."""
+        if "--plugin" not in self.words or self.event is None:
+            return False
+        from mdmem.agents import claude_code
+
+        return any(claude_code.is_registered(module, self.event.cwd, self.env) for module in REGISTERED)
 
     def _give_up(self, error: BaseException) -> bytes:
         """Return the message that the event is lost, as well as that is still possible."""
@@ -183,8 +186,7 @@ class Delivery:
 
     def end(self) -> None:
         """End the process: the deadline has passed, and what was to tidy up hangs as well."""
-        _write(self.last_words())
-        os._exit(0)
+        finish(self.last_words())
 
 
 def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:
@@ -296,7 +298,8 @@ def _line(value: dict[str, Any]) -> bytes:
     return payload.encode(value).encode() + b"\n"
 
 
-def _log(what: str, error: BaseException, vault: str | None) -> None:
+def log_failure(what: str, error: BaseException, vault: str | None) -> None:
+    """Log what failed, as well as that is still possible."""
     try:
         from mdmem import config, log
 

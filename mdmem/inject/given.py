@@ -40,6 +40,26 @@ def forget(record: Record) -> None:
     files.remove(record.flag("given"))
 
 
+def is_first(record: Record, key: str, now: float) -> bool:
+    """Whether no other process has begun to answer an event in the last `SAME_SECONDS`. key: tells the event.
+
+    Where that cannot be written down, every process answers.
+    """
+    path = record.flag("asked")
+    mark = os.urandom(8).hex()
+    try:
+        files.append(path, f"{key} {now:.2f} {mark}\n".encode())
+        lines = files.read(path, MAX_LOG_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return True
+    rows = [row for line in lines if len(row := line.split()) == 3 and row[0] == key]
+    return next((row[2] == mark for row in rows if abs(now - float(row[1])) <= SAME_SECONDS), True)
+
+
+SAME_SECONDS = 10.0
+"""The same event of a session within this time is one event that two commands were registered for."""
+
+
 # -- once a session --------------------------------------------------------------------------------
 
 

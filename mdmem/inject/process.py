@@ -30,17 +30,21 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
         from mdmem import quick_import
 
         quick_import.install()
-        _end_after(_first_seconds())
+        end_after(_first_seconds())
         out = run(words, vault, os.environ, started)
     except BaseException as error:  # noqa: BLE001 - the one place that may swallow anything
         _log("inject failed", error, vault)
+    end_after(0)
+    _write(out)
+    os._exit(0)
+
+
+def _write(out: bytes) -> None:
     try:
-        _end_after(0)
         while out:
             out = out[os.write(1, out) :]
     except OSError:
         pass  # the agent has closed its end
-    os._exit(0)
 
 
 def _first_seconds() -> float:
@@ -66,18 +70,44 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     settings = config.load(vault, env)
     if settings.warnings:
         _log_bad_variables(settings)
-    left = seconds(settings) - (time.monotonic() - started)
-    _end_after(left, settings)
-    if not wants(settings, event, env):
+    end_after(seconds(settings) - (time.monotonic() - started), settings)
+    return after(settings, event, env, data, started)
+
+
+def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
+    """Return what an event is answered with, by the watcher where there is one.
+
+    data: the payload as it came. started: when the answer was begun, on the monotonic clock.
+    """
+    if not wants(config, event, env) or not _takes_context(event) or not _is_first(config, event):
         return b""
-    given = _ask(settings, event, env, data, started)
-    return respond(settings, event, env, started) if given is None else given
+    given = _ask(config, event, env, data, started)
+    return respond(config, event, env, started) if given is None else given
 
 
 def _is_registered_too(event: Event, env: Mapping[str, str]) -> bool:
+    """Whether the user's own registration is asked for the same event as the plugin."""
     from mdmem.agents import claude_code
 
-    return any(claude_code.is_registered(module, event.cwd, env) for module in (__name__, "mdmem.recall.inject"))
+    modules = ("mdmem.recall.hook", __name__, "mdmem.recall.inject")
+    return any(claude_code.is_registered(module, event.cwd, env) for module in modules)
+
+
+def _takes_context(event: Event) -> bool:
+    from mdmem import agents
+
+    return agents.load(event.agent).reply(event, "anything", None) is not None
+
+
+def _is_first(config: Config, event: Event) -> bool:
+    """Whether no other process answers this event: settings may name two commands that do."""
+    from mdmem.hashing import short
+    from mdmem.inject import given
+    from mdmem.vault import journal
+
+    told = event.prompt_id or event.prompt if event.name == "UserPromptSubmit" else event.tool_use_id or event.source
+    key = short("\0".join((event.name, told)), 16)
+    return given.is_first(journal.Record(config, journal.session_id(event)), key, time.time())
 
 
 def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes | None:
@@ -93,15 +123,6 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
     patience = min(max(left - ALONE_SECONDS, left / 3), PATIENCE_SECONDS)
     words = f"inject {event.agent} {started} {time.monotonic() + patience}"
     return client.ask(config, words, env, data, seconds=patience)
-
-
-def after(config: Config, event: Event, env: Mapping[str, str], data: bytes) -> bytes:
-    """Return what an event is answered with that the same process has stored. data: its payload."""
-    if not wants(config, event, env):
-        return b""
-    started = time.monotonic()
-    given = _ask(config, event, env, data, started)
-    return respond(config, event, env, started) if given is None else given
 
 
 PATIENCE_SECONDS = 2.0
@@ -155,9 +176,9 @@ def respond(
     from mdmem import agents
     from mdmem.inject import context
 
+    if not _takes_context(event):
+        return b""  # nothing is given, and nothing is to be noted as given
     agent = agents.load(event.agent)
-    if agent.reply(event, "anything", None) is None:
-        return b""  # this agent takes no context here: nothing is given, and nothing is to be noted as given
     deadline = started + seconds(config)
     text = context.build(config, event, now(env), deadline, *([is_late] if is_late else []))
     from mdmem.search.index import completion
@@ -227,11 +248,12 @@ def _line(value: dict[str, Any]) -> bytes:
     return payload.encode(value).encode() + b"\n"
 
 
-def _end_after(delay: float, config: Config | None = None) -> None:
-    """End the process in silence after `delay` seconds (0: do not). Signals cost less than a thread."""
+def end_after(delay: float, config: Config | None = None, said: bytes = b"") -> None:
+    """End the process after `delay` seconds (0: do not), with `said` on stdout. Signals cost less than a thread."""
     from mdmem import system
 
     def end(*_: object) -> None:
+        _write(said)
         if config is not None:
             _log_to(config, "inject gave nothing: its deadline passed")
         os._exit(0)

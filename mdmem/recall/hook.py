@@ -1,25 +1,88 @@
-"""What agents start for an event: it is stored, and where it calls for memories, answered in the same process."""
+"""What agents start for an event: it is stored, and where it calls for memories, answered in the same process.
+
+Storing comes first and never waits for a search. What a search does or fails to do leaves the stored note, the exit
+code and what the user is told as they are.
+"""
 
 from __future__ import annotations
+
+import os
+import sys
+import time
 
 from mdmem.capture import hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing import Any, NoReturn
 
-    from mdmem.agents import Event
-    from mdmem.config import Config
+    from mdmem.capture.hook import Delivery
+
+SECONDS = 9.0
+"""Storing and searching together take no longer: agents end a hook after 10 seconds or more."""
+
+_ALWAYS = "PostToolUseFailure"
+"""The event that is answered here also where an agent has a command of its own that asks for memories."""
+_MESSAGES = ("systemMessage", "user_message", "message")
+"""The keys under which agents take what their user is to read."""
 
 
-def main(words: list[str], vault: str | None = None) -> None:
+def main(words: list[str], vault: str | None = None) -> NoReturn:
     """Run `mdmem hook WORDS`; never returns."""
-    hook.main(words, vault, _after)
+    started = time.monotonic()
+    delivery = hook.Delivery(words, vault, os.environ)
+    said = hook.stored(delivery)
+    given = b""
+    if "--report" not in words:
+        try:
+            given = _given(delivery, said, SECONDS - (time.monotonic() - started))
+        except BaseException as error:  # noqa: BLE001 - the note is stored, and the agent goes on without memories
+            hook.log_failure("inject failed", error, vault)
+    hook.finish(merged(said, given))
 
 
-def _after(config: Config, event: Event, env: Mapping[str, str], data: bytes) -> bytes:
-    if event.name != "PostToolUseFailure":
+def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
+    """Return what the event is given; when its time has passed, the process ends with what there is to say."""
+    event, settings = delivery.event, delivery.settings
+    if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
-    from mdmem.inject import process  # only where it may be wanted
+    if event.name != _ALWAYS and _asks_by_itself(delivery):
+        return b""
+    if delivery.is_spoken_for():
+        return b""
+    from mdmem.inject import process
 
-    return process.after(config, event, env, data)
+    started = time.monotonic()
+    process.end_after(min(process.seconds(settings), max(room, 0.1)), settings, said)
+    given = process.after(settings, event, delivery.env, delivery.data or b"", started)
+    process.end_after(0)
+    return given
+
+
+def _asks_by_itself(delivery: Delivery) -> bool:
+    """Whether the agent has a command of its own that asks for memories."""
+    return delivery.agent is not None and any(verb == "inject" for _, verb, _, _ in delivery.agent.HOOKS)
+
+
+def merged(said: bytes, given: bytes) -> bytes:
+    """Make one JSON object of what a hook says and what is injected."""
+    if not (said and given):
+        return said or given
+    from mdmem.agents import payload
+
+    return payload.encode(_joined(payload.decode(said), payload.decode(given))).encode() + b"\n"
+
+
+def _joined(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return both objects as one: of what both have, messages are joined, and else `other` decides."""
+    whole = {**one, **other}
+    for key in one.keys() & other.keys():
+        if isinstance(one[key], dict) and isinstance(other[key], dict):
+            whole[key] = _joined(one[key], other[key])
+        elif key in _MESSAGES and one[key] != other[key]:
+            whole[key] = f"{one[key]}\n{other[key]}"
+    return whole
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -7,7 +7,6 @@ It is never the only path: a command hook needs no server that happens to run.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from typing import Any
@@ -21,6 +20,7 @@ from mdmem.agents import payload
 from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.inject import process
+from mdmem.recall import hook as both
 
 _alone = threading.Lock()
 """Notes of one session wait for each other anyway, and a process is not asked to do more at once than it can."""
@@ -47,17 +47,6 @@ def _given(name: str, data: bytes, vault: str | None) -> bytes:
         return b""
 
 
-def _with_memories(reply: bytes, given: bytes) -> bytes:
-    """Make one JSON object of what a hook says and what is injected; an agent that takes no context gets the former."""
-    if not (reply and given):
-        return reply or given
-    said, more = json.loads(reply), json.loads(given)
-    for key, value in more.items():
-        both = isinstance(value, dict) and isinstance(said.get(key), dict)
-        said[key] = {**said[key], **value} if both else value
-    return payload.encode(said).encode() + b"\n"
-
-
 def _handle(vault: str | None, name: str, data: bytes) -> Response:
     try:
         payload.decode(data)
@@ -67,7 +56,7 @@ def _handle(vault: str | None, name: str, data: bytes) -> Response:
     try:
         with _alone:
             reply = hook.run([name], data, vault, os.environ)
-            reply = _with_memories(reply, _given(name, data, vault))
+            reply = both.merged(reply, _given(name, data, vault))
     except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
         log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
         reply = launch.last_words(name)

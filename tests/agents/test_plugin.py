@@ -35,7 +35,8 @@ def rows() -> list[tuple[str, str, str, int, bool]]:
 def test_the_plugin_registers_what_the_installer_does() -> None:
     verbs = [line.split("exec mdmem ")[1].split()[0] for _, line, *_ in rows()]
     found = [(row[0], verb, *row[2:4]) for verb, row in zip(verbs, rows(), strict=True)]
-    assert found == list(claude_code.HOOKS)
+    edit = claude_code.ON_REQUEST["edit"]
+    assert found == [*claude_code.HOOKS, edit], "what is on by default is in the plugin"
     assert [beside for _, line, _, _, beside in rows()] == [" commit " in line for _, line, _, _, _ in rows()]
 
 
@@ -92,16 +93,15 @@ def test_with_both_a_session_starts_with_one_block(vault: Path, plugin: Any, tmp
     talk.answers("We decided to use the Gregorian calendar everywhere.")
     when = {"MDMEM_NOW": str(talk.now + 86_400), "MDMEM_INJECT_DEADLINE_SECONDS": "50"}
     alone, both = (Talk(vault, talk.cwd, f"0000000{n}-0000-4000-8000-000000000000") for n in (1, 2))
-    assert "Gregorian" in plugin("inject", alone.payload("SessionStart", source="startup"), **when)
+    assert "Gregorian" in plugin("hook", alone.payload("SessionStart", source="startup"), **when)
     registration.register("claude-code", scope, root=str(talk.cwd))
     start = both.payload("SessionStart", source="startup")
-    assert plugin("inject", start, **when) == ""
-    assert "Gregorian" in both.process("inject", start, when).stdout.decode()
+    assert plugin("hook", start, **when) == ""
+    assert "Gregorian" in both.process("hook", start, when).stdout.decode()
 
 
 def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> None:
-    for verb in ("hook", "inject"):
-        assert plugin(verb, prompt("x"), path="/usr/bin:/bin") == ""
+    assert plugin("hook", prompt("x"), path="/usr/bin:/bin") == ""
 
 
 @pytest.mark.parametrize("scope", registration.SCOPES)

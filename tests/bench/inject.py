@@ -57,10 +57,10 @@ def fill(root: Path, notes: int, project: str) -> list[str]:
 
 
 def sender(
-    work: Path, env: dict[str, str], name: str, fields: Callable[[int], dict[str, Any]]
+    work: Path, env: dict[str, str], name: str, fields: Callable[[int], dict[str, Any]], verb: str = "hook"
 ) -> Callable[[int], float]:
     """Make a run that sends a payload of a new session each time, one that state saw begin."""
-    command = ["/bin/sh", "-c", registration.command("inject", "claude-code")]
+    command = ["/bin/sh", "-c", registration.command(verb, "claude-code")]
     file = work / f"{name}.json"
 
     def run(turn: int) -> float:
