@@ -7,6 +7,8 @@ from math import log
 from typing import TYPE_CHECKING
 
 from mdmem.search import engine, fold, freshness, index, ranking
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import LIKELY
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
 
@@ -99,13 +101,18 @@ def answers(
 
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
-    """Whether a turn is this very question, asked before: what came of it then is no source."""
+    """Whether a turn is this very question about the past, asked before: what came of it then is no source."""
     asked = set(analysis.query_terms(text))
     for hit in hits:
         words = set(analysis.query_terms(hit.title)) if hit.kind == "prompt" else set()
-        if len(words & asked) >= SAME * len(words | asked) > 0:
+        if len(words & asked) >= SAME * len(words | asked) > 0 and _is_of_the_past(hit.title):
             return True
     return False
+
+
+def _is_of_the_past(prompt: str) -> bool:
+    found = shape.of(prompt)
+    return found is not None and found.grade >= LIKELY
 
 
 def make_ready(config: Config, budget_seconds: float) -> None:
