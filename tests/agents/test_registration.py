@@ -507,7 +507,7 @@ def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, va
     payload = (Path(__file__).parent.parent / "payloads" / agent.replace("-", "_") / f"{name}.json").read_bytes()
     line = registration.command("hook", agent, str(vault))
 
-    done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"]})
+    done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"], "MDMEM_INJECT_DEADLINE_SECONDS": "50"})
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     (note,) = vault.glob("journal/*/*/*/00*.md")

@@ -102,7 +102,7 @@ def test_what_solved_it_in_another_project_is_given_only_where_that_is_allowed(
     assert answer(talk, failing(talk, ERROR)) == ""
     (home / ".config" / "mdmem").mkdir(parents=True)
     (home / ".config" / "mdmem" / "config.toml").write_text("[inject]\nother_projects = true\n")
-    assert "(of another project: notes-app)" in answer(talk, failing(talk, ERROR))
+    assert "(of another project: notes-app)" in answer(talk, failing(talk, ERROR, tool_use_id="t2"))
 
 
 def test_it_is_one_of_the_occasions_and_sub_agents_get_nothing(past: Talk, home: Path) -> None:
