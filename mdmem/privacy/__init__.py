@@ -236,12 +236,15 @@ def as_typed(prompt: str) -> str:
 
 def holds_memory(value: str) -> bool:
     """Whether a text holds a block of memories that was injected, in any encoding; a mention of its name is none."""
-    from mdmem.privacy import fences, sections
+    from mdmem.privacy import fences, limits, sections
 
     low = text.lower(value)
     if not any(name in low for name in fences.NAMES):
         return False
-    return any(rule in fences.NAMES for *_, rule in sections.context(value, low))
+    try:
+        return any(rule in fences.NAMES for *_, rule in sections.context(value, low))
+    except limits.FloodError:
+        return True
 
 
 def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -> list[Finding]:

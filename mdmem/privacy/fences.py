@@ -6,6 +6,7 @@ id, so that the tags a quoted memory mentions are told from those that enclose i
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.tags import BLANK, CLOSES, EMPTY, OPENS, Tag
 
 TYPE_CHECKING = False
@@ -29,12 +30,16 @@ _GREATER = (">", "＞", "﹥", "gt;", "#62;", "#x3e;", "u003e", "x3e", "%3e", "2
 
 
 def find(low: str) -> tuple[list[Fence], list[Tag]]:
-    """Return the fences of a lower-case text, and the tags that have no partner; both in order."""
+    """Return the fences of a lower-case text, and the tags that have no partner; both in order.
+
+    Raises:
+        FloodError: there are more tags than are looked at.
+    """
     fences: list[Fence] = []
     lone: list[Tag] = []
     for name in NAMES:
         if name in low:
-            pairs, rest = _pair(low, _tags(low, name))
+            pairs, rest = _pair(low, limits.counted(_tags(low, name), limits.MOST_TAGS))
             fences += pairs
             lone += rest
     return fences, sorted(lone)

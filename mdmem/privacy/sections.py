@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy import fences, intent
+from mdmem.privacy import fences, intent, limits
 from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, WORD, Tag, named_tags, private_tags, shadow
 
 TYPE_CHECKING = False
@@ -28,9 +28,12 @@ def private(
     words: those that make tags. strict: people wrote the text, so that a lone `[private]` counts; in a tool's output
     it heads a section of an INI file. keep_unclosed: a tag without a partner hides nothing.
     literal_code: a pair wholly inside a closed code fence is only text.
+
+    Raises:
+        FloodError: there are more tags than are looked at.
     """
     plain = shadow(low)
-    pairs, lone = _pair(private_tags(text, plain, words))
+    pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
     pairs = [pair for pair in pairs if not intent.is_setting(text, pair[:2], pair[2:4])]
     if literal_code and pairs:
         pairs = _outside_fences(text, pairs)
@@ -65,12 +68,15 @@ def context(text: str, low: str) -> list[Section]:
     """Return the fences around memories and hosts' blocks: outermost sections in order.
 
     A fence is gone even if it is never closed, so that no memory is remembered again.
+
+    Raises:
+        FloodError: there are more tags than are looked at.
     """
     sections: list[Section] = []
     names = [name for name in HOST if name in low]
     plain = shadow(low) if names else low
     for name in names:
-        sections += _pair(named_tags(text, plain, name))[0]
+        sections += _pair(limits.counted(named_tags(text, plain, name), limits.MOST_TAGS))[0]
     if "-context" not in low:
         return _union(sections)
     found, lone = fences.find(low)

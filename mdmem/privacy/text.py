@@ -6,11 +6,12 @@ the text calls for it.
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mdmem.privacy import Cleaned, Rules
     from mdmem.privacy.echo import Echo
@@ -96,8 +97,20 @@ def storable(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError:
-            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return _without_surrogates(text)
     return text
+
+
+def _without_surrogates(text: str) -> str:
+    """Join the pairs of surrogates, and replace those that are alone."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    if b"HL" in data[1::2].translate(_SURROGATES):
+        return data.decode("utf-16-le", "replace")
+    return text.translate(dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))
+
+
+_SURROGATES = bytes(0x48 if 0xD8 <= code <= 0xDB else 0x4C if 0xDC <= code <= 0xDF else 0 for code in range(256))
+"""The first bytes of the two halves of a pair, as H and L."""
 
 
 def lower(text: str) -> str:
@@ -163,14 +176,17 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
     from mdmem.privacy import sections, tags
 
     rules = job.rules
-    found, unclosed = sections.private(
-        text,
-        low,
-        rules.tags,
-        strict=job.origin != "tool",
-        keep_unclosed=rules.unclosed == "keep",
-        literal_code=rules.literal_code,
-    )
+    try:
+        found, unclosed = sections.private(
+            text,
+            low,
+            rules.tags,
+            strict=job.origin != "tool",
+            keep_unclosed=rules.unclosed == "keep",
+            literal_code=rules.literal_code,
+        )
+    except limits.FloodError:
+        return [(0, len(text), 0, len(text), "flood")]
     job.cleaned.unclosed |= bool(unclosed)
     job.cleaned.stray |= tags.CLOSES in unclosed
     return found
@@ -218,7 +234,10 @@ def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
         return []
     from mdmem.privacy import sections
 
-    return [(start, end, "", rule) for start, end, _, _, rule in sections.context(text, low)]
+    try:
+        return [(start, end, "", rule) for start, end, _, _, rule in sections.context(text, low)]
+    except limits.FloodError:
+        return [(0, len(text), "", "flood")]
 
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
@@ -248,7 +267,12 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Return what is to be changed so that no secret is left; `low` is the text in lower case."""
-    spans = _secret_spans(text, low, job) if job.rules.secrets else []
+    spans: list[tuple[int, int, str]] = []
+    if job.rules.secrets:
+        try:
+            spans += limits.counted(_secret_spans(text, low, job), limits.MOST_SECRETS)
+        except limits.FloodError:
+            spans = [(0, len(text), "flood")]
     if job.rules.patterns:
         from mdmem.privacy import patterns
 
@@ -275,28 +299,26 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return joined
 
 
-def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
+def _secret_spans(text: str, low: str, job: Job) -> Iterator[tuple[int, int, str]]:
     marks = job.rules.marks()
-    spans: list[tuple[int, int, str]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
 
-        spans += tokens.find(text)
+        yield from tokens.find(text)
     if has_any(text, _PLACE_SIGNS):
         from mdmem.privacy.secrets import places
 
-        spans += places.find(text, low, marks)
+        yield from places.find(text, low, marks)
     if has_any(text, _COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
-        spans += [span for span in commands.find(text, low) if not text.startswith(marks, span[0])]
+        yield from (span for span in commands.find(text, low) if not text.startswith(marks, span[0]))
     if has_keyword(low):
         from mdmem.privacy.secrets import pairs, tables
 
-        spans += pairs.find(text, low, marks)
+        yield from pairs.find(text, low, marks)
         if "\n" in text or "values" in low:
-            spans += [span for span in tables.find(text, low) if not text.startswith(marks, span[0])]
-    return spans
+            yield from (span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
 
 
 _PLACE_SIGNS = (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdmem
-from mdmem.privacy import Rules, clean, explain
+from mdmem.privacy import Rules, clean, explain, limits
 from mdmem.privacy.text import lower, storable
 
 CANARY = "Canary7"
@@ -158,7 +158,7 @@ HOSTILE = (
     "key=", "--password ", "://a:b@c ", "://a:", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "eyJ", "ghp_", "sk-",
     "AKIA ", "aB3", "aB3dE5fG7hJ9kL2m ", "a1b2c3d4e5f6g7h8/", "Authorization: Bearer ", "Cookie: a=b;", "curl -u ",
     "mysql -p", "vault login ", "echo a|sudo -S ", "a:5432:b:c:d\n", "| password | ", 'password("', "-us", "`",
-    "```\n", "\n", "İ", "\ud800", "$2b$12$",
+    "```\n", "\n", "İ", "\ud800", "$2b$12$", "pin is 4711 ", "passwords:\n- a1b2c3d4\n", 'passwords = ["a1b2c3d4e5"]\n',
 )  # fmt: skip
 """Units that make a careless scanner quadratic when they are repeated."""
 
@@ -170,6 +170,28 @@ def test_a_unit_repeated_a_hundred_thousand_times_is_no_trouble(unit: str) -> No
 
     for origin in ("prompt", "tool"):
         assert isinstance(clean(text, origin=origin).value, str)
+
+
+@pytest.mark.parametrize(
+    ("limit", "unit"),
+    [
+        ("MOST_TAGS", "see <private>S</private> there\n"),
+        ("MOST_TAGS", "see &lt;mdmem-context&gt;x&lt;/mdmem-context&gt; there S\n"),
+        ("MOST_NAMES", "password: none, S\n"),
+        ("MOST_NAMES", "mysql -p none S\n"),
+        ("MOST_NAMES", "http://bob@S\n"),
+        ("MOST_SECRETS", "password: h3ron-box, S\n"),
+    ],
+)
+def test_a_text_with_more_than_is_looked_at_is_hidden_whole(
+    limit: str, unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, limit, 100)
+
+    few, many = clean(unit * 10, origin="tool"), clean(unit * 120, origin="tool")
+
+    assert "there" in few.value or "S" in few.value
+    assert many.value in ("", "[PRIVATE]", "[REDACTED]")
 
 
 ORDINARY = {

@@ -6,6 +6,8 @@ A command line is split into words as a shell does (`scan.words`), over `\\` at 
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,25 +92,33 @@ _LONGEST_COMMAND = 2048
 
 
 def find(text: str, low: str) -> Iterator[Span]:
-    """Find the secrets of command lines; those of each command in rising order."""
+    """Find the secrets of command lines; those of each command in rising order.
+
+    Raises:
+        FloodError: there are more words than are looked at.
+    """
+    judged = [0]
     for command, rows in BY_COMMAND.items():
         if command in low:
-            yield from _of_command(text, low, command, rows)
+            yield from _of_command(text, low, command, rows, judged)
     if "echo " in low and "|" in text:
-        yield from _piped(text, low)
+        yield from _piped(text, low, judged)
 
 
-def _of_command(text: str, low: str, command: str, rows: list[Row]) -> Iterator[Span]:
+def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:
+    """Find the secrets of one command. judged: how many words were read so far, of all commands."""
     from mdmem.privacy.secrets import scan  # most text with a flag in it has none of these commands
 
     at = low.find(command)
     while at >= 0:
-        end = _command_end(text, at)
-        if low[at - 1 : at].isalnum():
-            end = at + len(command)
-        else:
+        end = at + len(command)
+        if not low[at - 1 : at].isalnum():
+            end = _command_end(text, at)
             wanted = [row for row in rows if row[0].lstrip("-").lower() in low[at:end]]
             words = list(scan.words(text, at, end)) if wanted else []
+            judged[0] += len(words) * len(wanted)
+            if judged[0] > limits.MOST_NAMES:
+                raise limits.FloodError
             for row in wanted:
                 yield from _of_row(text, low, words, row)
         at = low.find(command, end)
@@ -210,13 +220,16 @@ def _is_given(word: str, *, plain: bool) -> bool:
     return values.is_unlike_words(word) if plain else not values.is_placeholder(word)
 
 
-def _piped(text: str, low: str) -> Iterator[Span]:
+def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
     """`echo … | sudo -S …`."""
     from mdmem.privacy.secrets import scan
 
     for command, holds in PIPED:
         at = low.find(command)
         while at >= 0:
+            judged[0] += 1
+            if judged[0] > limits.MOST_NAMES:
+                raise limits.FloodError
             line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
             head, echo, _ = line.rpartition("echo ")
             if echo:

@@ -7,6 +7,7 @@ and a value: the signs it begins with, a condition on the name, where the value 
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.secrets import KEYWORDS, KEYWORDS_BEYOND_ASCII, judge, names, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
 from mdmem.privacy.secrets.names import LITERAL, WEAK
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from mdmem.privacy.secrets.judge import Span
 
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
+
+_LIGHT = 0.1
+"""What a name costs that means no secret, compared with one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是/*.")
 _VERBS = (" is ", " is: ", " was ", " should be ", " ist ", " est ", " es ", "は", "는 ", "은 ", "是")
@@ -39,26 +43,34 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """Find secrets with a name; those of each keyword in rising order.
 
     low: the text in lower case, position by position. marks: how a value begins that was hidden before.
+
+    Raises:
+        FloodError: there are more names than are looked at.
     """
+    judged = 0.0
     for keyword in KEYWORDS if text.isascii() else KEYWORDS + KEYWORDS_BEYOND_ASCII:
         length = len(keyword.rstrip("=:").removesuffix(" is"))
         at = low.find(keyword)
         while at >= 0:
             end = scan.name_end(low, at + length)
             if low[end : end + 1] in _MAY_FOLLOW:
-                for span in _secrets_of(text, low, scan.name_start(low, at), end):
-                    if not text.startswith(marks, span[0]):
-                        yield span
-                        end = max(end, span[1])
+                start = scan.name_start(low, at)
+                weight, kind = _weigh(text, low, start, end)
+                judged += 1 if weight else _LIGHT
+                if judged > limits.MOST_NAMES:
+                    raise limits.FloodError
+                if weight:
+                    name = Name(text, low, start, end)
+                    name.weight, name.kind = weight, kind
+                    for span in _secrets_of(name):
+                        if not text.startswith(marks, span[0]):
+                            yield span
+                            end = max(end, span[1])
             at = low.find(keyword, end)
 
 
-def _secrets_of(text: str, low: str, start: int, end: int) -> list[Span]:
-    weight, kind = _weigh(text, low, start, end)
-    if not weight:
-        return []
-    name = Name(text, low, start, end)
-    name.weight, name.kind = weight, kind
+def _secrets_of(name: Name) -> list[Span]:
+    text = name.text
     for condition, value_at, judged in _BY_SIGN.get(text[name.sign : name.sign + 1], _OTHERS):
         if condition(name):
             value = value_at(name)
@@ -77,7 +89,7 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     weight, kind = _remembered(name)
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
-    if name in ("key", "phrase", "code"):  # "the API key is …", "seed phrase: …"
+    if name in ("key", "phrase", "code") and text[start - 1 : start] == " ":  # "the API key is …", "seed phrase: …"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].split()[-2:]))
         return min(weight, WEAK) if kind == "key" else weight, kind
     if low[start:end] == "bearer":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.formats import BASE64, WORD
 from mdmem.privacy.secrets.literals import line_end
@@ -55,7 +56,11 @@ _BREAKS = "\"'<>`\\^{|}"
 
 
 def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
-    """Find secrets by their place; those of each sort in rising order. `marks`: how a hidden one begins."""
+    """Find secrets by their place; those of each sort in rising order. `marks`: how a hidden one begins.
+
+    Raises:
+        FloodError: there are more addresses than are looked at.
+    """
     if "private key" in low or "private-lines" in low:
         yield from _key_blocks(text)
     if "://" in text:
@@ -136,14 +141,21 @@ def _is_key_line(body: str) -> bool:
 
 def _url_passwords(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
     """`scheme://user:password@host`, also with `@` or `/` in the password; and `scheme://token@host`."""
-    at = text.find("://")
-    while at >= 0:
-        begin = at + 3
-        found = _userinfo(text, begin) if text.find("@", begin, begin + _LONGEST_WORD) >= 0 else None
+    for begin in limits.counted(_addresses(text), limits.MOST_NAMES):
+        found = _userinfo(text, begin)
         if found and not text.startswith(marks, found[0]):
             value = text[found[0] : found[1]]
             if not values.is_placeholder(value) and not values.names_a_secret(value):
                 yield found[0], found[1], "url-password"
+
+
+def _addresses(text: str) -> Iterator[int]:
+    """List where addresses begin, behind `://`, that an `@` follows."""
+    at = text.find("://")
+    while at >= 0:
+        begin = at + 3
+        if text.find("@", begin, begin + _LONGEST_WORD) >= 0:
+            yield begin
         at = text.find("://", begin)
 
 
