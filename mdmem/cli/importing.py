@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -30,20 +30,39 @@ POLL_SECONDS = 2.0
 """How often `--follow` looks for what is new."""
 
 
-class Wish(NamedTuple):
-    """Which sessions are wanted: the glob for a project, the time from and until which, how many; "" and 0 for all."""
+class ImportRequest(NamedTuple):
+    """What was asked for on the command line.
 
-    project: str
-    since: float
-    until: float
-    limit: int
+    first, last: the time from and until which, 0.0 for all. limit: how many sessions, 0 for all.
+    """
+
+    paths: tuple[Path, ...] = ()
+    project: str = ""
+    first: float = 0.0
+    last: float = 0.0
+    limit: int = 0
+    dry_run: bool = False
+    again: bool = False
+    follow: bool = False
+    yes: bool = False
+    as_json: bool = False
+
+    @property
+    def chooses(self) -> bool:
+        """Whether only some sessions are wanted."""
+        return bool(self.project or self.first or self.last or self.limit)
+
+    @property
+    def looks(self) -> bool:
+        """Whether transcripts are looked into before they are imported: for a preview, or to choose among them."""
+        return self.dry_run or self.chooses or not self.yes
 
 
 class ImportPlan(NamedTuple):
     """What is to be imported.
 
     surveys: what the transcripts hold, if they were looked into. files: how many the folders hold. known: how
-    many transcripts were imported before. paths, found, at: where it was looked, all that was there, and when.
+    many transcripts were imported before. found, at: all that was there, and when.
     """
 
     transcripts: list[Transcript]
@@ -51,7 +70,6 @@ class ImportPlan(NamedTuple):
     folders: list[MarkdownFolder]
     files: int
     known: int
-    paths: tuple[Path, ...]
     found: list[Transcript]
     at: float
 
@@ -73,20 +91,11 @@ class ImportPlan(NamedTuple):
 @options.yes
 @options.as_json("the preview or the summary as an object")
 @click.pass_obj
-def import_(
-    vault: str | None,
-    /,
-    paths: tuple[Path, ...],
-    project: str,
-    limit: int,
-    dry_run: bool,
-    again: bool,
-    follow: bool,
-    yes: bool,
-    as_json: bool,
-    **when: str | None,
-) -> None:
+def import_(vault: str | None, /, **given: Any) -> None:
     """Import what agents have saved, transcripts or folders of markdown, at PATH; else all that is found here.
+
+    Without PATH, what agents remember by themselves, and the CLAUDE.md, AGENTS.md and GEMINI.md of your projects and
+    your own, are imported as well, and followed from then on (`mdmem config set capture.host_memory false`: not).
 
     Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have left, with the
     times of then; sessions that hooks have stored gain what is missing. A folder of markdown, an Obsidian vault
@@ -101,28 +110,29 @@ def import_(
     """
     from mdmem.transcripts.imported import Done
 
-    if as_json and not (yes or dry_run):
+    when = {name: given.pop(name) for name in ("since", "until", "on")}
+    first, last = (disk.epoch(bound) if bound else 0.0 for bound in options.span(when))
+    asked = ImportRequest(**given, first=first, last=last)
+    if asked.as_json and not (asked.yes or asked.dry_run):
         raise UsageError("--json cannot ask: add --yes or --dry-run.")
     settings = options.settings(vault)
     _refuse_when_off(settings)
-    done = Done(settings, again=again)
-    first, last = (disk.epoch(bound) if bound else 0.0 for bound in options.span(when))
-    wish = Wish(project, first, last, limit)
-    plan = _plan(paths, done, wish, look=dry_run or not yes, follow=follow)
+    done = Done(settings, again=asked.again)
+    plan = _plan(settings, done, asked)
     _refuse_the_vault(settings, plan.folders)
-    if dry_run or not yes:
-        import_view.preview(plan.surveys, plan.folders, plan.files, plan.known, as_json=as_json)
+    if asked.dry_run or not asked.yes:
+        import_view.preview(plan.surveys, plan.folders, plan.files, plan.known, as_json=asked.as_json)
     is_empty = not (plan.transcripts or plan.files)
-    if dry_run or (is_empty and not yes and not follow):
+    if asked.dry_run or (is_empty and not asked.yes and not asked.follow):
         return
-    if not yes and not is_empty:
+    if not asked.yes and not is_empty:
         _ask()
     with _stoppable() as stopped:
-        tally = _import(settings, done, plan, stopped)
+        tally = _import(settings, done, asked, plan, stopped)
         indexing.leave_complete(settings)
-        import_view.summary(tally, plan.known, as_json=as_json, stopped=stopped())
-        if follow:
-            _follow(settings, done, plan, wish, stopped)
+        import_view.summary(tally, plan.known, as_json=asked.as_json, stopped=stopped())
+        if asked.follow:
+            _follow(settings, done, asked, plan, stopped)
         elif stopped():
             sys.exit(130)
 
@@ -155,39 +165,44 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 # -- what there is ---------------------------------------------------------------------------------
 
 
-def _plan(paths: tuple[Path, ...], done: Done, wish: Wish, *, look: bool, follow: bool) -> ImportPlan:
-    """Find what there is to import; transcripts are looked into for a preview and for a wish."""
+def _plan(settings: Config, done: Done, asked: ImportRequest) -> ImportPlan:
+    """Find what there is to import; transcripts are looked into for a preview and to choose among them."""
     from mdmem.transcripts import markdown, sources
 
     at = time.time()
     try:
-        found = sources.find(paths, os.environ)
+        found = sources.find(asked.paths, os.environ)
     except NotFoundError:
-        if not follow or not all(path.expanduser().is_dir() for path in paths):
+        if not asked.follow or not all(path.expanduser().is_dir() for path in asked.paths):
             raise
         found = sources.TranscriptSource([], [])  # the first session may come
     todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
     known = len(found.transcripts) - len(todo)
     surveys: list[Survey] = []
-    if look or any(wish):
-        surveys = _chosen(todo, wish)
+    if asked.looks:
+        surveys = _chosen(todo, asked)
         todo = [survey.transcript for survey in surveys]
-    files = {
-        folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in found.folders
-    }
+    folders = _memory(settings, asked, (survey.cwd for survey in surveys)) if not asked.paths else found.folders
+    files = {folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders}
     folders = [folder for folder, count in files.items() if count]
-    if any(wish) and folders:
+    if asked.chooses and folders:
         click.echo("mdmem: --project, --limit and times choose sessions; folders of markdown are left out.", err=True)
         folders = []
-    return ImportPlan(
-        todo, surveys, folders, sum(files[folder] for folder in folders), known, paths, found.transcripts, at
-    )
+    return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, found.transcripts, at)
 
 
-def _chosen(todo: list[Transcript], wish: Wish) -> list[Survey]:
+def _memory(settings: Config, asked: ImportRequest, places: Iterable[str]) -> list[MarkdownFolder]:
+    """Return what agents keep for themselves: here, in the places of sessions, and what is followed already."""
+    from mdmem.transcripts import host_memory
+
+    wanted = not asked.paths and settings.settings.capture.host_memory
+    return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if wanted else []
+
+
+def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
     from mdmem.transcripts import survey
 
-    todo = [one for one in todo if one.changed_ns / 1e9 >= wish.since]
+    todo = [one for one in todo if one.changed_ns / 1e9 >= asked.first]
     now, surveys, behind = time.time(), [], 0
     with import_view.bar("Looking", sum(one.size for one in todo)) as told:
         for one in todo:
@@ -195,18 +210,25 @@ def _chosen(todo: list[Transcript], wish: Wish) -> list[Survey]:
             surveys += [seen] if seen else []
             behind += one.size
             told(behind, "")
-    return survey.choose(surveys, wish.project, (wish.since, wish.until), wish.limit)
+    return survey.choose(surveys, asked.project, (asked.first, asked.last), asked.limit)
 
 
 # -- importing -------------------------------------------------------------------------------------
 
 
-def _import(settings: Config, done: Done, plan: ImportPlan, stopped: Callable[[], bool]) -> Tally:
+def _import(settings: Config, done: Done, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]) -> Tally:
+    from mdmem.transcripts import host_memory
+
     with import_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
         run = _run(settings, done, stopped)
         run.told = lambda behind: told(behind, import_view.many(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
-    run.folders(plan.folders)
+    folders = plan.folders
+    if not (asked.paths or asked.looks):
+        folders = _memory(settings, asked, run.places)  # only now it is known where the sessions went on
+    run.folders(folders)
+    if not stopped():
+        host_memory.remember(settings, folders)
     return run.tally
 
 
@@ -219,7 +241,7 @@ def _run(settings: Config, done: Done, stopped: Callable[[], bool]) -> Import:
     return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
 
 
-def _follow(settings: Config, done: Done, plan: ImportPlan, wish: Wish, stopped: Callable[[], bool]) -> None:
+def _follow(settings: Config, done: Done, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]) -> None:
     """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
     from mdmem.transcripts import survey
     from mdmem.transcripts.follow import Watched
@@ -229,10 +251,10 @@ def _follow(settings: Config, done: Done, plan: ImportPlan, wish: Wish, stopped:
     while not stopped():
         _wait(stopped)
         now = time.time()
-        changed = watched.changed(_found(plan.paths), now)
-        if wish.project:
+        changed = watched.changed(_found(asked.paths), now)
+        if asked.project:
             seen = [one for one in (survey.survey(item, now) for item in changed) if one]
-            changed = [one.transcript for one in survey.choose(seen, wish.project)]
+            changed = [one.transcript for one in survey.choose(seen, asked.project)]
         if not changed:
             continue
         run = _run(settings, done, stopped)

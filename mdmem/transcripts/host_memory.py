@@ -8,7 +8,7 @@ never taken for deleted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem import files, privacy, project
@@ -38,10 +38,7 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
         OSError, MdmemError: when the vault cannot be written.
     """
     seen = _Followed(config)
-    root = _root(config, cwd)
-    if root:
-        seen.add("root", root)
-    found = list(folders(env, seen.of("root")))
+    found = _followed(config, env, seen, [cwd])
     done = Done(config)
     changed = [one for one in found if any(not done.has_now(one.root / name) for name in markdown.files(one))]
     learned = 0
@@ -49,20 +46,41 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
         run = Import(config, done, env)
         run.folders([one._replace(files=names) for one in changed if (names := tuple(_kept(config, one, seen)))])
         learned = run.tally.added["note"]
-    for folder in changed:
-        for name in markdown.files(folder):
-            seen.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
+    _remember(seen, found)
     return learned + _supersede(config, seen)
 
 
-def folders(env: Mapping[str, str], roots: Iterator[list[str]]) -> Iterator[MarkdownFolder]:
+def offered(config: Config, env: Mapping[str, str], places: Iterable[str]) -> list[MarkdownFolder]:
+    """Return what `follow` would take in if sessions went on in these places; nothing is remembered."""
+    return _followed(config, env, _Followed(config), places)
+
+
+def remember(config: Config, found: Iterable[MarkdownFolder]) -> None:
+    """Follow from now on what an import has taken in."""
+    _remember(_Followed(config), found)
+
+
+def _followed(config: Config, env: Mapping[str, str], seen: _Followed, places: Iterable[str]) -> list[MarkdownFolder]:
+    roots = [root for (root,) in seen.of("root")]
+    return list(_folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)])))
+
+
+def _remember(seen: _Followed, found: Iterable[MarkdownFolder]) -> None:
+    for folder in found:
+        if folder.cwd == str(folder.root):
+            seen.add("root", folder.cwd)
+        for name in markdown.files(folder) if folder.follow else ():
+            seen.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
+
+
+def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownFolder]:
     """Return what is followed: memory folders of agents, the user's instruction files, those of known projects."""
     yield from markdown.memories(Path(claude_code.folder(env), "projects"))
     for row in ROWS:
         folder = Path(row.module.folder(env))
         if row.own_instructions and (folder / row.own_instructions).is_file():
             yield MarkdownFolder(folder, f"{row.module.NAME}-instructions", (row.own_instructions,), follow=True)
-    for (root,) in roots:
+    for root in filter(None, roots):
         names = tuple(name for name in _OF_PROJECT if Path(root, name).is_file() and not Path(root, name).is_symlink())
         if names:
             yield MarkdownFolder(Path(root), f"{project.identify(root).name}-instructions", names, root, follow=True)

@@ -51,6 +51,7 @@ class Import:
 
     since: events before this time are passed over. ended: a turn that was over by then is known to be.
     told: is called now and then with the bytes of transcripts that are behind; stopped: says when to end early.
+    places: the folders in which the sessions went on.
     deleted: notes that their owner has deleted, id -> file name; purged: says so of an id. They stay away.
     """
 
@@ -74,6 +75,7 @@ class Import:
         self.since = self.ended = 0.0
         self.stopped = stopped
         self.tally = Tally()
+        self.places: dict[str, None] = {}
         self._bytes = 0
         self._failures = 0
         self._tags = _tags(config)
@@ -133,6 +135,7 @@ class Import:
             last = one.at
             if one.at < self.since:
                 continue
+            self.places[one.event.cwd] = None
             self._count(replay.capture(one.event, one.at, self.env, branch=one.branch, commit=one.commit))
         return last
 

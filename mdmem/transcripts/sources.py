@@ -106,7 +106,7 @@ class TranscriptSource(NamedTuple):
 
 
 def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
-    """Find what is at `paths`; without any, what this machine's agents have saved.
+    """Find what is at `paths`; without any, the sessions that this machine's agents have saved.
 
     Raises:
         NotFoundError: when there is nothing at one of the paths, or nothing that can be imported.
@@ -125,7 +125,6 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
         root = source.folder(env)
         if root.is_dir():
             found.transcripts.extend(_of(source, root))
-            found.folders.extend(markdown.memories(root))
     once = {transcript.path.resolve(): transcript for transcript in found.transcripts}
     return found._replace(transcripts=sorted(once.values(), key=lambda one: (one.changed_ns, str(one.path))))
 

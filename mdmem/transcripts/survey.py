@@ -15,7 +15,8 @@ from mdmem.vault import exclusions
 class Survey(NamedTuple):
     """What one transcript holds.
 
-    project: the name of the project that it was about. prompts: what a person typed. events: notes at most.
+    project, cwd: the project that it was about, and the folder where it began. prompts: what a person typed.
+    events: notes at most.
     first, last: when its first and last event happened, in seconds since the epoch.
     """
 
@@ -25,6 +26,7 @@ class Survey(NamedTuple):
     events: int
     first: float
     last: float
+    cwd: str = ""
 
 
 def survey(transcript: Transcript, now: float) -> Survey | None:
@@ -39,7 +41,7 @@ def survey(transcript: Transcript, now: float) -> Survey | None:
             times.append(saved.at)
     except OSError:
         return None
-    return Survey(transcript, _project(place), prompts, events, min(times), max(times)) if events else None
+    return Survey(transcript, _project(place), prompts, events, min(times), max(times), place) if events else None
 
 
 @lru_cache(maxsize=4096)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,43 @@ def test_the_background_commit_takes_them_in_unless_the_settings_say_no(vault: P
     mdmem("config", "unset", "capture.host_memory", check=True)
     mdmem("commit", "--quiet")
     assert only(vault, "tools.md")
+
+
+def test_an_import_without_a_path_takes_them_in_and_follows_them(
+    vault: Path, home: Path, memory: Path, cwd: Path, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = cwd.with_name("other-app")
+    (other / ".git").mkdir(parents=True)
+    write(memory / "tools.md", "Use pnpm.\n")
+    write(home / ".claude" / "CLAUDE.md", "Be brief.\n")
+    write(cwd / "AGENTS.md", "Run the tests.\n")
+    write(other / "GEMINI.md", "Use deno.\n")
+    monkeypatch.chdir(other)
+    line = {"type": "user", "uuid": "u1", "sessionId": "s1", "cwd": str(cwd), "timestamp": "2026-09-14T08:00:00.000Z"}
+    line["message"] = {"role": "user", "content": "Why does the parser fail?"}  # type: ignore[assignment]
+    (memory.parent / "s.jsonl").write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+
+    shown = ask("import", "--dry-run", check=True).stdout
+    assert "AGENTS.md in" in shown and "GEMINI.md in" in shown and "4 markdown files." in shown
+    ask("import", "--yes", check=True)
+    assert [only(vault, name)[1].content.strip() for name in ("tools.md", "CLAUDE.md", "AGENTS.md", "GEMINI.md")] == [
+        "Use pnpm.", "Be brief.", "Run the tests.", "Use deno."
+    ]  # fmt: skip
+    assert follow(vault) == 0
+    (memory / "tools.md").unlink()
+    write(cwd / "AGENTS.md", "Run all tests.\n", 60)
+    assert follow(vault) == 2
+    assert only(vault, "tools.md")[1]["superseded_by"] and "all tests" in only(vault, "AGENTS.md")[1].content
+
+
+def test_an_import_of_some_sessions_or_by_settings_that_say_no_leaves_them_out(
+    vault: Path, memory: Path, ask: Any
+) -> None:
+    write(memory / "tools.md", "Use pnpm.\n")
+    ask("import", "--since", "2026-09-01", "--yes", check=True)
+    ask("config", "set", "capture.host_memory", "false", check=True)
+    ask("import", "--yes", check=True)
+    assert not list(vault.glob("notes/imported/*/*"))
 
 
 def test_doctor_names_the_conflict(vault: Path, memory: Path, mdmem: Any) -> None:

@@ -483,7 +483,7 @@ def test_hostile_names_stay_inside(vault: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def agents(home: Path) -> Path:
+def agents(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return this home what three agents saved."""
     projects = home / ".claude" / "projects"
     shutil.copytree(FILES / "projects", projects)
@@ -494,6 +494,7 @@ def agents(home: Path) -> Path:
     (memory / "MEMORY.md").write_text("# Memory\n\n- ISO 8601 only\n", encoding="utf-8")
     shutil.copytree(FILES / "codex", home / ".codex" / "sessions")
     shutil.copytree(FILES / "gemini", home / ".gemini" / "tmp")
+    monkeypatch.chdir(home)
     return home
 
 
@@ -623,11 +624,12 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
 
 
 def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: Path) -> None:
-    done, wish = Done(config.load()), command.Wish("", 0.0, 0.0, 0)
+    settings = config.load()
+    asked = command.ImportRequest((tmp_path,), follow=True, yes=True)
 
-    assert command._plan((tmp_path,), done, wish, look=False, follow=True).found == []
+    assert command._plan(settings, Done(settings), asked).found == []
     with pytest.raises(NotFoundError):
-        command._plan((tmp_path,), done, wish, look=False, follow=False)
+        command._plan(settings, Done(settings), asked._replace(follow=False))
 
 
 def _until(holds: Callable[[], bool]) -> None:

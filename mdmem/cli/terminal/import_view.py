@@ -41,7 +41,8 @@ def preview(surveys: list[Survey], folders: list[MarkdownFolder], files: int, kn
         events = sum(one.events for one in surveys)
         click.echo(f"{many(len(surveys), 'session')}, at most {many(events, 'note')}.")
     for folder in folders:
-        click.echo(f"Markdown in {render.safe(str(folder.root))} goes to notes/imported/{folder.name}/.")
+        what = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
+        click.echo(f"{what} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
     if files:
         click.echo(f"{many(files, 'markdown file')}.")
     if known:
