@@ -120,13 +120,13 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
     from mdmem.watcher import client
 
     left = started + seconds(config) - time.monotonic()
-    patience = min(max(left - ALONE_SECONDS, left / 3), PATIENCE_SECONDS)
+    patience = max(min(left - ALONE_SECONDS, PATIENCE_SECONDS), left / 3)
     words = f"inject {event.agent} {started} {time.monotonic() + patience}"
     return client.ask(config, words, env, data, seconds=patience)
 
 
 PATIENCE_SECONDS = 2.0
-"""A watcher that takes longer than this has something else to do, however late the deadline is."""
+"""A watcher that takes longer than this has something else to do, unless a third of the deadline is longer."""
 
 ALONE_SECONDS = 1.0
 """Of the deadline, this much is kept back for doing without a watcher that does not answer."""

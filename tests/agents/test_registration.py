@@ -555,7 +555,7 @@ def test_a_commit_goes_on_after_the_agent_has_gone_on(tmp_path: Path, monkeypatc
 def wait_for(path: Path) -> None:
     import time
 
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (path.exists() and path.stat().st_size):
         assert time.monotonic() < deadline, f"{path} never came"
         time.sleep(0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,7 @@ class Module(NamedTuple):
     tree: ast.Module
 
 
+@functools.cache
 def modules() -> dict[str, Module]:
     """Return every module of the product by its dotted name."""
     found = {}
@@ -77,6 +79,8 @@ def imports() -> dict[str, set[str]]:
 
 def _imported(node: ast.AST, known: dict[str, Module]) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue  # an import is a statement
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
         if isinstance(child, ast.ImportFrom) and child.module:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -50,7 +50,7 @@ class Served:
     ) -> tuple[int, dict[str, str], str]:
         """Send one request without a browser; return status, headers and body. A header "" is left out."""
         sent = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in sent.items():
@@ -58,7 +58,8 @@ class Served:
                     link.putheader(name, value)
             if body:
                 link.putheader("Content-Length", str(len(body.encode())))
-            link.endheaders(body.encode() or None)
+            with suppress(ConnectionError):  # a refusal may come while the body is being sent
+                link.endheaders(body.encode() or None)
             answer = link.getresponse()
             return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
         finally:
@@ -94,7 +95,7 @@ def serving(vault: Path | None, env: Mapping[str, str], *words: str) -> Iterator
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=60)
         finally:
             process.kill()
             if process.stdout is not None:

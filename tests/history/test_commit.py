@@ -284,10 +284,8 @@ def test_a_hostile_environment_and_configuration_start_nothing_and_change_nothin
     monkeypatch.setenv("GIT_SEQUENCE_EDITOR", str(trap))
     turn(vault)
 
-    began = time.monotonic()
     made = commit.commit(config).commits
 
-    assert time.monotonic() - began < 5
     assert [one.files for one in made] == [5, 1]
     assert not ran.exists()
     monkeypatch.undo()

@@ -17,6 +17,7 @@ import pytest
 from mdmem.agents.install import registration
 from mdmem.agents.install.known import AGENTS
 from tests.conftest import PAYLOADS, notes
+from tests.helpers import tree
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CANARY = "zqxjvk"
@@ -122,7 +123,7 @@ def over_mcp(planter: Planter) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)  # some two hundred processes, on a machine that may be busy
+@pytest.mark.timeout(600)  # some two hundred processes, on a machine that may be busy
 @pytest.mark.parametrize("turn", range(len(SYNTAXES) if "MDMEM_SOAK" in os.environ else 1))
 def test_no_planted_text_is_in_any_file_or_output(
     vault: Path, mdmem: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int
@@ -171,11 +172,10 @@ def test_no_planted_text_is_in_any_file_or_output(
     said.append(over_mcp(planter))
 
     assert leaks(b"\n".join(said)) == []
-    for root in (vault, home, scratch):
-        for path in root.rglob("*"):
-            assert leaks(os.fsencode(path)) == []
-            if path.is_file() and not path.is_symlink():
-                assert leaks(path.read_bytes()) == [], path
+    for path in tree.entries(vault, home, scratch):
+        assert leaks(os.fsencode(path)) == []
+    for path, data in tree.contents(vault, home, scratch):
+        assert leaks(data) == [], path
     objects = subprocess.run(
         ["git", "-C", str(vault), "cat-file", "--batch-all-objects", "--batch"], capture_output=True, check=True
     ).stdout

@@ -96,9 +96,14 @@ def port(full: Path) -> Iterator[tuple[str, str]]:
     first, second = process.stderr.readline(), process.stderr.readline()
     secret = Path(second.rpartition(" in ")[2].strip()).read_text().strip()
     number = first.rsplit(":", 1)[1].removesuffix("/mcp\n")
-    yield f"http://127.0.0.1:{number}/mcp", secret
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    try:
+        yield f"http://127.0.0.1:{number}/mcp", secret
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.communicate(timeout=60)
+        finally:
+            process.kill()
 
 
 def plain(result: Any) -> Any:

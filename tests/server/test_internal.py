@@ -22,6 +22,7 @@ from mdmem.server.internal.context import Context
 from mdmem.server.internal.memories import Memory
 from mdmem.server.tools import TOOLS
 from mdmem.vault import note
+from tests.helpers import tree
 from tests.helpers.server_calls import Answer, Server
 
 FIVE = [tool.name for tool in TOOLS if tool.name.startswith("remember_")]
@@ -330,13 +331,12 @@ def test_no_private_byte_reaches_a_file(server: Server, vault: Path, tmp_path: P
     )
 
     assert found(alice("remember_search_internal_memory", {"query": ""})) == ["[PRIVATE] x"]
-    for folder in (tmp_path, home):
-        for path in folder.rglob("*"):
-            assert "canary" not in str(path)
-            assert owner not in str(path)
-            if path.is_file():
-                assert b"canary" not in path.read_bytes()
-                assert owner.encode() not in path.read_bytes()
+    for path in tree.entries(tmp_path, home):
+        assert "canary" not in str(path)
+        assert owner not in str(path)
+    for path, data in tree.contents(tmp_path, home):
+        assert b"canary" not in data, path
+        assert owner.encode() not in data, path
 
 
 # -- trust and deletion ----------------------------------------------------------------------------

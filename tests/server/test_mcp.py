@@ -26,7 +26,7 @@ from mdmem.server import app, reach, revising, shown, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
-from tests.helpers import readme
+from tests.helpers import readme, tree
 from tests.helpers.server_calls import Server
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
@@ -325,12 +325,10 @@ def test_private_text_reaches_no_file(server: Server, vault: Path, tmp_path: Pat
 
     assert refused.error
     assert len(list(vault.rglob("*.md"))) == 2
-    for folder in (tmp_path, home):
-        for path in folder.rglob("*"):
-            assert "canary" not in path.name
-            if path.is_file():
-                assert b"canary" not in path.read_bytes(), path
-                assert secret.encode() not in path.read_bytes(), path
+    assert not [path for path in tree.entries(tmp_path, home) if "canary" in path.name]
+    for path, data in tree.contents(tmp_path, home):
+        assert b"canary" not in data, path
+        assert secret.encode() not in data, path
 
 
 def test_what_a_session_kept_private_is_known_again(server: Server, vault: Path) -> None:

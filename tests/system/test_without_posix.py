@@ -97,14 +97,14 @@ def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> 
         [*PROGRAM, "watch"], env={**os.environ, "PYTHONPATH": str(REPO)}, stderr=subprocess.DEVNULL
     )
     try:
-        end = time.monotonic() + 40
+        end = time.monotonic() + 60
         while not json.loads(bare("watch", "--status", "--json").stdout).get("current"):
             assert time.monotonic() < end and process.poll() is None
         assert json.loads(bare("search", "zeppelin", "--json").stdout)[0]["path"] == "page.md"
         assert json.loads(bare("watch", "--status", "--json").stdout)["answered"] == 1, _log(vault)
         assert Path(local.port_path(config.load(str(vault)).runtime_dir, "watch")).exists()
         bare("watch", "--stop")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()
@@ -118,7 +118,7 @@ def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Pa
     env = {**os.environ, "PYTHONPATH": str(REPO)}
     done = subprocess.run([sys.executable, "-c", first + code], input="{}", capture_output=True, text=True, env=env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    end = time.monotonic() + 40
+    end = time.monotonic() + 60
     while "notes/page.md" not in head_files(vault):
         assert time.monotonic() < end
         time.sleep(0.05)

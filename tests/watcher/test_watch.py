@@ -29,7 +29,7 @@ from mdmem.watcher import client, events
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def until(holds: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+def until(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, f"never: {what}"
@@ -60,7 +60,7 @@ def running(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def status(vault: Path) -> dict[str, Any]:
-    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=2)
+    said = client.ask(config.load(str(vault)), "status", {}, b"", seconds=20)
     found: dict[str, Any] = json.loads(said) if said else {}
     return found
 
@@ -96,7 +96,7 @@ def test_a_flood_of_files_in_new_folders_is_indexed_whole(vault: Path, watcher: 
         if n % 10 == 0:
             folder.mkdir()
         (folder / f"{n}.md").write_text(f"# note {n}\n" + "words " * 50)
-    until(lambda: in_step(settings), "the flood is indexed", 60)
+    until(lambda: in_step(settings), "the flood is indexed")
 
 
 def test_a_second_watcher_says_so_and_ends(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
@@ -118,7 +118,7 @@ def test_a_killed_watcher_leaves_nothing_to_clean_up(vault: Path, watcher: subpr
 
 def test_a_watcher_ends_well_when_asked_to(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     watcher.send_signal(signal.SIGTERM)
-    assert watcher.wait(timeout=20) == 0
+    assert watcher.wait(timeout=60) == 0
 
 
 def test_the_socket_is_the_users_alone(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
@@ -140,7 +140,7 @@ def test_nobody_to_ask_is_no_answer(vault: Path, name: str) -> None:
 def test_a_request_that_is_garbage_does_not_end_the_watcher(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     settings = config.load(str(vault))
     for words in ("", "unknown", "\udcff", "status " * 1_000):
-        client.ask(settings, words, {}, os.urandom(2_000), seconds=2)
+        client.ask(settings, words, {}, os.urandom(2_000), seconds=20)
     assert status(vault)["running"]
 
 
@@ -239,9 +239,9 @@ def test_a_checkout_of_many_notes_is_followed_both_ways(vault: Path) -> None:
     git(vault, "checkout", "-q", "main")
     with running(vault):
         git(vault, "checkout", "-q", "full")
-        until(lambda: known(settings) == count, "all notes of the branch are known", 60)
+        until(lambda: known(settings) == count, "all notes of the branch are known")
         git(vault, "checkout", "-q", "main")
-        until(lambda: known(settings) == 0, "all are forgotten", 60)
+        until(lambda: known(settings) == 0, "all are forgotten")
         until(lambda: in_step(settings), "the index agrees")
 
 
@@ -283,7 +283,7 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: 
         user.parent.mkdir(parents=True, exist_ok=True)
         user.write_text("[sync]\nevery = 1\n")
         until(lambda: "refs/heads/" in git(tmp_path / "remote", "for-each-ref"), "it is pushed")
-        until(lambda: bool(status(vault)["synced"]), "it says so")
+        until(lambda: bool(status(vault).get("synced")), "it says so")
         assert not status(vault)["sync_failed"]
     assert not (Path(settings.state_dir) / "log").exists()
 
@@ -296,9 +296,9 @@ def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
     try:
         until(lambda: bool(status(vault)), "it runs")
         assert not status(vault)["current"]
-        assert client.ask(settings, "search x", {}, b"{}", seconds=2) is None
+        assert client.ask(settings, "search x", {}, b"{}", seconds=20) is None
         Path(settings.index_dir).unlink()
-        until(lambda: bool(status(vault)["current"]), "it is current")
+        until(lambda: bool(status(vault).get("current")), "it is current")
     finally:
         process.kill()
         process.wait()
