@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ import hypothesis
 import pytest
 
 from mdmem import config
-from mdmem.agents.install import command_line
 from mdmem.vault import journal
+from tests.helpers import forked
 
 # A busy machine is no failure: the examples are bounded in number, not in time. They are the same in every run,
 # so that a change is judged by what it changed; MDMEM_SOAK=N looks at new ones, N times as many.
@@ -36,6 +35,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files of few and slow tests, whose tests go to whichever worker has time; the others' tests stay together, so that
 # what a file sets up and imports (a server, a vendor's library) is paid for once.
 APART = {"test_faults", "test_history_commit", "test_history_sync", "test_import", "test_index", "test_watch"}
+
+PATIENT_SECONDS = "50"
+"""The time limit of injections: a busy machine is no failure."""
 
 REPO = Path(__file__).resolve().parent.parent
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -76,6 +78,7 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(folder))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", PATIENT_SECONDS)
     (folder / "run").mkdir(mode=0o700)
     return folder
 
@@ -109,14 +112,7 @@ def mdmem(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         check: bool = False,
     ) -> subprocess.CompletedProcess[str]:
         data = input.encode() if isinstance(input, str) else input
-        done = subprocess.run(
-            [sys.executable, "-m", "mdmem", *words],
-            input=data,
-            capture_output=True,
-            env={**os.environ, **(env or {})},
-            cwd=cwd,
-            timeout=60,
-        )
+        done = forked.run(words, data, {**os.environ, **(env or {})}, cwd)
         out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
         if check and done.returncode != 0:
             raise AssertionError(f"mdmem {' '.join(words)} ended with {done.returncode}:\n{out}\n{err}")
@@ -168,19 +164,14 @@ def ask(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def hook(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Send a payload (a dict, or text as it is) to an agent's hook as registered; it must end well and silently."""
+    """Send a payload (a dict, or text as it is) to an agent's hook; it must end well and silently."""
 
     def send(
         payload: Any, agent: str = "claude-code", env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         data = payload if isinstance(payload, (str, bytes)) else json.dumps(payload)
-        done = subprocess.run(
-            ["/bin/sh", "-c", command_line.command("hook", agent, None)],
-            input=data.encode() if isinstance(data, str) else data,
-            capture_output=True,
-            env={**os.environ, **(env or {})},
-            timeout=60,
-        )
+        bytes_ = data.encode() if isinstance(data, str) else data
+        done = forked.run(("hook", agent), bytes_, {**os.environ, **(env or {})})
         assert (done.returncode, done.stderr) == (0, b"")
         return subprocess.CompletedProcess(done.args, 0, done.stdout.decode(), "")
 

@@ -16,6 +16,7 @@ from mdmem import agents, config
 from mdmem.agents.install import registration
 from mdmem.capture import events
 from mdmem.capture.store import Outcome
+from tests.helpers import forked
 
 SESSION = "00893aaf-19fa-41d2-8238-13269b9b3ca0"
 OTHER = "11111111-bbbb-4bbb-8bbb-bbbbbbbbbbbb"
@@ -60,9 +61,9 @@ def command(vault: str | None = None) -> list[str]:
 
 
 def send(event: Any, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run a registered hook; it must end well and say nothing on stderr. `event` may be bytes as they are."""
+    """Run a hook; it must end well and say nothing on stderr. `event` may be bytes as they are."""
     data = event if isinstance(event, bytes) else json.dumps(event).encode()
-    done = subprocess.run(command(), input=data, capture_output=True, env={**os.environ, **(env or {})}, timeout=60)
+    done = forked.run(("hook", "claude-code"), data, {**os.environ, **(env or {})})
     assert (done.returncode, done.stderr) == (0, b"")
     return done
 

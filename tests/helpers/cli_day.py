@@ -6,8 +6,6 @@ import json
 import os
 import pty
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +17,7 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli import cli
 from mdmem.cli.setup import install
+from tests.helpers import forked
 
 FIRST = "3f0c6d1e-8a52-4b7e-9c41-5d2e7f90a118"
 SECOND = "9b1d7c22-6f0a-4e3b-8d15-0c4a9e7f2b63"
@@ -52,9 +51,7 @@ class Day(NamedTuple):
         """Run a command as a process on a terminal and give what a person sees, escape sequences and all."""
         main, child = pty.openpty()
         around = {**os.environ, **self.env, "TERM": "xterm-256color", "COLUMNS": "100", "PAGER": "cat", **(env or {})}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mdmem", *words], stdin=child, stdout=child, stderr=child, env=around
-        )
+        process = forked.start(words, [child] * 3, around)
         os.close(child)
         pieces = []
         while piece := _read(main):

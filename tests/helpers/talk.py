@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import agents, config
-from mdmem.agents.install import command_line
 from mdmem.capture import events
 from mdmem.capture.store import Outcome
+from tests.helpers import forked
 
 START = 1_789_372_800.0
 """2026-09-14, 08:00 UTC."""
@@ -90,18 +90,11 @@ class Talk:
     def process(
         self, verb: str, payload: Any, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `mdmem VERB claude-code` as it is registered, with a payload (bytes as they are) on stdin."""
+        """Run `mdmem VERB claude-code`, with a payload (bytes as they are) on stdin."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-        patient = {"MDMEM_INJECT_DEADLINE_SECONDS": "50"}  # a busy machine is no failure
         named = {"MDMEM_VAULT": str(self.vault), "MDMEM_NOW": str(self.now + 60)}
-        environment = {**os.environ, **patient, **named, **(env or {})}
-        return subprocess.run(
-            ["/bin/sh", "-c", command_line.command(verb, "claude-code")],
-            input=data,
-            capture_output=True,
-            env=environment,
-            timeout=60,
-        )
+        environment = {**os.environ, **named, **(env or {})}
+        return forked.run((verb, "claude-code"), data, environment)
 
     def flag(self, name: str) -> Path:
         """Name a marker file of this session in the state folder."""

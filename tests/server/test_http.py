@@ -32,7 +32,7 @@ from mdmem.capture import hook
 from mdmem.errors import ConfigError, UsageError
 from mdmem.server import guard, token
 from mdmem.server import port as serving
-from tests.conftest import PAYLOADS, notes
+from tests.conftest import PATIENT_SECONDS, PAYLOADS, notes
 from tests.helpers import tree
 from tests.helpers.talk import Talk
 
@@ -84,6 +84,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     (folder / "vault" / "mdmem.toml").write_text("")
     env = {key: value for key, value in os.environ.items() if not key.startswith(("MDMEM_", "XDG_"))}
     env |= {"HOME": str(folder), "MDMEM_VAULT": str(folder / "vault"), "XDG_RUNTIME_DIR": str(folder)}
+    env["MDMEM_INJECT_DEADLINE_SECONDS"] = PATIENT_SECONDS
     process = subprocess.Popen(
         [sys.executable, "-m", "mdmem", "mcp", "--http"], env=env, stderr=subprocess.PIPE, text=True, cwd=folder
     )
