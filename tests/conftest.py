@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import os
@@ -57,6 +58,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = scope
     return scheduler
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collection, and forks, leave alone what has been loaded by now: it stays."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -108,13 +108,22 @@ def fail_at(number: int) -> Callable[[], None]:
     return start
 
 
-@pytest.mark.parametrize("name", EVENTS)
-def test_an_exception_at_any_call_site_loses_no_event(name: str, fresh: Callable[[], Path], tmp_path: Path) -> None:
+EVERY = pytest.mark.parametrize(
+    ("name", "step"),
+    [("tool", 40), *(pytest.param(name, 1 if claude.FULL else 5, marks=pytest.mark.slow) for name in EVENTS)],
+)
+"""A few call sites in every run, a fifth of them where there is time, and all in a soak."""
+
+
+@EVERY
+def test_an_exception_at_any_call_site_loses_no_event(
+    name: str, step: int, fresh: Callable[[], Path], tmp_path: Path
+) -> None:
     fresh()
     sites = calls(EVENTS[name], tmp_path)
     assert len(sites) > 60
     results = {}
-    for number in range(1, len(sites) + 1, 1 if claude.FULL else 11):
+    for number in range(1, len(sites) + 1, step):
         vault = fresh()
         results[sites[number - 1]] = outcome(vault, limited(EVENTS[name], fail_at(number)))
     assert [site for site, found in results.items() if not found] == []
@@ -148,14 +157,14 @@ def break_for_good(place: str) -> Callable[[], None]:
     return start
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@EVERY
 def test_a_function_that_always_fails_loses_no_event_in_silence(
-    name: str, fresh: Callable[[], Path], tmp_path: Path
+    name: str, step: int, fresh: Callable[[], Path], tmp_path: Path
 ) -> None:
     fresh()
     places = sorted({site.partition(" ")[2] for site in calls(EVENTS[name], tmp_path)})
     results = {}
-    for place in places[:: 1 if claude.FULL else 11]:
+    for place in places[::step]:
         vault = fresh()
         results[place] = outcome(vault, limited(EVENTS[name], break_for_good(place)))
     assert [place for place, found in results.items() if not found] == []

@@ -267,6 +267,7 @@ WHAT = ["prompt", "edit", "new", "rename", "move", "folder", "case", "delete", "
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(WHAT), st.integers(0, 99)), min_size=4, max_size=14)
 
 
+@pytest.mark.slow
 @settings(max_examples=4, phases=[Phase.explicit, Phase.generate])  # an example takes seconds: none is shrunk
 @given(STEPS)
 def test_any_history_on_three_machines_meets_without_a_loss(steps: list[tuple[int, str, int]]) -> None:

@@ -162,6 +162,7 @@ EDITS = st.tuples(st.sampled_from(["page", "note", "own", "mixed in"]), st.integ
 HISTORIES = st.lists(st.one_of(st.just("turn"), st.just("other"), st.just("commit"), EDITS), max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(HISTORIES)
 @example(["turn", ("page", 0, "A person's line 1."), "commit", "turn", ("note", 2, "A person's line 2."), "commit"])

@@ -13,6 +13,7 @@ from tests.learn import labelled
 from tests.learn.test_open_work import Work
 
 
+@pytest.mark.slow
 def test_open_work_and_fixes_are_right_on_the_labelled_set(tmp_path: Path) -> None:
     assert len(labelled.lines()) >= 60
     scores = labelled.measure(cli_day.empty(tmp_path), tmp_path)

@@ -23,6 +23,7 @@ from mdmem.server.internal.memories import Memory
 from mdmem.server.tools import TOOLS
 from mdmem.vault import note
 from tests.helpers import tree
+from tests.helpers.few import few
 from tests.helpers.server_calls import Answer, Server
 
 FIVE = [tool.name for tool in TOOLS if tool.name.startswith("remember_")]
@@ -612,7 +613,7 @@ def test_the_matrix_leaves_out_no_tool() -> None:
     assert tried == {tool.name for tool in TOOLS}
 
 
-@pytest.mark.parametrize("name", [*CONTEXTS, "nobody"])
+@pytest.mark.parametrize("name", few([*CONTEXTS, "nobody"], always=["alice", "nobody"]))
 def test_nothing_reaches_across(server: Server, vault: Path, secrets: dict[str, dict[str, str]], name: str) -> None:
     (vault / "notes").mkdir()
     (vault / "notes" / "mine.md").write_text("zebra in a note of the user's")

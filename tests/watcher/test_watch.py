@@ -327,7 +327,11 @@ def _can_limit() -> bool:
 
 @pytest.mark.skipif(shutil.which("unshare") is None or not _can_limit(), reason="needs a user namespace of its own")
 @pytest.mark.parametrize(
-    ("limit", "said"), [("max_inotify_watches", "watches"), ("max_inotify_instances", "instances")]
+    ("limit", "said"),
+    [
+        ("max_inotify_watches", "watches"),
+        pytest.param("max_inotify_instances", "instances", marks=pytest.mark.slow),
+    ],
 )
 def test_without_inotify_the_watcher_polls_and_says_so(vault: Path, mdmem: Run, limit: str, said: str) -> None:
     for number in range(3):
