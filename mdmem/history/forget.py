@@ -14,9 +14,6 @@ from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, note
 
-PAGES = frozenset(["project", "session"])
-"""Pages that machines keep up to date: they go when they are named, or with their session."""
-
 
 class Target(NamedTuple):
     """A note that would go."""
@@ -56,7 +53,7 @@ def plan(
         and (not first or target.created >= first)
         and (not last or (target.created and target.created < last))
         and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
-        and not (not names and target.kind in PAGES)
+        and not (not names and target.kind in note.PAGES)  # pages go when they are named, or with their session
     ]
 
 

@@ -62,7 +62,7 @@ def group(files: list[File]) -> list[CommitGroup]:
         if maker:
             by_hand.remove(file)
             maker.append(file)
-    pages = [file for file in by_hand if file.change.kind == "changed" and is_generated(file)]
+    pages = [file for file in by_hand if is_generated(file)]
     by_hand = [file for file in by_hand if file not in pages]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
     if pages or len(alone) > 1 or len(alone) < len(sessions):  # a page by itself is committed with the others
@@ -73,10 +73,14 @@ def group(files: list[File]) -> list[CommitGroup]:
 
 
 def is_generated(file: File) -> bool:
-    """Return whether a changed file has a part that mdmem keeps up to date: only that may have changed."""
-    path = file.change.path
-    listed = path == "README.md" or file.meta.get("kind") == "project" or journal.is_page(path)
-    return file.change.kind == "changed" and listed and journal.PAGE_MARKS[0].encode() in file.data
+    """Return whether a changed file has a part that mdmem keeps up to date: only that may have changed.
+
+    A day's page is so from the beginning.
+    """
+    path, kind = file.change.path, file.meta.get("kind")
+    listed = path == "README.md" or kind in ("project", "day") or journal.is_page(path)
+    changed = file.change.kind == "changed" or (file.change.kind == "added" and kind == "day")
+    return changed and listed and journal.PAGE_MARKS[0].encode() in file.data
 
 
 def write(members: CommitGroup, root: str) -> str:
@@ -164,12 +168,14 @@ VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
 def _pages(files: list[File]) -> str:
-    """Word the commit of pages: start page, projects, sessions."""
+    """Word the commit of pages: start page, projects, days, sessions."""
     projects = sum(file.meta.get("kind") == "project" for file in files)
+    days = sum(file.meta.get("kind") == "day" for file in files)
     sessions = sum(journal.is_page(file.change.path) for file in files)
     named = [
         "start page" if any(file.change.path == "README.md" for file in files) else "",
         _number(projects, "project") if projects else "",
+        f"{days} day{'s' if days > 1 else ''}" if days else "",
         _number(sessions, "session") if sessions else "",
     ]
     return f"Pages: {', '.join(filter(None, named))}\n"

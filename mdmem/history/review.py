@@ -18,7 +18,6 @@ from mdmem.vault import disk, editing, note
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has seen to the end; each machine has its own."""
 
-UNSHOWN = frozenset(["session", "project"])
 """Kinds that machines keep up to date: there is nothing to decide about them."""
 
 
@@ -122,7 +121,7 @@ def delete(item: ReviewItem) -> RewriteStep:
 
 
 def _is_unshown(item: ReviewItem) -> bool:
-    return item.kind in UNSHOWN or note.is_internal(item.path, item.kind)
+    return item.kind in note.PAGES or note.is_internal(item.path, item.kind)
 
 
 def _items(repo: Repository, base: str, head: str) -> list[ReviewItem]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BEGIN, END = PAGE_MARKS
 UP = f"[Project](../../project.md) {NAVIGATION_MARK}"
 """The line of links of a session's page, before upkeep knows the sessions around it."""
+DAYS = "days"
+"""The folder of the pages of days, across all projects."""
 INDENT = "   "
 """What belongs to a prompt of the list is indented so far."""
 MAX_RUNS = 100

@@ -17,7 +17,9 @@ WRITTEN = ("note", "decision", "lesson", "preference", "task")
 """Kinds that people, and agents on request, write on purpose."""
 INTERNAL = ("ghost", "agent")
 """What ghosts and agents remember for themselves: shown to nobody else, and listed only when asked for."""
-KINDS = ("session", *CAPTURED, *WRITTEN, "project", *INTERNAL)
+PAGES = ("session", "project", "day")
+"""Kinds that mdmem keeps up to date, and that stand for other notes."""
+KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
 MAX_TITLE_CHARS = 200
 MAX_NOTE_BYTES = 64 * 1024
 MAX_META_BYTES = 8 * 1024

@@ -32,7 +32,7 @@ def count(config: Config, query: Query) -> dict[str, Any]:
         return [rows.row(view, number) for number in chosen], [view.path(number) for number in cleaned & set(chosen)]
 
     found, cleaned = rows.ask(config, answer)
-    notes = [row for row in found if row.kind not in rows.PAGES]
+    notes = [row for row in found if row.kind not in note.PAGES]
     return {
         **_whole(notes),
         "kinds": _ranked(row.kind for row in notes),

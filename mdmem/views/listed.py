@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
@@ -11,7 +13,7 @@ from mdmem.vault import disk
 from mdmem.views import rows, sessions, wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -25,7 +27,8 @@ MAX_NOTES = 20
 class Listing:
     """A vault whose pages are made: what the index says of it, without what stays on this machine.
 
-    The pages are committed and synced, so they name no note that is not.
+    The pages are committed and synced, so they name no note that is not. The page of a project that stays on this
+    machine stays too, and names them (`on_pages_of`).
     """
 
     def __init__(self, config: Config, view: View) -> None:
@@ -33,16 +36,33 @@ class Listing:
         self.view = view
         self.root = config.vault
         self._private = private.projects(config.vault)
+        self._staying = ""
         self._internal = view.notes("facet", "is:internal")
         self._known: dict[str, bool] = {}
         self.sessions = sessions.table(view)
 
+    @contextmanager
+    def on_pages_of(self, folder: str) -> Iterator[None]:
+        """List for the pages of a project in the journal: one that stays on this machine names what else does."""
+        self._staying = f"journal/{folder}/" if folder in self._private else ""
+        try:
+            yield
+        finally:
+            self._staying = ""
+
     def leaves(self, path: str) -> bool:
-        """Whether a note may be named: it does not stay on this machine."""
+        """Whether a note may be named: it does not stay on this machine, or the page does as well."""
+        if self._staying and path.startswith(self._staying):
+            return True
         if path not in self._known:
             data = disk.read_path(self.root, path)
             self._known[path] = data is not None and not private.stays(path, data, self._private)
         return self._known[path]
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """The days of which sessions may be named."""
+        return frozenset(day(one) for one in self.named(self.sessions))
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and neither it nor their first prompt stays here."""

@@ -6,21 +6,24 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import repository, writer
 from mdmem.search import duplicates
-from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.search.index.layout import FLAGS
 from mdmem.vault import disk, note
 from mdmem.views import injections, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mdmem.config import Config
     from mdmem.history.git.repository import Repository
     from mdmem.search.index.view import View
+    from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
 
 STALE_DAYS = 60
-_PAGES = tuple(KINDS.index(kind) for kind in review.UNSHOWN)
 
 
 class ReviewQueue(NamedTuple):
@@ -32,7 +35,7 @@ class ReviewQueue(NamedTuple):
 
 
 def waiting(config: Config, view: View) -> ReviewQueue:
-    """Return the notes that were added or changed since the last review, as far as they are committed.
+    """Return the notes that were added or changed since the last review, also those that are not committed yet.
 
     Raises:
         VaultError: when the vault is no repository.
@@ -40,14 +43,14 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     repo = repository.open_vault(config.vault)
     head = writer.tip(repo, repository.branch(repo))
     base = writer.tip(repo, review.REF)
-    changed = _changed(repo, base, head) if head and base != head else frozenset()
-    flags, created = view.numbers("flags"), view.numbers("created")
-    internal = view.notes("facet", "is:internal")
+    history = _history(repo, base, head)
+    left_out = view.notes("facet", "is:internal").union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
     found = [
         number
         for path, number in _places(view).items()
-        if path in changed and flags[number] // KIND_STEP not in _PAGES and number not in internal
+        if (path in history.changed or path not in history.committed) and number not in left_out
     ]
+    created = view.numbers("created")
     return ReviewQueue(head, sorted(found, key=lambda number: (created[number], view.path(number))))
 
 
@@ -57,11 +60,40 @@ def _places(view: View) -> dict[str, int]:
     return {paths[number]: number for number in view.all}
 
 
+class _History(NamedTuple):
+    """The files that the last commit has, and those of them that the last review did not see as they are."""
+
+    committed: frozenset[str]
+    changed: frozenset[str]
+
+
 @lru_cache(maxsize=2)
-def _changed(repo: Repository, base: str, head: str) -> frozenset[str]:
-    """Return the notes that one commit has otherwise than another."""
+def _history(repo: Repository, base: str, head: str) -> _History:
     before = past.tree(repo, base) if base else {}
-    return frozenset(path for path, oid in past.tree(repo, head).items() if before.get(path) != oid)
+    now = (past.tree(repo, head) if base != head else before) if head else {}
+    changed = frozenset(path for path, oid in now.items() if before.get(path) != oid)
+    return _History(frozenset(now), changed)
+
+
+def last_review(config: Config) -> str:
+    """Return when a person last finished a review here, in ISO 8601; "" when that was never."""
+    try:
+        repo = repository.open_vault(config.vault)
+    except VaultError:
+        return ""
+    done = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
+    seconds = done.out.decode("ascii", "replace").strip()
+    return disk.iso_time(float(seconds)) if not done.status and seconds.isdigit() else ""
+
+
+def since(found: Listing, seen: str) -> Iterator[int]:
+    """Yield the notes that came later, nobody has decided about and that may be named, the last one first."""
+    view, created, first = found.view, found.view.numbers("created"), disk.epoch(seen)
+    pages = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
+    later = (n for n in set(view.all) - pages - view.notes("facet", "is:internal") if created[n] > first)
+    for number in reversed(rows.in_order(view, later)):
+        if found.leaves(view.path(number)) and not is_decided(found.config, view, number):
+            yield number
 
 
 def is_decided(config: Config, view: View, number: int) -> bool:

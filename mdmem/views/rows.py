@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
 
-PAGES = ("session", "project")
-"""Kinds that machines keep up to date, and that stand for other notes."""
 _Answer = TypeVar("_Answer")
 
 
@@ -67,7 +65,7 @@ def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[
     chosen = allowing.allowed(view, root, query, internal=internal, here=staged.ANYWHERE)
     kept = set(view.all) if chosen is None else chosen
     if not kinds and not pages:
-        for kind in PAGES:
+        for kind in note.PAGES:
             kept = kept - view.notes("facet", f"kind:{kind}")
     return in_order(view, kept)[::-1]
 

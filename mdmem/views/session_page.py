@@ -25,7 +25,9 @@ def lines(
     """
     folder = one.page.rpartition("/")[0]
     before, after = around
+    day = listed.day(one)
     links = [listed.link("Project", f"{folder.rpartition('/')[0].rpartition('/')[0]}/{journal.PROJECT_PAGE}", folder)]
+    links += [listed.link(day, f"{generated.DAYS}/{day}.md", folder)] if day in found.days else []
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []
     navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}"

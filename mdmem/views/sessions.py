@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents import aliases
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import disk, journal
+from mdmem.vault import disk, journal, note
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -122,11 +122,12 @@ def changing(view: View) -> set[int]:
 @lru_cache(maxsize=8)
 def by_day(view: View, project: str = "") -> dict[str, int]:
     """Count the notes of each local day, pages and internal memories left out."""
-    created, flags = view.numbers("created"), view.numbers("flags")
-    kept = set(view.all) - view.notes("facet", "is:internal") - view.notes("facet", "kind:project")
+    created = view.numbers("created")
+    kept = set(view.all) - view.notes("facet", "is:internal")
+    kept = kept.difference(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
     if project:
         kept &= view.notes("facet", f"project:{project}".lower())
-    seconds = Counter(created[number] for number in kept if flags[number] // KIND_STEP != _PAGE)
+    seconds = Counter(created[number] for number in kept)
     days: Counter[str] = Counter()
     for second, count in seconds.items():
         days[time.strftime("%Y-%m-%d", time.localtime(second))] += count

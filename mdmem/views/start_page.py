@@ -6,8 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
-from mdmem.vault import journal
-from mdmem.views import listed, sessions, wording
+from mdmem.vault import disk, generated, journal
+from mdmem.views import listed, review_queue, sessions, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,9 @@ MAX_SESSIONS = 10
 OPEN_AMONG = 20
 """Open ends are looked for in so many of the last sessions."""
 MAX_OPEN = 8
+MAX_DAYS = 7
+MAX_WAITING = 50
+"""Notes that wait for a review are counted up to here: each is read to see whether it stays on this machine."""
 
 
 def lines(found: Listing) -> list[str]:
@@ -31,9 +34,11 @@ def lines(found: Listing) -> list[str]:
     parts = [
         listed.section("Projects", list(islice(_projects(found), MAX_PROJECTS))),
         listed.section("Last sessions", [listed.session_line(one, project=True) for one in named[:MAX_SESSIONS]]),
+        listed.section("Last days", list(islice(_days(found), MAX_DAYS))),
         listed.section("Open ends", list(islice(_open(found, named), MAX_OPEN))),
         listed.section("Decisions", [listed.note_line(row) for row in found.notes(listed.DECISIONS)]),
         listed.section("Pinned", [listed.note_line(row) for row in found.notes(listed.PINNED)]),
+        _review(found),
     ]
     made = [line for part in parts for line in part]
     return ["", *made] if made else []
@@ -50,6 +55,32 @@ def _projects(found: Listing) -> Iterator[str]:
         if found.leaves(path):
             counted = wording.number(len(held), "session")
             yield f"- {listed.link(name, path)}: {counted}, the last on {listed.day(held[0])}"
+
+
+def _days(found: Listing) -> Iterator[str]:
+    """Write the days on which somebody worked, the last one first, with the number of sessions."""
+    for name in sorted(found.days, reverse=True):
+        held = [one for one in found.sessions if listed.day(one) == name]
+        count = sum(1 for _ in found.named(held))
+        yield f"- {listed.link(name, f'{generated.DAYS}/{name}.md')}: {wording.number(count, 'session')}"
+
+
+def _review(found: Listing) -> list[str]:
+    """Write how many notes came since the last review.
+
+    When that was, is taken from this machine's history or from the page, whichever is later: the page brings it to the
+    other machines, so that all of them write the same.
+    """
+    old = "\n".join(generated.inside(disk.read_path(found.root, PATH) or b""))
+    seen = max(review_queue.last_review(found.config), old.partition(_SEEN)[2][:20])
+    mark = [f"{_SEEN}{seen} -->", ""] if seen else []
+    count = sum(1 for _ in islice(review_queue.since(found, seen), MAX_WAITING + 1))
+    many = wording.number(count, "note") if count <= MAX_WAITING else f"More than {MAX_WAITING} notes"
+    waiting = [f"- {many}{f' since {seen[:10]}' if seen else ''}: `mdmem review`"] if count else []
+    return [*listed.section("Review", waiting), *mark]
+
+
+_SEEN = "<!-- reviewed "
 
 
 def _open(found: Listing, named: list[SessionRow]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Upkeep of the pages by which a vault is walked: start page, project pages, and the links of session pages.
+"""Upkeep of the pages by which a vault is walked: start page, project pages, days, and the links of session pages.
 
 They are made of the index, between markers, after a turn and around a sync; never in a hook. A page whose markers a
 person has removed is theirs alone.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
 from mdmem.errors import MdmemError
+from mdmem.hashing import short
 from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views import listed, project_page, session_page, start_page
+from mdmem.views import day_page, listed, project_page, session_page, start_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ REST = 50
 """In the background, pages are made again after so many times the processor time that it took last."""
 _STAMP = "pages"
 _SLACK_SECONDS = 2.0
+MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
 def refresh(config: Config, *, now: float, background: bool = False) -> int:
@@ -36,21 +38,21 @@ def refresh(config: Config, *, now: float, background: bool = False) -> int:
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
     index that cannot be brought up to date.
     """
-    seen, count, cost = _read_stamp(config)
-    if background and 0 <= now - seen < REST * cost:
+    last = _read_stamp(config)
+    if background and 0 <= now - last.seen < REST * last.cost:
         return 0
     began = time.process_time()
     try:
         freshness.bring_up_to_date(config, wait_seconds=0)
-        done = freshness.answered(config, lambda view: _refresh(config, view, seen, count))
+        done = freshness.answered(config, lambda view: _refresh(config, view, last))
     except (MdmemError, OSError):
         if background:
             return 0
         raise
     if done is None:
         return 0
-    written, sessions = done
-    _write_stamp(config, now, sessions, time.process_time() - began)
+    written, pages = done
+    _write_stamp(config, Stamp(now, time.process_time() - began, pages))
     return written
 
 
@@ -60,43 +62,75 @@ def rebuild(config: Config, *, now: float) -> int:
     return refresh(config, now=now)
 
 
-def _refresh(config: Config, view: View, seen: float, count: int) -> tuple[int, int]:
+def _refresh(config: Config, view: View, last: Stamp) -> tuple[int, frozenset[str]]:
     found = listed.Listing(config, view)
-    every = count > len(found.sessions)  # some are gone: their neighbors link to nothing
-    written = sum(_put(config, path, lines) for path, lines in _changed(config, found, 0.0 if every else seen))
-    return written, len(found.sessions)
+    pages = frozenset(_name(one.page) for one in found.sessions if one.page)
+    fresh = _Fresh(view, 0.0 if last.pages - pages else last.seen, last.pages)
+    return sum(_put(config, path, lines) for path, lines in _changed(config, found, fresh)), pages
 
 
-def _changed(config: Config, found: Listing, seen: float) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages that may have to be written: of sessions that changed since `seen`, and of all projects."""
+class _Fresh:
+    """What changed since pages were made last; a session that was renamed did."""
+
+    def __init__(self, view: View, seen: float, pages: frozenset[str]) -> None:
+        self._pages = pages
+        changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
+        since = (seen - _SLACK_SECONDS) * 1e9
+        new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
+        self._folders = {folders[folder_of[number]] for number in new}
+        written = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+        self.days = {disk.iso_time(view.number("created", number))[:10] for number in new & written}
+
+    def has(self, one: SessionRow | None) -> bool:
+        """Whether a note of a session was written since, or its folder was renamed."""
+        return one is not None and (one.page.rpartition("/")[0] in self._folders or _name(one.page) not in self._pages)
+
+
+def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects."""
     by_project: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
         if one.page.startswith("journal/") and one.page.count("/") > 3:
             by_project.setdefault(one.page.split("/")[1], []).append(one)
-    fresh = _fresh_folders(found.view, seen - _SLACK_SECONDS)
-    for held in by_project.values():
-        new = [one.page.rpartition("/")[0] in fresh for one in held]
-        for place, one in enumerate(held):
-            if any(new[max(place - 1, 0) : place + 2]):
-                around = (held[place + 1] if place + 1 < len(held) else None, held[place - 1] if place else None)
-                was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                yield one.page, session_page.lines(found, one, was, around)
-    for name in by_project:
-        yield f"journal/{name}/{journal.PROJECT_PAGE}", project_page.lines(found, name)
+    for name, held in by_project.items():
+        with found.on_pages_of(name):
+            for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
+                if any(map(fresh.has, (one, *around))):
+                    was = generated.inside(disk.read_path(config.vault, one.page) or b"")
+                    yield one.page, session_page.lines(found, one, was, around)
+            yield f"journal/{name}/{journal.PROJECT_PAGE}", project_page.lines(found, name)
+    yield from _days(found, fresh)
     yield start_page.PATH, start_page.lines(found)
 
 
-def _fresh_folders(view: View, seconds: float) -> set[str]:
-    """Return the folders of which a note was written since; a time that is not to be relied on is -1."""
-    changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
-    since = seconds * 1e9
-    return {folders[folder_of[number]] for number in view.all if changed[number] >= since or changed[number] < 0}
+def _with_neighbors(
+    held: list[SessionRow], named: set[str]
+) -> Iterator[tuple[SessionRow, tuple[SessionRow | None, SessionRow | None]]]:
+    """Yield sessions, the last one first, each with those before and after it that its page may name."""
+    after: SessionRow | None = None
+    for place, one in enumerate(held):
+        yield one, (next((other for other in held[place + 1 :] if other.page in named), None), after)
+        after = one if one.page in named else after
+
+
+def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages of the days on which something changed, and of those beside them."""
+    days = day_page.days(found)
+    changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
+    for place, day in enumerate(days):
+        if any(changed[max(place - 1, 0) : place + 2]):
+            around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
+            yield day_page.path(day.name), day_page.lines(found, day, around)
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:
     """Write the part between the markers of a page; what a person saves at the same moment is kept."""
     *parts, name = path.split("/")
     old = disk.read_path(config.vault, path)
+    if old is None and path.startswith(f"{generated.DAYS}/"):
+        new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
+        with disk.open_folder(config.vault, tuple(parts), create=True) as folder:
+            return disk.create(folder, name, new, durable=config.durable)
     if old is None or len(old) >= disk.MAX_READ_BYTES:
         return False
     new = generated.replaced(_with_markers(path, old), lines)
@@ -117,21 +151,33 @@ def _with_markers(path: str, data: bytes) -> bytes:
     return data.rstrip() + b"\n" + marks.encode() if parsed.body.strip() == made.removesuffix(marks).strip() else data
 
 
+class Stamp(NamedTuple):
+    """When pages were made last, what it cost in seconds, and short names of the sessions' pages of then."""
+
+    seen: float = 0.0
+    cost: float = 0.0
+    pages: frozenset[str] = frozenset()
+
+
+def _name(path: str) -> str:
+    return short(path, 8)
+
+
 def _stamp(config: Config) -> str:
     return str(Path(config.state_dir, _STAMP))
 
 
-def _read_stamp(config: Config) -> tuple[float, int, float]:
-    """Return when the pages were made last, of how many sessions, and what it cost in seconds; zeros before that."""
+def _read_stamp(config: Config) -> Stamp:
     try:
-        seen, count, cost = files.read(_stamp(config), 200).split()
-        return float(seen), int(count), float(cost)
+        first, _, names = files.read(_stamp(config), MAX_STAMP_BYTES).decode().partition("\n")
+        seen, cost = first.split()
+        return Stamp(float(seen), float(cost), frozenset(names.split()))
     except (OSError, ValueError):
-        return 0.0, 0, 0.0
+        return Stamp()
 
 
-def _write_stamp(config: Config, now: float, count: int, cost: float) -> None:
+def _write_stamp(config: Config, made: Stamp) -> None:
     try:
-        files.replace(_stamp(config), f"{now:.3f} {count} {cost:.3f}".encode())
+        files.replace(_stamp(config), f"{made.seen:.3f} {made.cost:.3f}\n{' '.join(sorted(made.pages))}\n".encode())
     except OSError:
         return  # the next time all pages are looked at again

@@ -13,6 +13,7 @@ from mdmem.capture import losses, retry_queue
 from mdmem.errors import BusyError, MdmemError
 from mdmem.inject import given
 from mdmem.search import freshness, index
+from mdmem.vault import note
 from mdmem.views import rows
 from mdmem.watcher import events
 
@@ -144,7 +145,7 @@ class Live:
 def _newest(view: View) -> str:
     created = view.numbers("created")
     notes = set(view.all) - view.notes("facet", "is:internal")
-    for kind in rows.PAGES:
+    for kind in note.PAGES:
         notes -= view.notes("facet", f"kind:{kind}")
     last = max((created[number] for number in notes), default=0)
     newest = rows.in_order(view, (number for number in notes if created[number] == last))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -18,7 +19,7 @@ from mdmem.history.git import repository
 from mdmem.history.merging import both
 from mdmem.search.index import document
 from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views import upkeep
+from mdmem.views import day_page, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import git, start
@@ -52,7 +53,7 @@ def test_the_start_page_lists_projects_sessions_decisions_and_pinned_notes(day: 
     assert text.startswith("# A memory vault\n")
     inside = text.partition(generated.BEGIN)[2].partition(generated.END)[0]
     headings = [line[3:] for line in inside.split("\n") if line.startswith("## ")]
-    assert headings == ["Projects", "Last sessions", "Decisions", "Pinned"]
+    assert headings == ["Projects", "Last sessions", "Last days", "Decisions", "Pinned", "Review"]
     assert "[notes-app](journal/notes-app/project.md): 2 sessions" in inside
     assert inside.count("[Times are UTC](notes/utc.md)") == 2
     assert inside.index("Add a retry") < inside.index("Cache the exported") < inside.index("Why does the date parser")
@@ -78,8 +79,9 @@ def test_a_project_page_lists_sessions_by_month_files_and_decisions(day: Day) ->
 def test_session_pages_lead_to_the_project_and_to_the_sessions_around_them(day: Day) -> None:
     upkeep.rebuild(day.config(), now=NOW)
     first, second = (path for path in pages(day) if "notes-app" in str(path))
-    assert links(first)[:2] == [day.vault / "journal" / "notes-app" / "project.md", second]
-    assert links(second)[:2] == [day.vault / "journal" / "notes-app" / "project.md", first]
+    project, days = day.vault / "journal" / "notes-app" / "project.md", day.vault / "days"
+    assert links(first)[:3] == [project, days / f"{first.parent.parent.name}.md", second]
+    assert links(second)[:3] == [project, days / f"{second.parent.parent.name}.md", first]
 
 
 def test_runs_are_listed_under_their_prompt_and_failures_with_their_error(day: Day) -> None:
@@ -109,7 +111,7 @@ def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> Non
 
 
 def test_nothing_is_written_when_nothing_has_changed(day: Day) -> None:
-    assert upkeep.rebuild(day.config(), now=NOW) == 5  # one session has no other around it, and no runs
+    assert upkeep.rebuild(day.config(), now=NOW) == 9  # the start page, two projects, three sessions and their days
     assert upkeep.rebuild(day.config(), now=NOW) == 0
     assert upkeep.refresh(day.config(), now=NOW + 1) == 0
 
@@ -140,7 +142,7 @@ def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes
     decision = day.vault / "notes" / "utc.md"
     decision.write_bytes(decision.read_bytes().replace(b"pinned:", line + b"pinned:"))
     upkeep.rebuild(day.config(), now=NOW)
-    for name in ("README.md", "journal/api/project.md", "journal/notes-app/project.md"):
+    for name in ("README.md", "days/2026-09-14.md", "journal/api/project.md", "journal/notes-app/project.md"):
         text = (day.vault / name).read_text("utf-8")
         assert "Add a retry" not in text
         assert "Times are UTC" not in text
@@ -189,7 +191,7 @@ def test_pages_are_committed_by_themselves(day: Day) -> None:
     commit.commit(settings)
     upkeep.rebuild(settings, now=NOW)
     done = commit.commit(settings)
-    assert [made.subject for made in done.commits] == ["Pages: start page, 2 projects, 2 sessions"]
+    assert [made.subject for made in done.commits] == ["Pages: start page, 2 projects, 3 days, 3 sessions"]
     assert [made.session for made in done.commits] == [""]
     assert git(day.vault, "status", "--short") == ""
 
@@ -198,7 +200,7 @@ def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> N
     settings = day.config()
     upkeep.rebuild(settings, now=NOW)
     stamp = Path(settings.state_dir, "pages")
-    stamp.write_text(f"{NOW} 3 2.0")
+    stamp.write_text(re.sub(r"^\S+ \S+", f"{NOW} 2.0", stamp.read_text()))
     (day.vault / "notes" / "more.md").write_text("---\nkind: decision\n---\n\nDecided.\n")
     os.utime(day.vault / "notes" / "more.md", (NOW, NOW))
     assert upkeep.refresh(settings, now=NOW + 99, background=True) == 0
@@ -210,7 +212,7 @@ def test_a_broken_stamp_is_made_again(day: Day) -> None:
     upkeep.rebuild(settings, now=NOW)
     Path(settings.state_dir, "pages").write_text("x")
     assert upkeep.refresh(settings, now=NOW) == 0
-    assert Path(settings.state_dir, "pages").read_text().startswith(f"{NOW:.3f} 3 ")
+    assert Path(settings.state_dir, "pages").read_text().startswith(f"{NOW:.3f} ")
 
 
 def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) -> None:
@@ -224,3 +226,134 @@ def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) 
     found[0].fix()
     (now,) = health.broken(day.config())
     assert now.severity == "fine"
+
+
+# -- days ------------------------------------------------------------------------------------------
+
+
+def day_pages(day: Day) -> list[Path]:
+    return sorted(day.vault.glob("days/*.md"))
+
+
+def test_a_days_page_lists_its_sessions_by_project_and_leads_to_the_days_beside_it(day: Day) -> None:
+    (day.vault / "notes" / "utc.md").write_text("---\nkind: decision\ntitle: UTC\ncreated: 2026-09-15T07:00:00Z\n---\n")
+    upkeep.rebuild(day.config(), now=NOW)
+    first, second, third = day_pages(day)
+    text = second.read_text("utf-8")
+    assert second.stem in text.partition("# ")[2].partition("\n")[0]
+    assert links(second)[:3] == [day.vault / "README.md", first, third]
+    assert "## notes-app" in text
+    assert "Cache the exported" in text
+    assert "## Written down\n\n- [UTC](../notes/utc.md)" in text
+    assert f"[{third.stem}](days/{third.name}): 1 session" in (day.vault / "README.md").read_text("utf-8")
+
+
+def test_a_persons_words_on_a_days_page_stay_and_are_found(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    page = day_pages(day)[0]
+    page.write_text(page.read_text("utf-8") + "\nLunch with the auditors.\n")
+    upkeep.rebuild(day.config(), now=NOW)
+    assert page.read_text("utf-8").endswith("Lunch with the auditors.\n")
+    found = day.run("search", "auditors", "--json").stdout
+    assert f"days/{page.name}" in found
+    assert "days/" not in day.run("list", "--limit", "0", "--json").stdout
+
+
+def test_a_days_page_that_was_deleted_is_not_made_again_by_other_days(day: Day) -> None:
+    settings, later = day.config(), time.time() + 3600
+    upkeep.rebuild(settings, now=later)
+    old = day_pages(day)[0]
+    old.unlink()
+    event = Event(
+        agent="claude-code", name="UserPromptSubmit", session="new-session", cwd=str(day.vault.parent / "notes-app"),
+        prompt_id="p", prompt="Something new",
+    )  # fmt: skip
+    events.capture(settings, event, NOW, day.env)
+    os.utime(next(day.vault.rglob("*something-new*/001-*.md")), (later, later))
+    upkeep.refresh(settings, now=later + 10)
+    assert len(day_pages(day)) == 3
+    assert not old.exists()
+
+
+def test_days_of_two_machines_are_one_page(day: Day) -> None:
+    repo = repository.open_vault(str(start(day.vault).vault))
+    base = day_page.first("2026-09-14")
+    ours, theirs = (generated.replaced(base, ["", f"- {who}", ""]) for who in ("ours", "theirs"))
+    merged = both.merge_note(repo, "days/2026-09-14.md", ours + b"\nMine.\n", b"", theirs + b"\nYours.\n")
+    assert merged is not None
+    assert not merged.conflict
+    assert merged.data.startswith(ours)
+    assert b"Mine." in merged.data
+    assert b"Yours." in merged.data
+
+
+# -- what stays here, and what was renamed ---------------------------------------------------------
+
+
+def make_private(day: Day, project: str) -> None:
+    page = day.vault / "journal" / project / "project.md"
+    page.write_bytes(page.read_bytes().replace(b"tags:", b"sync: false\ntags:", 1))
+
+
+def test_the_page_of_a_project_that_stays_here_lists_its_sessions(day: Day) -> None:
+    make_private(day, "notes-app")
+    upkeep.rebuild(day.config(), now=NOW)
+    text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")
+    assert "Cache the exported" in text
+    assert "Cache the exported" not in (day.vault / "README.md").read_text("utf-8")
+    assert "Cache the exported" not in "".join(path.read_text("utf-8") for path in day_pages(day))
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    assert second in links(first)
+    assert [link for path in (first, second) for link in links(path) if not link.is_file()] == []
+
+
+def test_a_session_does_not_lead_to_one_that_stays_here(day: Day) -> None:
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    second.write_bytes(second.read_bytes().replace(b"tags:", b"private: true\ntags:", 1))
+    upkeep.rebuild(day.config(), now=NOW)
+    assert second not in links(first)
+    assert first in links(second)
+
+
+def test_the_neighbors_of_a_session_that_was_renamed_lead_to_it_again(day: Day) -> None:
+    settings = day.config()
+    upkeep.rebuild(settings, now=NOW)
+    first, second = (path for path in pages(day) if "notes-app" in str(path))
+    folder = second.parent.rename(second.parent.with_name("0800-renamed-3f0c6d1e"))
+    later = time.time() + 3600
+    upkeep.refresh(settings, now=later)
+    renamed = folder / second.name
+    assert renamed in links(first) or folder / f"{folder.name}.md" in links(first)
+    assert [link for link in links(first) if not link.is_file()] == []
+    assert [found.severity for found in health.broken(settings)] == ["fine"]
+
+
+# -- reviews that wait -----------------------------------------------------------------------------
+
+
+def waiting(day: Day) -> str:
+    lines = (day.vault / "README.md").read_text("utf-8").split("\n")
+    return next((line for line in lines if "`mdmem review`" in line), "")
+
+
+def test_the_start_page_says_how_many_notes_wait_for_a_review(day: Day) -> None:
+    start(day.vault)
+    settings = day.config()
+    commit.commit(settings)
+    upkeep.rebuild(settings, now=NOW)
+    assert re.fullmatch(r"- \d+ notes: `mdmem review`", waiting(day))
+
+    day.run("review", "--done")
+    upkeep.rebuild(settings, now=NOW)
+    assert waiting(day) == ""
+
+
+def test_a_review_on_another_machine_counts_by_what_its_page_says(day: Day) -> None:
+    settings = day.config()
+    page = day.vault / "README.md"
+    said = "<!-- reviewed 2026-09-15T12:00:00Z -->"
+    page.write_bytes(generated.replaced(page.read_bytes(), ["", said, ""]))
+    upkeep.rebuild(settings, now=NOW)
+    assert waiting(day).endswith("since 2026-09-15: `mdmem review`")
+    assert said in page.read_text("utf-8")
+    assert upkeep.rebuild(settings, now=NOW) == 0

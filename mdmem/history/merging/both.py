@@ -37,7 +37,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     could stand in it: then both files are to be kept.
     """
     name = path.rpartition("/")[2]
-    written = name == journal.PROJECT_PAGE or journal.is_page(path)  # where both changed a line, both stay, unmarked
+    # Where both sides changed a line of a page, both stay, unmarked.
+    written = name == journal.PROJECT_PAGE or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
     if not path.endswith(MARKDOWN):
         merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
         return None if merged.conflicts else Both(merged.data, conflict=False)

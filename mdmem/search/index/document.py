@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 MAX_BODY_CHARS = 512 * 1024
 """Of a longer body only this much is indexed."""
-_PAGES = ("session", "project")
 LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "fixes")
 """Front matter whose values are ids of other notes, or wikilinks to them."""
 MAX_FILES = 64
@@ -58,9 +57,6 @@ _MAX_PATH_CHARS = 200
 _NUMBERED = re.compile(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
 
 
-_PAGES = ("session", "project")
-
-
 class Document(NamedTuple):
     """A note as the index takes it: its row, its words counted by field, and the facets it has."""
 
@@ -80,7 +76,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000])
     title = _text(meta.get("title")) or (heading[1] if heading else "")
-    named = "" if "digest" in meta or kind in _PAGES else _name_words(entry.path)
+    named = "" if "digest" in meta or kind in note.PAGES else _name_words(entry.path)
     words = {
         "body": analysis.counts(_body_text(meta, body)),
         "title": analysis.counts(title),
@@ -165,7 +161,7 @@ def _flags(parsed: note.Parsed, path: str, kind: str) -> int:
     flags |= FLAGS["edited"] if _is_edited(parsed) or _says(parsed, "reviewed") else 0
     folder, _, name = path.rpartition("/")
     # A page's name begins with the hour: it stands beside the sequence of its folder, and not in it.
-    return flags | (FLAGS["numbered"] if folder and kind not in _PAGES and _NUMBERED.match(name) else 0)
+    return flags | (FLAGS["numbered"] if folder and kind not in note.PAGES and _NUMBERED.match(name) else 0)
 
 
 # -- words -------------------------------------------------------------------------------------------
@@ -224,7 +220,7 @@ def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: lis
         yield "project:"
     if _says(parsed, "staged"):
         yield staged.facet(str(meta["staged"]))
-    is_captured = "digest" in meta or facts["kind"] in _PAGES
+    is_captured = "digest" in meta or facts["kind"] in note.PAGES
     for tag in (*_tags(meta), *(() if is_captured else links.tags(body))):
         yield f"tag:{tag}".lower()
     yield from _links(path, meta, links_in)

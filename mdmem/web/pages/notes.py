@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 RELATED = 6
 MAX_STEPS = 20
-PAGES = ("session", "project")
 
 
 class PastVersion(NamedTuple):
@@ -54,7 +53,7 @@ def show(request: PageRequest) -> Response:
         related=related.hits,
         given=_given(request, opened),
         editors=editors(request, opened),
-        is_page=meta.get("kind") in PAGES,
+        is_page=meta.get("kind") in note.PAGES,
         edited=note.is_edited(opened.parsed),
         value_text=value_text,
     )
@@ -69,7 +68,7 @@ def value_text(value: Any) -> str:
 
 def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
     """Return the prompt that a captured note answers."""
-    if row is None or not row.session or not row.prompt or row.kind in ("prompt", *PAGES):
+    if row is None or not row.session or not row.prompt or row.kind in ("prompt", *note.PAGES):
         return None
     view = request.view
     prompts = view.notes("facet", f"session:{row.session}".lower()) & view.notes("facet", "kind:prompt")

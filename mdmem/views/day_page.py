@@ -1,0 +1,81 @@
+"""A day's page, `days/2026-09-14.md`: its sessions by project, and what was written down, across all projects."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.capture import page
+from mdmem.vault import disk, front_matter, generated, note
+from mdmem.views import listed, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.views.listed import Listing
+    from mdmem.views.rows import NoteRow
+    from mdmem.views.sessions import SessionRow
+
+FOLDER = generated.DAYS
+
+
+class ListedDay(NamedTuple):
+    """A day with its sessions, the first one first."""
+
+    name: str
+    sessions: list[SessionRow]
+
+
+def path(day: str) -> str:
+    """Return where the page of a day lies, vault-relative."""
+    return f"{FOLDER}/{day}.md"
+
+
+def days(found: Listing) -> list[ListedDay]:
+    """Return every day with sessions that may be named, the last one first; a session's day is that of its folder."""
+    made: dict[str, ListedDay] = {}
+    for one in found.named(found.sessions):
+        made.setdefault(listed.day(one), ListedDay(listed.day(one), [])).sessions.insert(0, one)
+    return [made[name] for name in sorted(made, reverse=True)]
+
+
+def written(found: Listing, day: str) -> list[NoteRow]:
+    """Return what people and agents wrote on purpose on a day (in UTC), as the notes themselves say."""
+    view = found.view
+    terms = (f"kind:{kind}" for kind in note.WRITTEN)
+    numbers = set().union(*(view.notes("facet", term) for term in terms)) - view.notes("facet", "is:internal")
+    of_day = (number for number in numbers if disk.iso_time(view.number("created", number))[:10] == day)
+    made = [rows.row(view, number) for number in rows.in_order(view, of_day) if found.leaves(view.path(number))]
+    return [row for row in made if _says_when(found.root, row.path)]
+
+
+def _says_when(root: str, path: str) -> bool:
+    """Whether a note has a time of its own: that of its file is another one on every machine."""
+    return "created" in note.parse(disk.read_path(root, path) or b"").meta
+
+
+def first(day: str) -> bytes:
+    """Return a new page of a day, with nothing listed yet: the same bytes on every machine."""
+    created = f"{day}T00:00:00Z"
+    meta = {"id": note.make_id("day", day), "kind": "day", "title": day, "created": created, "tags": ["day"]}
+    return f"{front_matter.write(meta)}\n# {day}\n\n{generated.BEGIN}\n{generated.END}\n\n## Notes\n".encode()
+
+
+def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
+    """Return what lies between the markers. around: the days before and after it that have a page."""
+    before, after = around
+    links = ["[Start](../README.md)"]
+    links += [f"previous: [{before.name}]({before.name}.md)"] if before else []
+    links += [f"next: [{after.name}]({after.name}.md)"] if after else []
+    by_project = sorted(day.sessions, key=lambda one: one.project)
+    parts = [
+        listed.section(page.link_text(project or "Without a project"), _lines(held))
+        for project, held in groupby(by_project, key=lambda one: one.project)
+    ]
+    notes = [listed.note_line(row, FOLDER) for row in written(found, day.name)]
+    parts.append(listed.section("Written down", notes))
+    return [" · ".join(links), "", *(line for part in parts for line in part)]
+
+
+def _lines(held: Iterable[SessionRow]) -> list[str]:
+    return [listed.session_line(one, FOLDER) for one in held]
