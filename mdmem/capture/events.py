@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy
-from mdmem.capture import turn
-from mdmem.capture.store import PRIVATE, Capture, Outcome, PendingNote, store
+from mdmem.capture import store, turn
+from mdmem.capture.store import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.vault import exclusions, note, template
 
@@ -38,21 +38,23 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 def ignores(config: Config, event: Event) -> str:
     """Return why an event leaves nothing, as far as it tells by itself; "" when it may leave something."""
     if event.name not in EVENTS:
-        return "unknown event"
+        return store.UNKNOWN
     if event.name == "SubagentStop":
         return ""  # it may end a run whose note waits for the answer
-    return "sub-agent" if event.subagent and not config.settings.capture.subagents else ""
+    return store.SUBAGENT if event.subagent and not config.settings.capture.subagents else ""
 
 
 def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
     """Store what an event leaves, when it is none to be ignored; `capture` says the rest."""
     env = os.environ if env is None else env
     if exclusions.is_off(at.config, at.session.key, env):
-        return Outcome("switched off") if exclusions.is_disabled(env) else pass_over(at, "switched off")
+        return Outcome(store.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, store.SWITCHED_OFF)
     if not exclusions.takes_project(at.config, at.project, at.event.cwd):
-        return pass_over(at, "excluded")
+        return pass_over(at, store.EXCLUDED)
     if os.path.exists(os.path.join(at.config.state_dir, "spool")):
-        _write_queued(at)
+        from mdmem.capture import queued
+
+        queued.write_some(at.config, at.session.key)
     return EVENTS[at.event.name](at)
 
 
@@ -64,23 +66,13 @@ def pass_over(at: Capture, why: str) -> Outcome:
     return outcome
 
 
-def _write_queued(at: Capture) -> None:
-    from mdmem import log
-    from mdmem.capture import queued
-
-    try:
-        queued.write_notes(at.config, queued.MAX_AT_ONCE, at.session.key)
-    except Exception as error:  # noqa: BLE001 - what waits goes on waiting; this event is not to be lost for it
-        log.write(at.config, "the queued notes could not be written", error)
-
-
 # -- the rules -------------------------------------------------------------------------------------
 
 
 def _session_start(at: Capture) -> Outcome:
     turn.begin(at)
     at.session.append("start", f"{at.now:.0f}", _why(at) or "startup")
-    return Outcome("the session's start waits in state")
+    return Outcome(store.IN_STATE)
 
 
 def _prompt(at: Capture) -> Outcome:
@@ -92,7 +84,7 @@ def _prompt(at: Capture) -> Outcome:
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
         turn.mark_open(at)
-        return Outcome("nobody typed this prompt")
+        return Outcome(store.NOT_TYPED)
     typed = prompts.typed(given)
     text = privacy.as_typed(typed)
     before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again
@@ -102,8 +94,8 @@ def _prompt(at: Capture) -> Outcome:
         turn.mark_private(at)  # first: a hook killed from here on leaves the turn private
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
-    outcome = store(at, prompt_draft(at, text, before))
-    if outcome.ignored == PRIVATE:
+    outcome = store.store(at, prompt_draft(at, text, before))
+    if outcome.ignored == store.PRIVATE:
         outcome.unmarked |= not turn.mark_private(at)
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     elif outcome.id:
@@ -117,18 +109,18 @@ def _prompt(at: Capture) -> Outcome:
 
 def _subagent_start(at: Capture) -> Outcome:
     _subagents().begin(at.session)
-    return Outcome("a sub-agent began")
+    return Outcome(store.IN_STATE)
 
 
 def _tool(at: Capture) -> Outcome:
     if "ends_subagent" in at.event.extra:
         _subagents().end(at.session)
     elif _is_subagent_at_work(at) and not at.config.settings.capture.subagents:
-        return Outcome("sub-agent")
+        return Outcome(store.SUBAGENT)
     if turn.is_private(at):
-        return pass_over(at, PRIVATE)
+        return pass_over(at, store.PRIVATE)
     if not exclusions.takes_tool(at.config, at.event.tool):
-        return Outcome("excluded tool")
+        return Outcome(store.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
 
     return _counted(at, tool_run.keep(at))
@@ -204,7 +196,7 @@ def _subagent_stop(at: Capture) -> Outcome:
     """
     answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
     if answered or not at.config.settings.capture.subagents:
-        return Outcome("sub-agent")
+        return Outcome(store.SUBAGENT)
     said = Said("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
     outcome = _said(at, said)
     at.update_page()
@@ -219,7 +211,7 @@ def _session_end(at: Capture) -> Outcome:
     at.session.append("end", f"{at.now:.0f}", _why(at))
     at.update_page()
     at.expect_late()
-    return Outcome("the session's end is on its page")
+    return Outcome(store.IN_STATE)
 
 
 def _why(at: Capture) -> str:
@@ -311,7 +303,7 @@ class Said:
 def _said(at: Capture, said: Said) -> Outcome:
     """Store what the agent said or summed up."""
     if turn.is_private(at):
-        return pass_over(at, PRIVATE)
+        return pass_over(at, store.PRIVATE)
     kind = said.kind
 
     def build(clean: str) -> note.Draft | None:
@@ -337,7 +329,7 @@ def _said(at: Capture, said: Said) -> Outcome:
         chars=at.config.settings.capture.prompt_chars,
     )
     draft.by_text = True  # one prompt can have several answers, when a hook makes the agent go on
-    return _counted(at, store(at, draft))
+    return _counted(at, store.store(at, draft))
 
 
 def _cut(at: Capture, text: str) -> str:

@@ -43,6 +43,14 @@ def write_notes(config: Config, most: int | None = None, session_key: str = "") 
     return written
 
 
+def write_some(config: Config, session_key: str) -> None:
+    """Write those of one session, and a few others; what cannot be written now waits on, at the cost of a log line."""
+    try:
+        write_notes(config, MAX_AT_ONCE, session_key)
+    except Exception as error:  # noqa: BLE001 - what waits goes on waiting; an event is not to be lost for it
+        log.write(config, "the queued notes could not be written", error)
+
+
 def _write_notes(config: Config, most: int | None, session_key: str) -> int:
     written = 0
     stuck: set[str] = set()

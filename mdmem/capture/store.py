@@ -24,8 +24,18 @@ if TYPE_CHECKING:
 MAX_LONG_BYTES = 1024 * 1024 + 64 * 1024
 """No note is longer, whatever the settings say: a prompt of a megabyte, and what a template puts around it."""
 
+# Why an event leaves no note: the values of `Outcome.ignored`.
 PRIVATE = "private"
-"""Why nothing of a private turn is stored."""
+PAUSED = "paused at that time"
+SWITCHED_OFF = "switched off"
+EXCLUDED = "excluded"
+EXCLUDED_TOOL = "excluded tool"
+NOT_TYPED = "not typed"
+EMPTY = "empty"
+SUBAGENT = "sub-agent"
+OWN_LOOKUP = "own look-up"
+UNKNOWN = "unknown event"
+IN_STATE = "kept in state"  # what it says is recorded, for its session's page or for later events
 
 
 class Outcome:
@@ -33,11 +43,11 @@ class Outcome:
 
     stored: a note is on disk; added: it was not there before. error: it should have been and is not, and why:
     an exception's type, never its text; why: what the user can do about it, if that is known; waits: it lies in
-    the retry queue. ignored: why nothing was to be stored. private, redacted: what was taken out. hidden: how much
-    of it stood in private sections; `of_turn` is that of the tool runs and answers of a turn that ends. unclosed: a
-    private tag was never closed, or (stray) never opened. unknown: elements that look like private tags and are
-    none. unmarked: what is private could not be marked or remembered, so that nothing of the session is stored for
-    now. too_long: how many characters a note had no room for.
+    the retry queue. ignored: why nothing was to be stored, one of the constants above, or "".
+    private, redacted: what was taken out. hidden: how much of it stood in private sections; `of_turn` is that of the
+    tool runs and answers of a turn that ends. unclosed: a private tag was never closed, or (stray) never opened.
+    unknown: elements that look like private tags and are none. unmarked: what is private could not be marked or
+    remembered, so that nothing of the session is stored for now. too_long: how many characters a note had no room for.
     """
 
     __slots__ = (
@@ -246,7 +256,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
         outcome.ignored = PRIVATE  # what repeats it later could not be told from the rest
         return outcome
     if made is None:
-        outcome.ignored = PRIVATE if cleaned.private else "nothing to store"
+        outcome.ignored = PRIVATE if cleaned.private else EMPTY
         return outcome
     if draft.by_text:
         made.meta["id"] = session.note_id(*draft.identity, short(made.body, 16), draft.kind)

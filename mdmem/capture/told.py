@@ -10,6 +10,7 @@ import os
 
 from mdmem import files, privacy
 from mdmem.capture import turn
+from mdmem.capture.store import PRIVATE
 from mdmem.privacy import typed
 
 TYPE_CHECKING = False
@@ -103,7 +104,7 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
         said.append(f"mdmem: a closing private tag was never opened; what stands before it was kept out ({size}).")
     elif outcome.unclosed:
         said.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
-    if outcome.ignored == "private":
+    if outcome.ignored == PRIVATE:
         said.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")
     elif outcome.hidden.sections and not said:
         said.append(f"mdmem: {_sections(outcome.hidden)} kept out of memory.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import aliases
-from mdmem.capture.store import Capture, Outcome, PendingNote, store
+from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
 from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
 
@@ -27,7 +27,7 @@ def keep(at: Capture) -> Outcome:
     """Store a tool run that nothing excludes."""
     event = at.event
     if _is_lookup(event):
-        return Outcome("look-up in memory")
+        return Outcome(OWN_LOOKUP)
     source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
     draft = PendingNote(
         "observation",

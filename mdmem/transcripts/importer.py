@@ -214,11 +214,11 @@ class Import:
 
 
 _REASONS = {
-    "paused at that time": "event while storing was paused",
-    "switched off": "event of a session that is paused",
-    "excluded": "event in an excluded project",
-    "excluded tool": "run of an excluded tool",
-    "nobody typed this prompt": "prompt that nobody typed",
+    store.PAUSED: "event while storing was paused",
+    store.SWITCHED_OFF: "event of a session that is paused",
+    store.EXCLUDED: "event in an excluded project",
+    store.EXCLUDED_TOOL: "run of an excluded tool",
+    store.NOT_TYPED: "prompt that nobody typed",
 }
 """Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
 

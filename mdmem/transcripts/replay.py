@@ -11,7 +11,7 @@ import os
 
 from mdmem import privacy, project
 from mdmem.capture import completion, entry, events, turn
-from mdmem.capture.store import Capture, Outcome, PendingNote
+from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.config import Config
 from mdmem.transcripts.open_session import Kept
@@ -97,7 +97,7 @@ class Replay:
         if outcome is None:
             at = _Replayed(self, event, now, self._place(event, branch, commit))
             paused = any(begin <= now <= end for begin, end in self._pauses)
-            outcome = events.pass_over(at, "paused at that time") if paused else events.handle(at, env)
+            outcome = events.pass_over(at, PAUSED) if paused else events.handle(at, env)
         self.added += outcome.added
         return outcome
 
