@@ -266,6 +266,20 @@ class SyncSettings(SettingsSection):
     every = Setting(0, "Minutes between syncs by the watcher (0: never).")
 
 
+class LearnSettings(SettingsSection):
+    """What becomes of what agents learn."""
+
+    __slots__ = ()
+    NAME = "learn"
+
+    accept = Setting(
+        False, "Whether what an agent proposes is a note at once, without waiting in `mdmem review`.", less
+    )
+    protocol = Setting(
+        False, "Whether `mdmem install` keeps a text on when to save a note in the agent's own instruction file.", less
+    )
+
+
 class InternalSettings(SettingsSection):
     """Memories of ghosts and agents."""
 
@@ -280,7 +294,8 @@ class InternalSettings(SettingsSection):
 
 
 SECTIONS = (
-    CaptureSettings, PrivacySettings, InjectSettings, ExpandSettings, WatchSettings, SyncSettings, InternalSettings,
+    CaptureSettings, PrivacySettings, InjectSettings, ExpandSettings, LearnSettings, WatchSettings, SyncSettings,
+    InternalSettings,
 )  # fmt: skip
 
 SETTINGS: tuple[Setting[Any], ...] = tuple(
@@ -293,7 +308,7 @@ BY_KEY: dict[str, Setting[Any]] = {row.key: row for row in SETTINGS}
 class Settings:
     """The value of every setting. values: dotted key -> value, of the type of its default."""
 
-    __slots__ = ("capture", "expand", "inject", "internal", "privacy", "sync", "values", "watch")
+    __slots__ = ("capture", "expand", "inject", "internal", "learn", "privacy", "sync", "values", "watch")
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         """Take the defaults, and what is `given` in their place."""
@@ -304,6 +319,7 @@ class Settings:
         self.privacy = PrivacySettings(values)
         self.inject = InjectSettings(values)
         self.expand = ExpandSettings(values)
+        self.learn = LearnSettings(values)
         self.watch = WatchSettings(values)
         self.sync = SyncSettings(values)
         self.internal = InternalSettings(values)

@@ -178,6 +178,8 @@ LOOSER = {
     "inject.bullet_chars": 9_000,
     "inject.deadline_seconds": 999_999.0,
     "inject.other_projects": True,
+    "learn.accept": True,
+    "learn.protocol": True,
     "inject.on": ["ask", "turns", "start", "failure", "edit", "read"],
 }
 STRICTER = {

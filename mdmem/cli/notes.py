@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,19 +34,19 @@ HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the
 )
 @click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="What it is.")
 @click.option("--supersedes", metavar="NOTE", default="", help="The note that no longer holds because of it.")
-@click.option("--pin", is_flag=True, help="Show it to the agent at every session's start.")
+@click.option("--pin", "pinned", is_flag=True, help="Show it to the agent at every session's start.")
+@click.option("--propose", is_flag=True, help="Let it wait for your decision; for agents.")
 @options.as_json("an object with id and path")
 @click.pass_obj
 def add(
     given_vault: str | None,
+    /,
     text: tuple[str, ...],
     title: str,
-    tags: tuple[str, ...],
     project: str | None,
-    kind: str,
-    supersedes: str,
-    pin: bool,
+    propose: bool,
     as_json: bool,
+    **written: Any,
 ) -> None:
     """Write a note: TEXT, or what comes on stdin, or what you write in your editor.
 
@@ -62,8 +62,8 @@ def add(
     body, title = _text(settings, " ".join(text), title)
     home = _project_here(settings) if project is None else project
     made = decisions.add(
-        settings, title, _shaped(settings, title, body, home), kind=kind, supersedes=supersedes,
-        project=home, tags=tags, pinned=pin, now=_now(),
+        settings, title, _shaped(settings, title, body, home), project=home,
+        proposed=propose and not settings.settings.learn.accept, now=_now(), **written,
     )  # fmt: skip
     if as_json:
         click.echo(render.as_json({**made._asdict(), "project": home}))

@@ -73,7 +73,7 @@ def review(
         for item in seen.items:
             click.echo(f"{item.id or '-':10} {item.created[:10]:10} {item.change:8} {safe(item.title or item.path)}")
         click.echo(f"{len(seen.items)} to review.")
-        return 0
+        return 0 if listing else _ask_proposals(settings, project or "")
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
@@ -83,7 +83,17 @@ def review(
     # A narrowed review has not seen everything, so the next one shows the rest.
     whole = complete and not narrowed
     text = f"Review: {told or 'nothing'}\n"
-    return print_applied(work.finish(settings, seen, steps, text, complete=whole, update_page=pages.updater(settings)))
+    applied = work.finish(settings, seen, steps, text, complete=whole, update_page=pages.updater(settings))
+    return print_applied(applied) or (_ask_proposals(settings, project or "") if complete else 0)
+
+
+def _ask_proposals(settings: Config, project: str) -> int:
+    """Ask about what agents and rules propose, behind the notes."""
+    from mdmem.cli.learned import proposals
+    from mdmem.learn import proposals as learned
+
+    proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
+    return 0
 
 
 def _ask(settings: Config, items: list[ReviewItem]) -> tuple[list[RewriteStep], Counter[str], bool]:

@@ -224,6 +224,6 @@ def _line(at: At, hit: SearchHit, *, full: bool) -> Item | None:
     if hit.id in at.given:
         return None
     parsed = recent.read(at.config, hit.path)
-    if recent.left_out(parsed, at.event.agent) or parsed.meta.get("status") == "retired":
+    if recent.left_out(parsed, at.event.agent):
         return None
     return entry.plain(at, hit, at.gate.stored(parsed.body) if full else "", 330 if full else 130)

@@ -112,7 +112,8 @@ def left_out(parsed: Parsed, agent: str = "") -> str:
         return "private"
     if agent and agent in (parsed.meta.get("loaded_by") or ()) and not _is_switched_off(parsed):
         return "the agent loads its file by itself"
-    return "superseded" if parsed.meta.get("superseded_by") else ""
+    status = parsed.meta.get("status")
+    return "superseded" if parsed.meta.get("superseded_by") else str(status) if status in note.WITHHELD else ""
 
 
 def _is_switched_off(parsed: Parsed) -> bool:

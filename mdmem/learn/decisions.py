@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.errors import UsageError
-from mdmem.learn import asking
+from mdmem.learn import asking, quotes
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
 from mdmem.vault import disk, note, people, user_notes
@@ -39,9 +39,22 @@ class Decision(NamedTuple):
     before: list[str]
 
 
-def add(config: Config, title: str, body: str, *, kind: str, supersedes: str = "", now: float, **more: Any) -> Written:
+def add(
+    config: Config,
+    title: str,
+    body: str,
+    *,
+    kind: str,
+    supersedes: str = "",
+    proposed: bool = False,
+    now: float,
+    **more: Any,
+) -> Written:
     """Write a note of one of the kinds in `note.WRITTEN`. supersedes: the id or path of a note that no longer holds.
 
+    What it quotes from turns that it cites, and what is not found there, is named in its `unverified`.
+
+    proposed: it waits until a person accepts it (see `proposals`); what it supersedes holds until then.
     more: project, tags and pinned, as `user_notes.add` takes them.
 
     Raises:
@@ -53,11 +66,26 @@ def add(config: Config, title: str, body: str, *, kind: str, supersedes: str = "
         raise UsageError(f"There is no kind {kind!r:.40} of notes to write. Use one of {', '.join(note.WRITTEN)}.")
     old_path = index.resolve(config, supersedes) if supersedes else ""
     old = str(asking.read(config, old_path).meta.get("id", "")) or old_path
-    links = {"supersedes": old} if old else None
-    made = user_notes.add(config, title, body, kind=kind, extra_meta=links, now=now, **more)
-    if old_path and made.path != old_path:
+    unverified = quotes.missing(config, body)
+    meta = {"status": "proposed" if proposed else None, "supersedes": old or None, "unverified": unverified or None}
+    made = user_notes.add(config, title, body, kind=kind, extra_meta=meta, now=now, **more)
+    if old_path and made.path != old_path and not proposed:
         user_notes.set_keys(config, old_path, {"superseded_by": made.id})
     return made
+
+
+def supersede(config: Config, old: str, new: str) -> None:
+    """Mark the note with the id `old` as superseded by the one with the id `new`.
+
+    Raises:
+        NotFoundError, UsageError, VaultError, BusyError, OSError: when it is not there, or cannot be changed.
+    """
+    user_notes.set_keys(config, index.resolve(config, old), {"superseded_by": new})
+
+
+def is_in_force(parsed: note.Parsed) -> bool:
+    """Whether a note holds: not superseded, not withheld, not private."""
+    return _is_shown(parsed) and not parsed.meta.get("superseded_by")
 
 
 def listed(
@@ -98,7 +126,9 @@ _NAMED = ("id", "title", "created")
 
 
 def _is_shown(parsed: note.Parsed) -> bool:
-    return bool(parsed.meta) and not people.keeps_private(parsed.meta)
+    return (
+        bool(parsed.meta) and not people.keeps_private(parsed.meta) and parsed.meta.get("status") not in note.WITHHELD
+    )
 
 
 def _paths(view: View, kinds: Iterable[str], project: str) -> list[str]:
@@ -126,7 +156,7 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
 def _newer(found: Mapping[str, note.Parsed]) -> dict[str, str]:
     """Return for the id of each superseded note the id of the one that holds now; either of them may say it."""
     newer = {}
-    for parsed in found.values():
+    for parsed in filter(_is_shown, found.values()):
         meta = parsed.meta
         name = str(meta.get("id", ""))
         if meta.get("superseded_by"):
@@ -152,7 +182,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], found: M
         title=str(meta.get("title", "")),
         created=str(meta.get("created", "")),
         project=str(meta.get("project", "")),
-        statement=_statement(parsed),
+        statement=statement(parsed),
         superseded_by=newer.get(name, ""),
         before=_chain(name, newer, by_id),
     )
@@ -171,7 +201,7 @@ def _chain(name: str, newer: Mapping[str, str], titles: Mapping[str, str]) -> li
         wanted = older[0]
 
 
-def _statement(parsed: note.Parsed) -> str:
+def statement(parsed: note.Parsed) -> str:
     """Return the first line of a note that says more than its title."""
     title = str(parsed.meta.get("title", ""))
     for line in parsed.body[:4000].splitlines():

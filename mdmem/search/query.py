@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 KEYS = ("kind", "project", "session", "tool", "file", "tag", "agent", "branch", "is")
 """Filters whose values are texts; several values, by commas, are alternatives."""
-STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
+STATES = (
+    "pinned", "edited", "failed", "private", "redacted", "staged", "candidate", "proposed", "dismissed", "archived",
+    "retired",
+)  # fmt: skip
 _TIMES = ("since", "until", "on")
 _SYNONYMS = {
     "kinds": "kind", "type": "kind", "projects": "project", "tools": "tool", "files": "file", "path": "file",

@@ -39,8 +39,10 @@ def add_note(
     tags: Annotated[tuple[str, ...], Field(description="Words to find it by.")] = (),
     project: Annotated[str, Field(description="Else the one worked in; `-` is none.")] = "",
     pinned: Annotated[bool, Field(description="Shown at the start of every session.")] = False,
+    propose: Annotated[bool, Field(description="Let the user decide: for what nobody asked to save.")] = False,
 ) -> WrittenNote:
     """Save something to remember as a note of its own: a decision, a fact, a lesson. When the user asks for it."""
+    proposed = propose and not at.config.settings.learn.accept
     made = decisions.add(
         at.config,
         title,
@@ -50,9 +52,10 @@ def add_note(
         project="" if project == "-" else one_line(project or at.project, MAX_PROJECT_CHARS),
         tags=own_tags(at.config, tags),
         pinned=pinned,
+        proposed=proposed,
         now=time.time(),
     )
-    return _written(at, made.id, made.path, "Saved.")
+    return _written(at, made.id, made.path, "Proposed: it waits for the user's decision." if proposed else "Saved.")
 
 
 def append_note(at: Reach, note: Note, text: Text) -> WrittenNote:

@@ -20,6 +20,8 @@ INTERNAL = ("ghost", "agent")
 PAGES = ("session", "project", "day")
 """Kinds that mdmem keeps up to date, and that stand for other notes."""
 KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
+WITHHELD = ("proposed", "dismissed", "archived", "retired")
+"""A note whose `status` is one of these is found by search, and never given to an agent unasked."""
 MAX_TITLE_CHARS = 200
 MAX_NOTE_BYTES = 64 * 1024
 MAX_META_BYTES = 8 * 1024

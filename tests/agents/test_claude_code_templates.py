@@ -36,7 +36,7 @@ def test_there_is_a_file_for_each_thing_to_do() -> None:
 
     assert names == {
         "memory-search", "memory-save", "standup", "memory-history", "memory-list", "memory-stats", "memory-import",
-        "memory-forget", "memory-review", "memory-reflect",
+        "memory-forget", "memory-review", "memory-reflect", "reflect",
     }  # fmt: skip
 
 
@@ -85,4 +85,5 @@ def test_what_may_be_run_is_what_is_said(file: Path) -> None:
     assert all(any(line.startswith(one) for line in lines) for one in allowed if one != "show"), (allowed, lines)
     # What deletes or stores is the user's to run, unless storing is what was asked for.
     assert not {"forget", "import", "purge", "review"} & set(allowed)
-    assert "note" not in allowed or meta["name"] == "memory-save"
+    writing = [line for line in lines if line.startswith("note ")]
+    assert "note" not in allowed or meta.get("name") == "memory-save" or all("--propose" in line for line in writing)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -187,7 +188,7 @@ def test_a_file_shows_its_changes_and_sessions(web: Web, cookie: str) -> None:
 
 def test_a_project_shows_the_decisions_in_force(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
-    more = {"kind": "decision", "project": "notes-app"}
+    more: dict[str, Any] = {"kind": "decision", "project": "notes-app"}
     old = decisions.add(settings, "Dates are local", "Local time.", now=MORNING, **more)
     decisions.add(settings, "Dates are UTC", "UTC everywhere.", supersedes=old.id, now=MORNING + 9, **more)
     body = ""

@@ -16,7 +16,7 @@ from mdmem.search import staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
-from mdmem.search.text import analysis, errors
+from mdmem.search.text import analysis, errors, wordings
 from mdmem.vault import disk, journal, links, note, people
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: lis
     if facts["kind"] in note.WRITTEN[1:]:
         yield f"tag:{facts['kind']}"  # as people tagged them before there were kinds
     states = list(_states(path, parsed, facts))
+    if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.found(body)):
+        states.append("candidate")
     yield from (f"is:{state}" for state in states)
     if "failed" in states:
         yield from map(errors.facet, errors.signatures(body))
@@ -268,6 +270,8 @@ def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any]) -> Iterato
         yield "edited"
     if meta.get("success") is False or meta.get("exit_code") not in (None, 0):
         yield "failed"
+    if meta.get("status") in note.WITHHELD:
+        yield str(meta["status"])
     if meta.get("private"):
         yield "private"
     if meta.get("redacted"):

@@ -16,7 +16,7 @@ from mdmem.hashing import sha256
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERSION = 8
+VERSION = 9
 """Raised whenever the same notes lie differently on disk: an index of another version is made anew."""
 
 Postings = tuple["array[int]", bytes | None]

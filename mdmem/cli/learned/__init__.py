@@ -1,0 +1,1 @@
+"""Commands on what was learned: open work, decisions, fixes, entities, proposals, digests."""

@@ -1,0 +1,271 @@
+"""Proposals: what agents and rules would have kept, merged, pinned or dropped. A person accepts or dismisses each.
+
+Nothing here is carried out by itself. What is dismissed is noted in the front matter of the note that it is about
+(`dismissed`), so that no machine proposes it again.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.errors import NotFoundError
+from mdmem.hashing import short
+from mdmem.learn import asking, decisions, likeness, usage, work
+from mdmem.search import freshness
+from mdmem.search.text import wordings
+from mdmem.vault import disk, note, user_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MAX_OF_A_KIND = 50
+WORDING_DAYS = 90
+"""Prompts that are older are no longer looked through for wordings."""
+_DAY = 86_400
+
+
+class Proposal(NamedTuple):
+    """One thing to decide.
+
+    key: names it for `accept` and `dismiss`. kind: a key of KINDS. title: what is proposed. why: the reason.
+    id, path: the note that it is about. other: the id of a second one. noted: what a dismissal adds to `dismissed`.
+    """
+
+    key: str
+    kind: str
+    title: str
+    why: str
+    project: str
+    created: str
+    id: str
+    path: str
+    other: str = ""
+    noted: str = ""
+
+
+def waiting(config: Config, project: str = "", *, now: float, update: bool = True) -> list[Proposal]:
+    """Return what waits for a decision, what agents proposed first; each part newest first.
+
+    project: only of this one, or of none; "": of all. now: seconds since the epoch.
+    """
+    if update:
+        freshness.bring_up_to_date(config)
+    return asking.ask(config, lambda view: _Finder(config, view, project, now).every(), update=False)
+
+
+def accept(config: Config, key: str, *, now: float) -> Proposal:
+    """Carry out a proposal.
+
+    Raises:
+        NotFoundError: when nothing with this key waits.
+        UsageError, VaultError, BusyError, OSError: when a note cannot be written.
+    """
+    one = _named(config, key, now)
+    KINDS[one.kind].accept(config, one, now)
+    return one
+
+
+def dismiss(config: Config, key: str, *, now: float) -> Proposal:
+    """Drop a proposal, so that it is not made again.
+
+    Raises:
+        NotFoundError: when nothing with this key waits.
+        UsageError, VaultError, BusyError, OSError: when a note cannot be written.
+    """
+    one = _named(config, key, now)
+    if one.kind == "note":
+        user_notes.set_keys(config, one.path, {"status": "dismissed"})
+    else:
+        before = asking.read(config, one.path).meta.get("dismissed")
+        noted = [*(before if isinstance(before, list) else []), one.noted or one.kind]
+        user_notes.set_keys(config, one.path, {"dismissed": noted})
+    return one
+
+
+def _named(config: Config, key: str, now: float) -> Proposal:
+    wanted = key.strip("[]#")
+    found = next((one for one in waiting(config, now=now) if one.key == wanted), None)
+    if found is None:
+        raise NotFoundError(f"No proposal has the id {key!r:.40}. `mdmem proposals` lists what waits.")
+    return found
+
+
+class _Finder:
+    """The notes of one state of the index among which proposals are looked for."""
+
+    def __init__(self, config: Config, view: View, project: str, now: float) -> None:
+        self._config, self._view, self._project, self._now = config, view, project, now
+        self._created = view.numbers("created")
+
+    def every(self) -> list[Proposal]:
+        """Return all proposals."""
+        found = (list(KINDS[kind].find(self))[:MAX_OF_A_KIND] for kind in KINDS)
+        return list(chain.from_iterable(found))
+
+    def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
+        """Read notes that belong to the project, the newest first; those of ghosts and agents never."""
+        kept = asking.of_project(self._view, numbers - self._view.notes("facet", "is:internal"), self._project)
+        for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
+            parsed = asking.read(self._config, self._view.path(number))
+            if parsed.meta:
+                yield number, parsed
+
+    def _made(self, number: int, kind: str, title: str, why: str, *, other: str = "", noted: str = "") -> Proposal:
+        facts = self._view.facts(number)
+        name = str(facts["id"])
+        return Proposal(
+            key=short(f"{kind}\0{name}\0{other}\0{noted}", 8),
+            kind=kind,
+            title=title,
+            why=why,
+            project=str(facts.get("project", "")),
+            created=disk.iso_time(self._created[number]),
+            id=name,
+            path=self._view.path(number),
+            other=other,
+            noted=noted,
+        )
+
+    def notes(self) -> Iterator[Proposal]:
+        """Yield the notes that agents proposed."""
+        for number, parsed in self._newest(self._view.notes("facet", "is:proposed")):
+            if parsed.meta.get("status") == "proposed":
+                said = decisions.statement(parsed)
+                unverified = parsed.meta.get("unverified")
+                marks = (
+                    [f"quotes what its source does not say: {unverified[0]}"] if isinstance(unverified, list) else []
+                )
+                marks += [f"supersedes [mem:{name}]" for name in decisions.ids(parsed.meta.get("supersedes"))]
+                why = "; ".join([f"{parsed.meta.get('kind', 'note')} proposed by an agent", *marks])
+                yield self._made(number, "note", str(parsed.meta.get("title", "")) or said, why)
+
+    def wordings(self) -> Iterator[Proposal]:
+        """Yield sentences of prompts that sound like a decision or a rule."""
+        since = self._now - WORDING_DAYS * _DAY
+        recent = {one for one in self._view.notes("facet", "is:candidate") if self._created[one] > since}
+        for number, parsed in self._newest(recent):
+            if parsed.meta.get("dismissed"):
+                continue
+            for kind, sentence in list(wordings.found(parsed.body))[:1]:
+                yield self._made(number, "wording", sentence, f"sounds like a {kind} in a prompt", noted=kind)
+
+    def superseding(self) -> Iterator[Proposal]:
+        """Yield decisions in force that share their subject with an earlier one."""
+        for number, newer, older in self._pairs():
+            if not likeness.says_the_same(newer, older):
+                title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
+                why = f"the same subject ({likeness.key(newer)}): supersede “{older.meta.get('title', '')}”"
+                made = self._made(number, "supersede", title, why, other=name, noted=f"supersede:{name}")
+                yield from _unless_dismissed(newer, made)
+
+    def doubled(self) -> Iterator[Proposal]:
+        """Yield notes that say what an earlier one says."""
+        for number, newer, older in self._pairs():
+            if likeness.says_the_same(newer, older):
+                title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
+                why = f"says the same as “{older.meta.get('title', '')}” ({likeness.key(older)}): merge into it"
+                made = self._made(number, "merge", title, why, other=name, noted=f"merge:{name}")
+                yield from _unless_dismissed(newer, made)
+
+    def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
+        written = set[int]().union(*(self._view.notes("facet", f"kind:{kind}") for kind in decisions.KINDS))
+        in_force = [(n, parsed) for n, parsed in self._newest(written) if decisions.is_in_force(parsed)]
+        for at, older in likeness.pairs([parsed for _, parsed in in_force]):
+            number, newer = in_force[at]
+            yield number, newer, older
+
+    def pins(self) -> Iterator[Proposal]:
+        """Yield notes that answers of several sessions cite."""
+        sessions = dict(usage.cited(self._view))
+        for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
+            if decisions.is_in_force(parsed):
+                title = str(self._view.facts(number)["title"])
+                made = self._made(number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin")
+                yield from _unless_dismissed(parsed, made)
+
+    def archived(self) -> Iterator[Proposal]:
+        """Yield notes that were given often and never cited."""
+        times = dict(usage.given_in_vain(self._config, self._view))
+        kept = self._view.notes("facet", "is:pinned") | self._view.notes("facet", "is:edited")
+        for number, parsed in self._newest(set(times) - kept):
+            if decisions.is_in_force(parsed):
+                title = str(self._view.facts(number)["title"])
+                why = f"given {times[number]} times, never cited: archive it"
+                yield from _unless_dismissed(parsed, self._made(number, "archive", title, why, noted="archive"))
+
+    def stale(self) -> Iterator[Proposal]:
+        """Yield open work that nobody has touched for long."""
+        why = f"open for more than {work.STALE_DAYS} days: drop it"
+        for item in work.in_view(self._config, self._view, self._project, self._now):
+            number = self._view.find(item.path)
+            if item.is_stale and number is not None:
+                made = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
+                yield from _unless_dismissed(asking.read(self._config, item.path), made)
+
+
+def _unless_dismissed(parsed: note.Parsed, made: Proposal) -> Iterator[Proposal]:
+    said = parsed.meta.get("dismissed")
+    if not (isinstance(said, list) and made.noted in map(str, said)):
+        yield made
+
+
+# -- what accepting does ---------------------------------------------------------------------------
+
+
+def _take_note(config: Config, one: Proposal, now: float) -> None:
+    meta = asking.read(config, one.path).meta
+    user_notes.set_keys(config, one.path, {"status": None, "accepted": disk.iso_time(now)[:10]})
+    for old in decisions.ids(meta.get("supersedes")):
+        decisions.supersede(config, old, one.id)
+
+
+def _write_wording(config: Config, one: Proposal, now: float) -> None:
+    body = f"> {one.title}\n\nSaid in [mem:{one.id}].\n"
+    decisions.add(config, one.title, body, kind=one.noted, project=one.project, now=now)
+    user_notes.set_keys(config, one.path, {"dismissed": ["taken"]})
+
+
+def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001 - the signature of its kind
+    decisions.supersede(config, one.other, one.id)
+    had = decisions.ids(asking.read(config, one.path).meta.get("supersedes"))
+    user_notes.set_keys(config, one.path, {"supersedes": [*had, one.other] if had else one.other})
+
+
+def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
+    """Let the earlier note stand for both; the later one stays, superseded."""
+    decisions.supersede(config, one.id, one.other)
+
+
+def _pin(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
+    user_notes.set_keys(config, one.path, {"pinned": True})
+
+
+def _archive(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
+    user_notes.set_keys(config, one.path, {"status": "archived"})
+
+
+def _drop(config: Config, one: Proposal, now: float) -> None:
+    work.mark_done(config, one.other, now=now)
+
+
+class ProposalKind(NamedTuple):
+    """A kind of proposal: what finds them, what accepting one does, and what a person is asked."""
+
+    find: Callable[[_Finder], Iterator[Proposal]]
+    accept: Callable[[Config, Proposal, float], Any]
+    question: str
+
+
+KINDS: dict[str, ProposalKind] = {
+    "note": ProposalKind(_Finder.notes, _take_note, "keep this note?"),
+    "wording": ProposalKind(_Finder.wordings, _write_wording, "write it down?"),
+    "supersede": ProposalKind(_Finder.superseding, _supersede, "does it supersede the earlier one?"),
+    "merge": ProposalKind(_Finder.doubled, _merge, "merge it into the earlier one?"),
+    "pin": ProposalKind(_Finder.pins, _pin, "pin it?"),
+    "archive": ProposalKind(_Finder.archived, _archive, "archive it?"),
+    "drop": ProposalKind(_Finder.stale, _drop, "drop it?"),
+}

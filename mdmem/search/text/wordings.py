@@ -1,0 +1,52 @@
+"""Wordings: sentences of a prompt that sound like a decision, a preference or a rule. They are marked, never stored."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.search.asking import prose, shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 300
+MIN_WORDS = 3
+_DECIDED = re.compile(
+    r"(?:(?:final )?decision|decided|agreed|entscheidung|décision|decisión|decisione)\s*[:\u2013\u2014-]\s*\w"
+    r"|(?:ok(?:ay)?|yes|right|good|then|so)?[,.]?\s*let'?s (?:go with|stick (?:with|to)|settle on)\b"
+    r"|we(?:'ve| have)? (?:decided|agreed) (?:to|on|that|against)\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    r"(?:please |you (?:should|must) |we (?:should |must )?|i want you to )?(?:always|never)\s+(?!mind\b)\w"
+    r"|.{0,60}\b(?:from now on|going forward)\b"
+    r"|(?:ab jetzt|ab sofort|von nun an|à partir de maintenant|a partir de ahora)\b",
+    re.IGNORECASE,
+)
+_HINTS = (
+    "decision", "decided", "agreed", "go with", "stick", "settle on", "always", "never", "from now on", "going forward",
+    "entscheidung", "décision", "decisión", "decisione", "ab jetzt", "ab sofort", "von nun an", "partir de",
+)  # fmt: skip
+
+
+class WordedRule(NamedTuple):
+    """A sentence that may be worth a note. kind: decision or preference."""
+
+    kind: str
+    sentence: str
+
+
+def found(prompt: str) -> Iterator[WordedRule]:
+    """Yield the sentences of a prompt that decide something or lay down a rule; questions and code do not."""
+    lower = prompt[:100_000].lower()
+    if not any(hint in lower for hint in _HINTS):
+        return
+    for sentence, asks in shape.sentences(prose.prose(prompt)):
+        said = " ".join(sentence.split()).lstrip("-*> ")
+        if asks or len(said) > MAX_CHARS or len(said.split()) < MIN_WORDS:
+            continue
+        if _DECIDED.match(said):
+            yield WordedRule("decision", said)
+        elif _RULE.match(said):
+            yield WordedRule("preference", said)
