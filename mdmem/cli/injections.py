@@ -11,13 +11,16 @@ import click
 from mdmem.cli.terminal import options, render, table
 from mdmem.vault import journal
 from mdmem.views import injections as injections_view
-from mdmem.views import rows, wording
+from mdmem.views import moved, rows, wording
 
 if TYPE_CHECKING:
     from mdmem.agents import Event
+    from mdmem.config import Config
     from mdmem.inject.candidates import Found
     from mdmem.inject.context import Explanation
+    from mdmem.project import Project
     from mdmem.search.index.view import View
+    from mdmem.views.moved import MovedProject
 
 
 @click.command()
@@ -56,8 +59,10 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     assumed = context.At(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
+    gone = moved.candidates(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         whose = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
+        whose["moved"] = [one._asdict() for one in gone]
         click.echo(render.as_json({**whose, **_explained(found), "session_start": started.text if started else None}))
         return
     click.echo(
@@ -65,14 +70,24 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         f" {wording.number(counts[1], 'note')} in the vault)."
     )
     if not counts[0] and counts[1]:
-        who = render.safe(journal.identity(assumed.place))
-        click.echo(
-            f"No note is of this project. If it was moved or renamed, add {who} to `identity` in the project.md of the"
-            " old one."
-        )
+        _offer_moved(settings, assumed.place, gone)
     _print(found, settings.settings.inject.after_chars)
-    at_start = f"about {_tokens(started.text)} tokens: {len(started.ids)} notes" if started else "nothing"
-    click.echo(f"A session's start here would be given {at_start}.", err=True)
+    if started:
+        click.echo(f"\nA session that begins here would be given, in about {_tokens(started.text)} tokens:\n")
+        click.echo(render.safe(started.text))
+    else:
+        click.echo("\nA session that begins here would be given nothing.")
+
+
+def _offer_moved(settings: Config, place: Project, gone: list[MovedProject]) -> None:
+    """Say what to do where no note is of this project, which may have lain elsewhere."""
+    who = render.safe(journal.identity(place))
+    click.echo("No note is of this project.")
+    for one in gone:
+        was = f"{render.safe(one.name)}, whose folder {render.safe(one.was)} is gone"
+        click.echo(f"If it was {was}: add {who} to `identity` in {Path(settings.vault, one.page)}.")
+    if not gone:
+        click.echo(f"If it was moved or renamed, add {who} to `identity` in the project.md of the old one.")
 
 
 def _start_of(event: Event) -> Event:

@@ -185,5 +185,31 @@ def test_an_explanation_says_which_project_it_assumed(day: Day) -> None:
     assert "If it was moved or renamed, add path:" in shown
 
 
+def test_an_explanation_shows_what_a_session_would_begin_with(day: Day) -> None:
+    app = day.vault.parent / "notes-app"
+    app.mkdir(exist_ok=True)
+    shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(app)).stdout
+
+    start = shown.partition("A session that begins here would be given, in about ")[2]
+    assert "<mdmem-context" in start
+    assert "date parser" in start
+
+
+def test_a_project_whose_folder_moved_is_offered(day: Day) -> None:
+    page = day.vault / "journal" / "notes-app" / "project.md"
+    old = day.vault.parent / "old" / "notes-app"
+    text = re.sub(r"identity: .*", f"identity: [path:{old}]", page.read_text("utf-8"))
+    page.write_text(re.sub(r"root: .*", f"root: {old}", text), encoding="utf-8")
+    new = day.vault.parent / "new" / "renamed-app"
+    new.mkdir(parents=True)
+
+    shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(new)).stdout
+    offer = f"If it was notes-app, whose folder {old} is gone: add path:{new} to `identity` in {page}."
+    assert offer in shown
+
+    page.write_text(page.read_text("utf-8").replace(f"[path:{old}]", f"[path:{old}, path:{new}]"), encoding="utf-8")
+    assert "Project: notes-app (" in day.run("inject", "--explain", "What did we decide?", "--cwd", str(new)).stdout
+
+
 def test_the_morning_is_a_monday() -> None:
     assert datetime.fromtimestamp(MORNING, UTC).weekday() == 0
