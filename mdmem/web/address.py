@@ -9,6 +9,12 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from mdmem.vault import journal
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
+_ATTACHMENTS = {
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    "avif": "image/avif", "bmp": "image/bmp", "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv",
+    "txt": "text/plain", "json": "application/json", "zip": "application/zip", "mp3": "audio/mpeg", "mp4": "video/mp4",
+}  # fmt: skip
+"""The ending of a file that a note may show, or lead to -> its type."""
 SAFE_SCHEMES = ("http", "https", "mailto")
 """What a link in a note may lead to outside the vault."""
 
@@ -21,6 +27,22 @@ def note(name: str, path: str = "") -> str:
 def session(name: str) -> str:
     """Return the page of a session."""
     return f"/session/{quote(name, safe='')}"
+
+
+def attachment_type(path: str) -> str:
+    """Return the type of a file that a note may show or lead to; "" for others."""
+    return _ATTACHMENTS.get(path.rpartition(".")[2].lower(), "") if "." in path else ""
+
+
+def attachment(path: str, base: str = "") -> str:
+    """Return the address of an attachment. base: the folder of the note that shows it, where it may be a mere name."""
+    return query(f"/attachment/{quote(path, safe='/')}", **({"from": base} if base else {}))
+
+
+def picture(target: str, base: str) -> str:
+    """Return the address of a picture of the vault that a note in the folder `base` shows; "" when it is none."""
+    to = in_note(target, base)
+    return to if to.startswith("/attachment/") and attachment_type(to).startswith("image/") else ""
 
 
 def project(name: str) -> str:
@@ -65,8 +87,11 @@ def in_note(target: str, base: str) -> str:
     if target.startswith(("//", "\\")) or not parts.path:
         return target if target.startswith("#") and target[1:].replace("-", "").isalnum() else ""
     path = posixpath.normpath(posixpath.join(base, unquote(parts.path)))
-    if path.startswith(("/", "..")) or not path.endswith((".md", ".markdown")):
+    if path.startswith(("/", "..")):
         return ""
+    if not path.endswith((".md", ".markdown")):
+        # What lies in the journal was captured: its links are about files of a project.
+        return attachment(path) if attachment_type(path) and not path.startswith("journal/") else ""
     folder, _, name = path.rpartition("/")
     if journal.is_page(path):
         return session(folder.rpartition("-")[2])

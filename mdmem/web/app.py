@@ -17,7 +17,20 @@ from starlette.routing import Route
 from mdmem import log
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.web import gate, looks, writing
-from mdmem.web.pages import files, health, injected, manual, notes, preview, review, search, session, timeline, today
+from mdmem.web.pages import (
+    attachments,
+    files,
+    health,
+    injected,
+    manual,
+    notes,
+    preview,
+    review,
+    search,
+    session,
+    timeline,
+    today,
+)
 from mdmem.web.site import PageRequest
 
 if TYPE_CHECKING:
@@ -46,6 +59,7 @@ PAGES: dict[str, Handler] = {
     "/versions/{name:path}": notes.versions,
     "/edit/{name:path}": notes.edit,
     "/file": files.file,
+    "/attachment/{path:path}": attachments.attachment,
     "/injected": injected.injected,
     "/preview": preview.preview,
     "/review": review.review,

@@ -24,7 +24,7 @@ MAX_CHARS = 128 * 1024
 
 _MARKS = re.compile(
     r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
-    r"|\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
+    r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
     r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
 )
 
@@ -58,11 +58,13 @@ def diff(text: str) -> Markup:
     return Markup(_diff(text))  # noqa: S704 - each line is escaped
 
 
-def _with_marks(escaped: str, *, links: bool) -> str:
+def _with_marks(escaped: str, *, links: bool, base: str = "") -> str:
     """Replace citations, wiki links and marks of private parts in text that is escaped already."""
 
     def replaced(found: re.Match[str]) -> str:
         kept, name, wiki = found["kept"], found["id"], found["wiki"]
+        if found["embed"] and links and address.attachment_type(_plain(wiki)).startswith("image/"):
+            return _shown(address.attachment(_plain(wiki), base), found["label"] or wiki)
         if kept:
             word = "private" if kept == "PRIVATE" else "secret"
             return f'<span class="kept" title="This part was kept out of the note">{word}</span>'
@@ -75,6 +77,11 @@ def _with_marks(escaped: str, *, links: bool) -> str:
     return _MARKS.sub(replaced, escaped) if "[" in escaped else escaped
 
 
+def _shown(source: str, name: str) -> str:
+    """Write a picture of the vault. name: what stands for it, escaped."""
+    return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
+
+
 def _plain(escaped: str) -> str:
     from html import unescape
 
@@ -85,7 +92,7 @@ def _plain(escaped: str) -> str:
 
 
 def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    return _with_marks(escape(tokens[place].content), links=not env.get("in_link"))
+    return _with_marks(escape(tokens[place].content), links=not env.get("in_link"), base=str(env.get("base", "")))
 
 
 def _link_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
@@ -105,9 +112,12 @@ def _link_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, en
 
 
 def _image(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
-    """An image is not loaded: its address is shown, and only a click opens it."""
+    """Show an image of the vault. One from elsewhere is not loaded: only a click opens it."""
     source = str(tokens[place].attrGet("src") or "")
     name = escape(tokens[place].content or "image")
+    local = "" if env.get("help") else address.picture(source, str(env.get("base", "")))
+    if local:
+        return _shown(local, name)
     try:
         parts = urlsplit(source)
     except ValueError:

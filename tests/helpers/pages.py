@@ -61,7 +61,10 @@ class Served:
             with suppress(ConnectionError):  # a refusal may come while the body is being sent
                 link.endheaders(body.encode() or None)
             answer = link.getresponse()
-            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read().decode()
+            got: dict[str, str] = {}
+            for name, value in answer.getheaders():
+                got[name.lower()] = f"{got[name.lower()]}, {value}" if name.lower() in got else value
+            return answer.status, got, answer.read().decode()
         finally:
             link.close()
 

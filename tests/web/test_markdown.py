@@ -125,7 +125,29 @@ def test_a_link_to_a_sessions_page_leads_to_the_session() -> None:
 def test_a_link_out_of_the_vault_leads_nowhere() -> None:
     assert address.in_note("../../../../../etc/passwd.md", "journal/p/d/s") == ""
     assert address.in_note("/etc/passwd.md", "notes") == ""
-    assert address.in_note("picture.svg", "notes") == ""
+    assert address.in_note("../../picture.svg", "notes") == ""
+    assert address.in_note("script.py", "notes") == ""
+
+
+def test_a_picture_of_the_vault_is_shown_and_other_attachments_are_links() -> None:
+    html = markdown.render("![a chart](img/a%20b.png) and [the report](report.pdf)", "notes/q3")
+
+    assert '<img src="/attachment/notes/q3/img/a%20b.png" alt="a chart" loading="lazy">' in html
+    assert '<a href="/attachment/notes/q3/report.pdf">the report</a>' in html
+
+
+def test_an_embedded_picture_is_found_by_its_name() -> None:
+    html = markdown.render("![[chart.png|The chart]] and ![[ideas]]", "notes")
+
+    assert '<img src="/attachment/chart.png?from=notes" alt="The chart" loading="lazy">' in html
+    assert 'href="/go?to=ideas"' in html
+
+
+def test_what_was_captured_shows_no_files_of_the_project_as_attachments() -> None:
+    html = markdown.render("![shot](docs/shot.png) [data](out.csv)", "journal/p/2026-09-14/0800-a-1")
+
+    assert "<img" not in html
+    assert "/attachment/" not in html
 
 
 def test_what_was_kept_out_is_a_mark() -> None:

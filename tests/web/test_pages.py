@@ -221,6 +221,39 @@ def test_a_wiki_link_leads_to_its_note_or_to_a_search(web: Web, cookie: str) -> 
     assert web.served.ask("/go?to=no+such+name", headers={"Cookie": cookie})[1]["location"] == "/search?q=no+such+name"
 
 
+def test_a_picture_beside_a_note_is_shown_by_path_and_by_name(web: Web, cookie: str) -> None:
+    folder = web.vault / "notes" / "charts"
+    folder.mkdir(exist_ok=True)
+    (folder / "growth.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    path = a_note(web, "With a picture", "![growth](charts/growth.svg) and ![[growth.svg]]")
+
+    shown = re.findall(r'<img src="([^"]+)"', get(web, cookie, f"/note/{path}"))
+
+    assert len(shown) == 2
+    for source in shown:
+        status, headers, body = web.served.ask(source.replace("&amp;", "&"), headers={"Cookie": cookie})
+        assert (status, headers["content-type"]) == (200, "image/svg+xml")
+        assert "sandbox" in headers["content-security-policy"]
+        assert "<svg" in body
+
+
+@pytest.mark.parametrize(
+    "path", ["mdmem.toml", "../secret.png", "..%2fsecret.png", ".git/x.png", "internal/x.png", "linked.png", "no.png"]
+)
+def test_nothing_but_attachments_of_the_vault_is_served(web: Web, cookie: str, path: str) -> None:
+    for place in ("../secret.png", ".git/x.png", "internal/x.png"):
+        file = web.vault / place
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("nobody sees this")
+    (web.vault / "linked.png").unlink(missing_ok=True)
+    (web.vault / "linked.png").symlink_to(web.vault / "mdmem.toml")
+
+    status, _, body = web.served.ask(f"/attachment/{path}", headers={"Cookie": cookie})
+
+    assert status == 404
+    assert "nobody sees this" not in body
+
+
 def test_memories_of_ghosts_are_nobodys_to_see(web: Web, cookie: str) -> None:
     folder = web.vault / "internal" / "ghost"
     folder.mkdir(parents=True, exist_ok=True)
