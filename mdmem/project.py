@@ -54,7 +54,7 @@ class Project:
 
 
 def identify(cwd: str) -> Project:
-    """The project of the directory `cwd`, which may be gone, or not be a path of this machine at all."""
+    """Return the project of the directory `cwd`, which may be gone, or not be a path of this machine at all."""
     path = cwd.replace("\0", "")[:4096]
     if not os.path.isabs(path):  # a payload from Windows read here, or none at all
         return Project(_foreign_name(path), path)
@@ -71,7 +71,7 @@ def suffix(root: str) -> str:
 
 
 def normalise(url: str) -> str:
-    """One spelling for all addresses of a remote: `host/owner/repo`.
+    """Return one spelling for all addresses of a remote: `host/owner/repo`.
 
     SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and
     fragment go. A path on this machine, or what cannot be told: "".
@@ -148,7 +148,7 @@ def _commit_of(common: str, branch: str) -> str:
 
 
 def _name(text: str, identity: str) -> str:
-    """The slug of `text`; where that is empty or cut, `identity` keeps it apart from its like."""
+    """Return the slug of `text`; where that is empty or cut, `identity` keeps it apart from its like."""
     whole = slug(text, limit=1000)
     if not whole:
         return f"project-{suffix(identity)}"
@@ -175,7 +175,7 @@ def _foreign_name(path: str) -> str:
 
 
 def _repository_of(folder: str) -> Project | None:
-    """The innermost repository around `folder`, so that nested ones and submodules are their own."""
+    """Return the innermost repository around `folder`, so that nested ones and submodules are their own."""
     while True:
         git_dir = _git_dir(folder)
         if git_dir:
@@ -187,7 +187,7 @@ def _repository_of(folder: str) -> Project | None:
 
 
 def _git_dir(folder: str) -> str:
-    """The git directory of `folder`, as a working tree or as a bare repository; "" if it is neither."""
+    """Return the git directory of `folder`, as a working tree or as a bare repository; "" if it is neither."""
     dot_git = os.path.join(folder, ".git")
     if _is_git_dir(dot_git):
         return dot_git
@@ -218,13 +218,13 @@ def _project(folder: str, git_dir: str) -> Project:
 
 
 def _common(git_dir: str) -> str:
-    """The git directory that all working trees of a repository share."""
+    """Return the git directory that all working trees of a repository share."""
     shared = _read(os.path.join(git_dir, "commondir"), 4096).strip()
     return os.path.realpath(os.path.join(git_dir, shared)) if shared else git_dir
 
 
 def _main_root(common: str, work_tree: str) -> str:
-    """The main working tree that belongs to the git directory `common`, or itself if it is bare."""
+    """Return the main working tree that belongs to the git directory `common`, or itself if it is bare."""
     if work_tree:  # a submodule's, relative to its git directory
         return os.path.realpath(os.path.join(common, work_tree))
     hidden = os.path.basename(common).startswith(".")  # `.git`, or the `.bare` of those who use only worktrees
@@ -256,7 +256,7 @@ def _short_hash(text: str) -> str:
 
 
 def _read(path: str, limit: int) -> str:
-    """The first `limit` bytes of a file; "" for what cannot be read now. Never waits, not even for a pipe."""
+    """Return the first `limit` bytes of a file; "" for what cannot be read now. Never waits, not even for a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
@@ -273,7 +273,7 @@ def _read(path: str, limit: int) -> str:
 
 
 def _remotes_and_work_tree(config: str) -> tuple[dict[str, str], str]:
-    """The first URL of each remote, and `core.worktree`."""
+    """Return the first URL of each remote, and `core.worktree`."""
     urls: dict[str, str] = {}
     work_tree = kind = name = ""
     for line in config.replace("\\\n", "").split("\n"):
@@ -292,7 +292,7 @@ def _remotes_and_work_tree(config: str) -> tuple[dict[str, str], str]:
 
 
 def _value(text: str) -> str:
-    """A value without its quotes, escapes and comment."""
+    """Return a value without its quotes, escapes and comment."""
     quoted = False
     kept: list[str] = []
     characters = iter(text.strip())
@@ -309,7 +309,7 @@ def _value(text: str) -> str:
 
 
 def _preferred(urls: dict[str, str]) -> str:
-    """The address of `origin`, else of the first by name, among those that lead off this machine."""
+    """Return the address of `origin`, else of the first by name, among those that lead off this machine."""
     for name in ["origin", *sorted(urls)]:
         remote = normalise(urls.get(name, ""))
         if remote:
@@ -318,7 +318,7 @@ def _preferred(urls: dict[str, str]) -> str:
 
 
 def _without_credentials(address: str) -> str:
-    """What follows the last `@`: a password may hold any character unescaped; "" where it could be a path's."""
+    """Return what follows the last `@`: a password may hold any character unescaped; "" where it could be a path's."""
     before, at, after = address.rpartition("@")
     if not at or not before.endswith("/"):
         return after if at else address

@@ -29,7 +29,7 @@ def _ascii(text: str) -> str:
 
 
 def _any_script(text: str) -> str:
-    """`text` lower-cased, with a space for whatever is neither letter, digit nor part of one."""
+    """Return `text` lower-cased, with a space for whatever is neither letter, digit nor part of one."""
     import unicodedata  # here, because names are mostly ASCII and this is a shared library to load
 
     kept: list[str] = []

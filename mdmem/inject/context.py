@@ -76,7 +76,7 @@ class At:
 
     @property
     def seconds_left(self) -> float:
-        """How long a search may still take."""
+        """Return how long a search may still take."""
         return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
 
     @property

@@ -114,7 +114,7 @@ class ExcerptHunk:
 
     @property
     def added(self) -> list[str]:
-        """The lines that it adds, without their sign."""
+        """Return the lines that it adds, without their sign."""
         return [line[1:] for line in self.lines if line.startswith("+")]
 
 

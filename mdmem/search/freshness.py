@@ -36,7 +36,7 @@ class ShownAnswer(Protocol):
 
     @property
     def hits(self) -> Iterable[ShownNote]:
-        """The notes."""
+        """Return the notes."""
 
 
 _Listed = TypeVar("_Listed", bound=ShownAnswer)

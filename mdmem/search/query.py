@@ -56,7 +56,7 @@ class Query(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All that is ranked by: the words, and what must occur."""
+        """Return all that is ranked by: the words, and what must occur."""
         return " ".join([self.words, *self.phrases, *self.must])
 
 

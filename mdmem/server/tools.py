@@ -28,7 +28,7 @@ class Tool(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called by."""
+        """Return what it is called by."""
         return self.function.__name__
 
 

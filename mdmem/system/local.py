@@ -97,7 +97,7 @@ class Bound:
 
     @property
     def address(self) -> str | tuple[str, int]:
-        """What to bind."""
+        """Return what to bind."""
         return ("127.0.0.1", 0) if self.password else unix_path(self.folder, self.name)
 
     def publish(self, server: Socket) -> None:

@@ -16,7 +16,7 @@ class AnswerParts:
 
     @property
     def text(self) -> str:
-        """Its parts, one after the other; "" when nothing was said since the last tool run."""
+        """Return its parts, one after the other; "" when nothing was said since the last tool run."""
         return "\n".join(self._parts)
 
     @property

@@ -47,7 +47,7 @@ class Folder:
 
     @property
     def path(self) -> str:
-        """Where the folder was opened."""
+        """Return where the folder was opened."""
         return self.inside.path
 
     def __enter__(self) -> Folder:

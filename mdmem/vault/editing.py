@@ -132,7 +132,7 @@ def _in_header(header: str, key: str, value: Any, old: Any, newline: str) -> str
 
 
 def _behind_colon(header: str, entry: _Entry, value: str, newline: str) -> str:
-    """What comes behind the colon: the value on the key's line, and comments that stood before the old one."""
+    """Return what comes behind the colon: the value on the key's line, and comments that stood before the old one."""
     gap = header[entry.colon : entry.start]
     if "\n" not in gap:
         return (gap or " ") + value

@@ -110,7 +110,7 @@ class Record:
 
     @property
     def text(self) -> str:
-        """The whole record."""
+        """Return the whole record."""
         return self.data.decode("utf-8", "replace")
 
     def lines(self, kind: str) -> list[list[str]]:
@@ -123,7 +123,7 @@ class Record:
 
     @property
     def folder(self) -> tuple[str, ...]:
-        """Where its notes are, below the vault, as far as state knows; () when it does not."""
+        """Return where its notes are, below the vault, as far as state knows; () when it does not."""
         begin = self.data.rfind(b"\nfolder\t") + 8
         end = self.data.find(b"\n", begin)
         if begin < 8 or end < 0:

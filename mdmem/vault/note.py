@@ -62,12 +62,12 @@ class Note:
 
     @property
     def id(self) -> str:
-        """The ten characters that name this note for ever."""
+        """Return the ten characters that name this note for ever."""
         return str(self.meta["id"])
 
     @property
     def title(self) -> str:
-        """Its one line."""
+        """Return its one line."""
         return str(self.meta["title"])
 
 

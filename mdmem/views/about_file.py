@@ -25,7 +25,7 @@ class AboutFile(NamedTuple):
 
     @property
     def sessions(self) -> list[str]:
-        """The ids of the sessions that touched it, the last one first."""
+        """Return the ids of the sessions that touched it, the last one first."""
         every = sorted((*self.edits, *self.failures, *self.others), key=lambda row: row.created, reverse=True)
         return list(dict.fromkeys(row.session for row in every if row.session))
 

@@ -23,7 +23,7 @@ class ConversationStep(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What sort of note it is."""
+        """Return what sort of note it is."""
         return str(self.meta.get("kind", "note"))
 
 
@@ -41,7 +41,7 @@ class Conversation(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The page's title, else the first prompt's."""
+        """Return the page's title, else the first prompt's."""
         asked = (step.meta.get("title") for step in self.steps if step.kind == "prompt")
         return str(self.page.get("title") or next(asked, "") or self.session)
 

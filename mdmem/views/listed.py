@@ -61,7 +61,7 @@ class Listing:
 
     @cached_property
     def days(self) -> frozenset[str]:
-        """The days of which sessions may be named."""
+        """Return the days of which sessions may be named."""
         return frozenset(day(one) for one in self.named(self.sessions))
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:

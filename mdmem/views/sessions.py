@@ -47,12 +47,12 @@ class SessionRow(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """The short name that its folder bears."""
+        """Return the short name that its folder bears."""
         return journal.session_tag(self.session)
 
     @property
     def day(self) -> str:
-        """The local day on which it began."""
+        """Return the local day on which it began."""
         return time.strftime("%Y-%m-%d", time.localtime(disk.epoch(self.started)))
 
 

@@ -49,12 +49,12 @@ class OpenNote(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id, or its path when it has none."""
+        """Return its id, or its path when it has none."""
         return str(self.parsed.meta.get("id") or self.path)
 
     @property
     def title(self) -> str:
-        """Its title, or its file's name."""
+        """Return its title, or its file's name."""
         return str(self.parsed.meta.get("title") or self.path.rpartition("/")[2].rpartition(".")[0])
 
 
@@ -77,7 +77,7 @@ class PageRequest:
 
     @cached_property
     def view(self) -> View:
-        """The index as it is now."""
+        """Return the index as it is now."""
         return self.site.live.view()
 
     def number(self, name: str, default: int = 1) -> int:

@@ -89,7 +89,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
 
 
 def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
-    """`text` with mdmem's items of one event's list as `items`."""
+    """Return `text` with mdmem's items of one event's list as `items`."""
     present = json_text.loads(text)["hooks"].get(event)
     if present is None:
         return json_text.append(text, ("hooks",), items, event) if items else text
@@ -107,7 +107,7 @@ def _with_event(text: str, event: str, items: list[dict[str, Any]]) -> str:
 
 
 def _without_strays(text: str, event: str, present: list[Any]) -> str:
-    """`text` without the handlers of mdmem's that somebody put into a group with others."""
+    """Return `text` without the handlers of mdmem's that somebody put into a group with others."""
     for at, item in enumerate(present):
         if not _is_own_item(item):
             for number, handler in reversed(list(enumerate(_inner(item)))):
@@ -117,7 +117,7 @@ def _without_strays(text: str, event: str, present: list[Any]) -> str:
 
 
 def _others(data: dict[str, Any]) -> dict[str, Any]:
-    """What is not mdmem's; lists that it leaves empty do not count."""
+    """Return what is not mdmem's; lists that it leaves empty do not count."""
     hooks = {}
     for event, items in data.get("hooks", {}).items():
         rest = [_without_own(item) for item in items if not _is_own_item(item)]
@@ -138,13 +138,13 @@ def _is_own_item(item: Any) -> bool:
 
 
 def _inner(item: Any) -> list[Any]:
-    """The handlers of a group."""
+    """Return the handlers of a group."""
     handlers = item.get("hooks") if isinstance(item, dict) else None
     return handlers if isinstance(handlers, list) else []
 
 
 def _own_line(handler: Any) -> str:
-    """The command line of a handler that is mdmem's, or ""."""
+    """Return the command line of a handler that is mdmem's, or ""."""
     given = [handler.get("command"), handler.get("bash")] if isinstance(handler, dict) else []
     return next((str(line) for line in given if is_own(line)), "")
 

@@ -124,7 +124,7 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation: that of the first indented line."""
+    """Return one step of indentation: that of the first indented line."""
     match = re.search(r"\n([ \t]+)\S", text)
     return match[1] if match else "  "
 

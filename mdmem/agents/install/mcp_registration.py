@@ -176,7 +176,7 @@ def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...])
 
 
 def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:
-    """What the file shall be when the server is registered, coming from `text`."""
+    """Return what the file shall be when the server is registered, coming from `text`."""
     wanted = entry(vault)
     if found.is_one_list:
         wanted = {"command": [wanted["command"], *wanted["args"]]}
@@ -229,7 +229,7 @@ def _at(data: Any, place: tuple[str, ...]) -> Any:
 
 
 def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
-    """What is not mdmem's; objects on the way that it leaves empty do not count."""
+    """Return what is not mdmem's; objects on the way that it leaves empty do not count."""
     if not place:
         return {key: value for key, value in data.items() if key != SERVER}
     rest = dict(data)

@@ -220,7 +220,7 @@ def _leads_to(text: str, module: Agent, before: str, path: str, vault: str) -> b
 
 
 def _registered(module: Agent, text: str, path: str, vault: str) -> str:
-    """What the file shall be when mdmem is registered, coming from `text`."""
+    """Return what the file shall be when mdmem is registered, coming from `text`."""
     if module.PLUGIN:
         return plugin_file.render(module, vault)
     return entries.merged(text, path, entries.wanted(module, vault), module.SKELETON)

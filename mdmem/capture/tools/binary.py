@@ -56,7 +56,7 @@ def _is_wrapped(samples: list[str]) -> bool:
 
 
 def _end_of_wrapped(lines: list[str], start: int) -> int:
-    """Where the wrapped base64 ends that begins at line `start`: lines of one width, and a shorter last one."""
+    """Return where the wrapped base64 ends that begins at line `start`: lines of one width, and a shorter last one."""
     width = len(lines[start])
     end = start
     if width < _LINE_CHARS:

@@ -20,12 +20,12 @@ _EXIT_WORDS = ("exit code", "process exited with code", "exited with exit code",
 
 
 def bash(run: Run) -> Told:
-    """A shell command: the command, its output, and how it ended."""
+    """Return what is kept of a shell command: the command, its output, and how it ended."""
     return _command(run, "sh")
 
 
 def powershell(run: Run) -> Told:
-    """A PowerShell command: the command, its output, and how it ended."""
+    """Return what is kept of a PowerShell command: the command, its output, and how it ended."""
     return _command(run, "powershell")
 
 
@@ -52,7 +52,7 @@ def _command(run: Run, language: str) -> Told:
 
 
 def _written(command: Any) -> str:
-    """A command as one would type it; some agents give a list of words, some of them `bash -lc` and a script."""
+    """Return a command as one would type it; some agents give a list of words, some of them `bash -lc` and a script."""
     if isinstance(command, str):
         return command
     words = [word for word in items(command) if isinstance(word, str)]
@@ -62,7 +62,7 @@ def _written(command: Any) -> str:
 
 
 def _title(command: str, description: str) -> str:
-    """The command where it fits on a line, without the `cd` before it; else what the agent said it does."""
+    """Return the command where it fits on a line, without the `cd` before it; else what the agent said it does."""
     step, joined, rest = command.partition(" && ")
     spoken = rest if joined and step.startswith("cd ") and "\n" not in step else command
     line = short(spoken, 120)
@@ -85,7 +85,7 @@ def _remarks(run: Run, picture: str) -> list[str]:
 
 
 def _exit_code(run: Run, output: str) -> int | None:
-    """The exit code where it can be known; Claude Code gives none, but calls only an exit of 0 a success."""
+    """Return the exit code where it can be known; Claude Code gives none, but calls only an exit of 0 a success."""
     if run.failure is not None:
         return _said_code(run.failure)
     told = [number(place, "exit_code", "exitCode", "exit") for place in (run.got, run.got.get("metadata"))]
@@ -113,7 +113,7 @@ def _said_code(said: str) -> int | None:
 
 
 def _commits(run: Run, command: str, output: str) -> str:
-    """The commits that a command made, as git abbreviates them, joined by spaces."""
+    """Return the commits that a command made, as git abbreviates them, joined by spaces."""
     told = text(mapping(mapping(run.got.get("gitOperation")).get("commit")), "sha")
     if told:
         return told if _is_sha(told) else ""

@@ -71,7 +71,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _shared_ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters of whole lines two texts share at their start and at their end."""
+    """Return how many characters of whole lines two texts share at their start and at their end."""
     start = old.rfind("\n", 0, _shared(old, new)) + 1
     end = _shared(old[start:], new[start:], from_end=True)
     if not (_begins_line(old, len(old) - end, start) and _begins_line(new, len(new) - end, start)):
@@ -85,7 +85,7 @@ def _begins_line(text: str, place: int, start: int) -> bool:
 
 
 def _shared(a: str, b: str, *, from_end: bool = False) -> int:
-    """How many characters two texts share, found by halving: slices are compared at the speed of memory."""
+    """Return how many characters two texts share, found by halving: slices are compared at the speed of memory."""
     low, high = 0, min(len(a), len(b)) + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -98,7 +98,7 @@ def _shared(a: str, b: str, *, from_end: bool = False) -> int:
 
 
 def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int]]:
-    """The changed places: where each begins, and how many lines it was and is."""
+    """Return the changed places: where each begins, and how many lines it was and is."""
     if len(old) != len(new):
         return [(0, len(old), len(new))]
     places = [place for place, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]

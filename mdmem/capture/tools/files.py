@@ -34,7 +34,7 @@ _READY_DIFFS = (("gitDiff", "patch"), ("returnDisplay", "fileDiff"), ("metadata"
 
 
 def read(run: Run) -> Told:
-    """A file that was read: its text within the limits; of pictures and PDFs what they are."""
+    """Return what is kept of a file that was read: its text within the limits; of pictures and PDFs what they are."""
     file = mapping(run.got.get("file"))
     name = path(run, text(run.given, "file_path") or text(file, "filePath"))
     content = text(file, "content") or _cells(file.get("cells")) or ("" if file else answer(run.response))
@@ -72,7 +72,7 @@ def _not_kept(kind: str, file: dict[str, Any]) -> list[str]:
 
 
 def _cells(cells: Any) -> str:
-    """A notebook's cells as one text, each behind the `# %%` that editors take for a cell's start."""
+    """Return a notebook's cells as one text, each behind the `# %%` that editors take for a cell's start."""
     sources = []
     for cell in items(cells):
         source = mapping(cell).get("source")
@@ -84,7 +84,7 @@ def _cells(cells: Any) -> str:
 
 
 def write(run: Run) -> Told:
-    """A file that was written: its text when it is new, else what changed."""
+    """Return what is kept of a file that was written: its text when it is new, else what changed."""
     name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
     content = text(run.given, "content") or text(run.got, "content")
     original = run.got.get("originalFile")
@@ -103,7 +103,7 @@ def write(run: Run) -> Told:
 
 
 def edit(run: Run) -> Told:
-    """One replacement in a file, as a diff."""
+    """Return what is kept of one replacement in a file, as a diff."""
     return _changed(run, "Edit", [run.given])
 
 
@@ -135,7 +135,7 @@ def _sums(hunks: list[diff.Hunk]) -> tuple[int, int]:
 
 
 def _counted(written: str) -> tuple[int, int]:
-    """The lines that a diff as text adds and takes away."""
+    """Return the lines that a diff as text adds and takes away."""
     return (
         written.count("\n+") - written.count("\n+++ "),
         written.count("\n-") - written.count("\n--- "),
@@ -148,7 +148,7 @@ def _ready_diff(got: dict[str, Any]) -> str:
 
 
 def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
-    """The diff of replacements: of the file where its text before them is known, else of each by itself."""
+    """Return the diff of replacements: of the file where its text before them is known, else of each by itself."""
     pairs = [(text(one, "old_string"), text(one, "new_string")) for one in edits]
     changed = original if len(original) <= _MAX_ORIGINAL_CHARS else ""
     for one, (old, new) in zip(edits, pairs, strict=True):
@@ -159,7 +159,7 @@ def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
 
 
 def notebook_edit(run: Run) -> Told:
-    """A change of one cell of a notebook, as a diff."""
+    """Return what is kept of a change of one cell of a notebook, as a diff."""
     name = path(run, text(run.given, "notebook_path") or text(run.got, "notebook_path"))
     cell = short(text(run.given, "cell_id") or text(run.got, "cell_id"), 40)
     mode = text(run.given, "edit_mode") or text(run.got, "edit_mode")
@@ -174,7 +174,7 @@ def notebook_edit(run: Run) -> Told:
 
 
 def patch(run: Run) -> Told:
-    """A patch over one or more files, as the agent wrote it."""
+    """Return what is kept of a patch over one or more files, as the agent wrote it."""
     written = text(run.given, "patch")
     names = paths(run, _patched(written))
     added, removed = _counted(written)
@@ -185,7 +185,7 @@ def patch(run: Run) -> Told:
 
 
 def _patched(written: str) -> list[Any]:
-    """The files that a patch names, in the `*** Update File:` or in the `+++ b/` way."""
+    """Return the files that a patch names, in the `*** Update File:` or in the `+++ b/` way."""
     names = []
     for piece in f"\n{written}".split("\n*** ")[1:][:_MAX_PATCHED]:
         action, _, name = piece.partition("\n")[0].partition(": ")

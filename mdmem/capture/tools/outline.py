@@ -44,7 +44,7 @@ def _lines(value: Any, depth: int, limits: Limits) -> Iterator[str]:
 
 
 def _entry(label: str, item: Any, depth: int, limits: Limits) -> Iterator[str]:
-    """One key or list item: on one line where that does, else with what it holds indented below it."""
+    """Yield one key or list item: on one line where that does, else with what it holds indented below it."""
     if isinstance(item, (dict, list)) and item:
         if depth >= _MAX_DEPTH:
             yield f"{label} … {len(item):,} nested deeper …"

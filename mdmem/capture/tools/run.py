@@ -163,7 +163,7 @@ def answer(response: Any) -> str:
 
 
 def _block(block: Any) -> str:
-    """The text of one content block; of a picture or a sound, what it is and how big."""
+    """Return the text of one content block; of a picture or a sound, what it is and how big."""
     if isinstance(block, str):
         return block
     if not isinstance(block, dict):

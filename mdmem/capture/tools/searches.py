@@ -16,7 +16,7 @@ _MAX_SHOWN_LINES = 10  # line numbers given of one file
 
 
 def glob(run: Run) -> Told:
-    """A search for file names: the files found."""
+    """Return what is kept of a search for file names: the files found."""
     pattern = text(run.given, "pattern")
     given = run.got.get("filenames")
     said = answer(run.response)
@@ -67,7 +67,7 @@ def _said(answered: str) -> tuple[int | None, int | None]:
 
 
 def grep(run: Run) -> Told:
-    """A search in files: the files found, each with its number of matching lines and which they are."""
+    """Return what is kept of a search in files: each file found, with the number of its matching lines and which."""
     pattern, where = text(run.given, "pattern"), text(run.given, "path")
     content = text(run.got, "content") or ("" if run.got.get("filenames") else answer(run.response))
     counted = run.got.get("mode") == "count" or run.given.get("output_mode") == "count"
@@ -95,7 +95,7 @@ def grep(run: Run) -> Told:
 
 
 def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
-    """How many lines matched: those that were read, or all that came, where the middle of so many was not."""
+    """Return how many lines matched: those that were read, or all that came, where the middle of so many was not."""
     read, told = sum([hit.count for hit in hits.values()]), number(run.got, "numLines")
     return max(read, told or 0) if "\n\n" in content else read or told
 
@@ -177,7 +177,7 @@ def _some(count: int, what: str, plural: str = "s") -> str:
 
 
 def web_fetch(run: Run) -> Told:
-    """A page that was fetched: what was asked of it and the start of the answer."""
+    """Return what is kept of a page that was fetched: what was asked of it and the start of the answer."""
     url = text(run.given, "url") or text(run.got, "url")
     status = number(run.got, "code", "status")
     about = short(url.removeprefix("https://").removeprefix("http://"), 100)
@@ -201,7 +201,7 @@ def _paragraphs(lines: list[str]) -> list[str]:
 
 
 def web_search(run: Run) -> Told:
-    """A search in the web: the pages found, and what the search said of them."""
+    """Return what is kept of a search in the web: the pages found, and what the search said of them."""
     query = text(run.given, "query") or text(run.got, "query")
     links: list[str] = []
     said: list[str] = []

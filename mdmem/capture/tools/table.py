@@ -93,7 +93,7 @@ def row(name: str) -> Callable[[Run], Told]:
 
 
 def _failure(error: str | None, response: Any) -> str | None:
-    """Why the run failed: the event's word, or that of an agent that calls every run a success."""
+    """Return why the run failed: the event's word, or that of an agent that calls every run a success."""
     if error is not None:
         return error
     got = mapping(response)
@@ -109,7 +109,7 @@ def _error(failure: str) -> Part:
 
 
 def _reason(failure: str) -> str:
-    """The first line of an error that says something; the exit code is told elsewhere."""
+    """Return the first line of an error that says something; the exit code is told elsewhere."""
     lines = failure[:4000].split("\n")
     telling = [line for line in lines if line.strip() and not line.startswith("Exit code ")]
     return short(telling[0] if telling else lines[0], 300)
@@ -122,14 +122,14 @@ def _title(told: Told, tool: str, failed: bool) -> str:
 
 
 def _mcp(run: Run) -> Told:
-    """A tool of an MCP server: what it was given and what it answered."""
+    """Return what is kept of a tool of an MCP server: what it was given and what it answered."""
     plain = run.tool.removeprefix("MCP:").removeprefix("mcp_").strip("_").removeprefix("plugin_")
     server, _, name = plain.partition("__")
     return _told(run, f"{short(server, 40)} {short(name, 60)}".strip())
 
 
 def _other(run: Run) -> Told:
-    """A tool that nobody described."""
+    """Return what is kept of a tool that nobody described."""
     return _told(run, short(run.tool, 60) or "Tool")
 
 
@@ -151,7 +151,7 @@ def _told(run: Run, label: str) -> Told:
 
 
 def _main(given: dict[str, Any]) -> str:
-    """The one argument that tells most, for a title."""
+    """Return the one argument that tells most, for a title."""
     named = text(given, *_MAIN_KEYS)
     if named:
         return named

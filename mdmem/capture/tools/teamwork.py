@@ -20,7 +20,7 @@ LATER = {
 
 
 def agent(run: Run) -> Told:
-    """A sub-agent's work: what it was asked, and its answer when that is already stored."""
+    """Return what is kept of a sub-agent's work: what it was asked, and its answer when that is already stored."""
     kind = short(text(run.given, "subagent_type") or text(run.got, "agentType"), 40)
     what = short(text(run.given, "description") or text(run.given, "prompt"), 80)
     status = short(text(run.got, "status"), 40)
@@ -42,7 +42,7 @@ def _result(run: Run) -> str:
 
 
 def task_create(run: Run) -> Told:
-    """A task that the agent gave itself."""
+    """Return what is kept of a task that the agent gave itself."""
     subject = short(text(run.given, "subject"), 100)
     parts = [Part(text=text(run.given, "description"), language="markdown")]
     return Told(f"{_task(mapping(run.got.get('task')), 'id')}: {subject}", subject, {}, parts)
@@ -55,7 +55,7 @@ def _task(source: dict[str, Any], key: str) -> str:
 
 
 def task_update(run: Run) -> Told:
-    """A change of a task: done, begun, reworded."""
+    """Return what is kept of a change of a task: done, begun, reworded."""
     name = _task(run.given if "taskId" in run.given else run.got, "taskId")
     status = short(text(run.given, "status") or text(mapping(run.got.get("statusChange")), "to"), 40)
     fields = [short(field, 40) for field in items(run.got.get("updatedFields")) if isinstance(field, str)]
@@ -67,7 +67,7 @@ def task_update(run: Run) -> Told:
 
 
 def todo_write(run: Run) -> Told:
-    """The agent's own list of things to do, with what is done."""
+    """Return what is kept of the agent's own list of things to do, with what is done."""
     given = run.given.get("todos")
     todos = _checklist(given) if isinstance(given, str) else [mapping(todo) for todo in items(given)]
     done = sum([todo.get("status") in _OVER for todo in todos])
@@ -89,7 +89,7 @@ def _checklist(given: str) -> list[dict[str, Any]]:
 
 
 def ask_user_question(run: Run) -> Told:
-    """What the user decided: each question with its options, the chosen one ticked, and the user's own words."""
+    """Return what the user decided: each question with its options, the chosen one ticked, and the user's own words."""
     questions = [mapping(one) for one in items(run.given.get("questions") or run.got.get("questions"))]
     questions = questions[:_MAX_QUESTIONS] or [run.given]
     answers = mapping(run.got.get("answers"))
@@ -133,7 +133,7 @@ def _tick(done: bool, words: str) -> str:
 
 
 def exit_plan_mode(run: Run) -> Told:
-    """A plan that the user was asked to approve."""
+    """Return what is kept of a plan that the user was asked to approve."""
     plan = text(run.got, "plan") or text(run.given, "plan") or ("" if run.got else answer(run.response))
     first = next(filter(None, [line.strip("#*- \t") for line in plan[:4000].split("\n")]), "")
     about = short(first, 100)
@@ -143,7 +143,7 @@ def exit_plan_mode(run: Run) -> Told:
 
 
 def skill(run: Run) -> Told:
-    """A skill that was put to use."""
+    """Return what is kept of a skill that was put to use."""
     name, args = short(text(run.given, "skill", "command"), 60), text(run.given, "args", "arguments")
     about = f"{name} {short(args, 40)}".strip()
     parts = [Part("Arguments", args), Part("Result", answer(run.response), "markdown")]

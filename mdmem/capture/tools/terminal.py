@@ -31,7 +31,7 @@ def without_escapes(text: str) -> str:
 
 
 def _after_sequence(piece: str) -> str:
-    """What is left of the text behind an ESC, up to the next one, without the sequence it begins."""
+    """Return what is left of the text behind an ESC, up to the next one, without the sequence it begins."""
     first = piece[:1]
     if first == "[":  # CSI: parameters, intermediates, one final character
         return _after_final(piece[1:].lstrip(_PARAMETERS).lstrip(_INTERMEDIATES), "@")

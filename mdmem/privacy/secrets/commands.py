@@ -135,7 +135,7 @@ def _of_row(text: str, low: str, words: list[tuple[int, int]], row: Row) -> Iter
 
 
 def _command_end(text: str, at: int) -> int:
-    """Where a command ends: at the end of its line, unless that ends in a backslash."""
+    """Return where a command ends: at the end of its line, unless that ends in a backslash."""
     from mdmem.privacy.secrets.literals import line_end
 
     end = line_end(text, at)
@@ -182,7 +182,7 @@ def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) ->
 
 
 def _last(text: str, words: list[tuple[int, int]], number: int) -> tuple[int, int]:
-    """Where the last word of the command is, before a pipe or the like."""
+    """Return where the last word of the command is, before a pipe or the like."""
     found = words[number]
     for start, end in words[number + 1 :]:
         if text[start : start + 1] in _ENDS:

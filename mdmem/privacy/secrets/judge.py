@@ -141,7 +141,7 @@ def header(name: Name, at: int) -> list[Span]:
 
 
 def below(name: Name, at: int) -> list[Span]:
-    """A value, or a list of them, on the lines below the line of the name."""
+    """Return a value, or a list of them, on the lines below the line of the name."""
     text = name.text
     if text.startswith("- ", at):
         return _items(name, at) if name.low[name.end - 1] == "s" else []

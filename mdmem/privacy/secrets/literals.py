@@ -69,7 +69,7 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
 
 
 def bare_end(text: str, end: int, *, whole_word: bool) -> int:
-    """Where a bare value ends that is to be hidden and was read up to `end` so far."""
+    """Return where a bare value ends that is to be hidden and was read up to `end` so far."""
     while end < len(text) and not text[end].isspace() and text[end] not in _NEXT_PAIR:
         word = bare_word(text, end, whole_word=whole_word)
         if not word:
@@ -87,7 +87,7 @@ def closes_call(text: str, at: int) -> bool:
 
 
 def line_end(text: str, at: int) -> int:
-    """Where the line ends, or where it has become too long to be a value."""
+    """Return where the line ends, or where it has become too long to be a value."""
     limit = at + LONGEST_QUOTED
     end = text.find("\n", at, limit)
     return end if end >= 0 else min(limit, len(text))
@@ -140,7 +140,7 @@ def _is_escaped(text: str, start: int, end: int) -> bool:
 
 
 def _block_start(text: str, at: int) -> int:
-    """Where the text of a YAML block (`key: |`) begins that is announced at `at`; 0 if none is."""
+    """Return where the text of a YAML block (`key: |`) begins that is announced at `at`; 0 if none is."""
     head = text[at : at + 8].partition("\n")
     if not head[1] or head[0].strip("|>+-0123456789 \t\r"):
         return 0

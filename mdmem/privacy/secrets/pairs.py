@@ -198,7 +198,7 @@ def _after_assignment(name: Name) -> int:
 
 
 def _after_tag(text: str, value: int) -> int:
-    """Where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    """Return where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
     first = text[value : value + 2]
     if first == "**":
         return skip_blank(text, value + 2)
@@ -329,7 +329,7 @@ def _after_fallback(name: Name) -> int:
 
 
 def _on_next_line(name: Name) -> int:
-    """A label on a line of its own, and the value on the next."""
+    """Return a label on a line of its own, and the value on the next."""
     at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
     at = scan.closers(name.text, at)
     return scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0

@@ -108,14 +108,14 @@ def _putty_keys(text: str) -> Iterator[Span]:
 
 
 def _after_dashes(text: str, closing: int) -> int:
-    """Where the END line is over whose dashes begin at `closing`."""
+    """Return where the END line is over whose dashes begin at `closing`."""
     begin = closing + len(_END)
     dashes = text.find("-----", begin, begin + 72)
     return dashes + 5 if dashes >= 0 else begin
 
 
 def _body_end(text: str, at: int) -> int:
-    """Where the lines of a key end that begin at `at`: base64, or a header; line breaks may be escapes."""
+    """Return where the lines of a key end that begin at `at`: base64, or a header; line breaks may be escapes."""
     end = at
     while at < len(text):
         stop = line_end(text, at)

@@ -59,7 +59,7 @@ class Name:
         return self.low[self.start : self.end]
 
     def outer(self) -> int:
-        """Where the dotted name begins that it is a part of: `mysql.password`."""
+        """Return where the dotted name begins that it is a part of: `mysql.password`."""
         if self.text[self.start - 1 : self.start] not in (".", "/"):
             return self.start
         before = self.low[max(0, self.start - LONGEST_NAME) : self.start]
@@ -103,7 +103,7 @@ def closers(text: str, at: int) -> int:
 
 
 def name_end(low: str, at: int) -> int:
-    """Where the name ends that goes on at `at`."""
+    """Return where the name ends that goes on at `at`."""
     if low[at : at + 1] not in NAME_SIGNS:
         return at
     ahead = low[at : at + LONGEST_NAME]
@@ -111,7 +111,7 @@ def name_end(low: str, at: int) -> int:
 
 
 def name_start(low: str, at: int) -> int:
-    """Where the name begins that goes on before `at`."""
+    """Return where the name begins that goes on before `at`."""
     if low[at - 1 : at] not in NAME_SIGNS:
         return at
     before = low[max(0, at - LONGEST_NAME) : at]
@@ -119,7 +119,7 @@ def name_start(low: str, at: int) -> int:
 
 
 def assignment(text: str, at: int) -> int:
-    """Where the sign at `at` ends that puts a value under a name; 0 if it is no such sign."""
+    """Return where the sign at `at` ends that puts a value under a name; 0 if it is no such sign."""
     ahead = text[at : at + 4]
     if ahead[:1] not in _SIGNS or not ahead:
         return 0
@@ -135,7 +135,7 @@ def assignment(text: str, at: int) -> int:
 
 
 def comparison(low: str, at: int) -> int:
-    """Where a comparison at `at` ends; 0 if there is none."""
+    """Return where a comparison at `at` ends; 0 if there is none."""
     return next((at + len(sign) for sign in _COMPARISONS if low.startswith(sign, at)), 0)
 
 
@@ -146,7 +146,7 @@ def line_ends(text: str, end: int) -> bool:
 
 
 def next_line(text: str, at: int) -> int:
-    """Where the text of the next line begins, one empty line between at most; 0 if there is none near."""
+    """Return where the text of the next line begins, one empty line between at most; 0 if there is none near."""
     ahead = text[at : at + 96]
     rest = ahead.lstrip(" \t\r\n")
     skipped = ahead[: len(ahead) - len(rest)]

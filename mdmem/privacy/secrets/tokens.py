@@ -138,7 +138,7 @@ def _around(
 
 
 def _match(text: str, body: int, row: Row) -> int:
-    """Where the token ends whose characters after the prefix begin at `body`; 0 if it does not fit the row."""
+    """Return where the token ends whose characters after the prefix begin at `body`; 0 if it does not fit the row."""
     _, _, alphabet, least, nature = row
     sample = text[body : body + max(64, 2 * least)]
     size = len(sample) - len(sample.lstrip(alphabet))
@@ -157,7 +157,7 @@ def _match(text: str, body: int, row: Row) -> int:
 
 
 def _run_end(text: str, at: int, alphabet: str) -> int:
-    """Where the run of characters of `alphabet` that begins at `at` ends; linear in its length."""
+    """Return where the run of characters of `alphabet` that begins at `at` ends; linear in its length."""
     size = 256
     while True:
         chunk = text[at : at + size]

@@ -67,7 +67,7 @@ class Request(NamedTuple):
 
     @property
     def address(self) -> str:
-        """The compatible server's address, as the user's settings name it."""
+        """Return the compatible server's address, as the user's settings name it."""
         return self.config.settings.expand.address
 
 

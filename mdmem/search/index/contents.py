@@ -49,7 +49,7 @@ class Segment:
 
     @property
     def live(self) -> int:
-        """How many of its notes are not deleted."""
+        """Return how many of its notes are not deleted."""
         return self.count - len(self.deleted)
 
     def doc_count_all(self) -> int:

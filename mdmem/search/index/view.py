@@ -89,7 +89,7 @@ class View:
 
     @cached_property
     def deleted(self) -> frozenset[int]:
-        """The numbers that stand for no note any more."""
+        """Return the numbers that stand for no note any more."""
         return frozenset(leaf.start + row for leaf in self.leaves for row in leaf.deleted)
 
     @cached_property
@@ -102,7 +102,7 @@ class View:
 
     @cached_property
     def all(self) -> Sequence[int]:
-        """Every note."""
+        """Return every note."""
         return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
 
     @cached_property
@@ -119,12 +119,12 @@ class View:
 
     @property
     def folders(self) -> list[str]:
-        """The folders that hold notes, by number: vault-relative, without a slash at the end."""
+        """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
         return self._places[0]
 
     @property
     def folder_of(self) -> list[int]:
-        """The number of each note's folder."""
+        """Return the number of each note's folder."""
         return self._places[1]
 
     def path(self, note: int) -> str:
@@ -155,7 +155,7 @@ class View:
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The notes of each folder, by the folder's number."""
+        """Return the notes of each folder, by the folder's number."""
         members: list[list[int]] = [[] for _ in self.folders]
         for note, folder in enumerate(self.folder_of):
             members[folder].append(note)
@@ -170,18 +170,18 @@ class View:
 
     @cached_property
     def folder_sizes(self) -> list[int]:
-        """How many notes each folder has, by the folder's number."""
+        """Return how many notes each folder has, by the folder's number."""
         return [len(notes) for notes in self.members]
 
     @cached_property
     def average_members(self) -> float:
-        """The mean number of notes in a folder, the vault's own not counted; 1 when there is none."""
+        """Return the mean number of notes in a folder, the vault's own not counted; 1 when there is none."""
         inside = [len(notes) for number, notes in enumerate(self.members) if notes and number != self.root]
         return sum(inside) / len(inside) if inside else 1.0
 
     @cached_property
     def root(self) -> int:
-        """The number of the vault's own folder, or -1 when no note lies in it."""
+        """Return the number of the vault's own folder, or -1 when no note lies in it."""
         return self._folder_numbers.get("", -1)
 
     def neighbours(self, note: int, reach: int) -> list[int]:

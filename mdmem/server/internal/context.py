@@ -87,7 +87,7 @@ class Scope(NamedTuple):
 
     @property
     def published(self) -> Scope | None:
-        """The scope of what was published here, or None where nothing can be."""
+        """Return the scope of what was published here, or None where nothing can be."""
         return self._replace(folder=self.shared, accessor="", shared=()) if self.shared else None
 
 

@@ -55,7 +55,7 @@ class Memory(NamedTuple):
 
     @property
     def age(self) -> tuple[str, int, int, str]:
-        """What the newest has most of."""
+        """Return what the newest has most of."""
         return self.created, self.sequence, self.mtime_ns, self.id
 
 

@@ -61,7 +61,7 @@ class ExportedSession(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The page's title, else the first prompt's."""
+        """Return the page's title, else the first prompt's."""
         every = ([self.page] if self.page else []) + self.notes
         return next((str(one.parsed.meta["title"]) for one in every if one.parsed.meta.get("title")), self.folder)
 
@@ -73,7 +73,7 @@ class ExportedSession(NamedTuple):
 
     @property
     def project(self) -> str:
-        """The name of its project."""
+        """Return the name of its project."""
         return self.folder.split("/")[1]
 
 
