@@ -258,12 +258,14 @@ class WatchSettings(SettingsSection):
 
 
 class SyncSettings(SettingsSection):
-    """The exchange with a remote."""
+    """The vault's history, and the exchange with a remote."""
 
     __slots__ = ()
     NAME = "sync"
 
     every = Setting(0, "Minutes between syncs by the watcher (0: never).")
+    max_file_mb = Setting(10, "Maximum size in MB of a file beside notes that is committed; at most 33.", less)
+    obsidian = Setting(False, "Whether Obsidian's settings (.obsidian/) are committed too.", less)
 
 
 class LearnSettings(SettingsSection):

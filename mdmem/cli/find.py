@@ -13,7 +13,7 @@ import click
 from mdmem.cli.terminal import lines, options, pager, render, table
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.search import staged
-from mdmem.vault import disk, note
+from mdmem.vault import attachments, disk, note
 from mdmem.views import wording
 from mdmem.watcher import warm_search
 
@@ -83,7 +83,8 @@ def search(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Find notes. Words are ranked, none is required; filters narrow down, in the words or as options.
+    """Find notes, and files by their names. Words are ranked, none is required; filters narrow down, in the words
+    or as options.
 
     \b
     "an exact phrase"   +required   -without   begin*
@@ -108,11 +109,17 @@ def search(
         asked = options.query(given, text)
         how = {"guess": _guess(settings, asked.text)} if deep else {}
         result = run(settings, asked, sort=sort, limit=limit or EVERYTHING, offset=offset, collapse=not every, **how)
+    files = [] if at or offset or any(given.values()) else attachments.named(settings.vault, text, settings.settings)
     if as_json:
-        click.echo(_as_json(result))
+        click.echo(_as_json(result, files[: limit or EVERYTHING]))
     else:
         print_hits(lines.terminal(), result, first=offset + 1)
-    _print_remarks(result, offset)
+        lines.write(
+            lines.terminal(),
+            [[("file  ", "dim"), (render.safe(path), "bold")] for path in files[: limit or EVERYTHING]],
+        )
+    if result.total or not files:
+        _print_remarks(result, offset)
 
 
 def _guess(settings: Config, text: str) -> str:
@@ -158,9 +165,12 @@ def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first
             _print_snippet(console, list(_marked(hit)))
 
 
-def _as_json(result: SearchResult | WarmAnswer) -> str:
+def _as_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str:
     hits = [{key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits]
-    return render.as_json([{**hit, "score": round(hit["score"], 4)} for hit in hits])
+    rows = [{**hit, "score": round(hit["score"], 4)} for hit in hits]
+    like = dict.fromkeys(warm_search.HIT_KEYS, "")
+    rows += [{**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files]
+    return render.as_json(rows)
 
 
 def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:

@@ -42,6 +42,8 @@ def print_result(done: CommitResult) -> int:
         click.secho(safe(str(held)), err=True, fg="yellow")
     if done.staged:
         click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
+    for left in done.left_out:
+        click.secho(f"Neither committed nor synced: {safe(str(left))}.", err=True, dim=True)
     return 1 if done.held_back else 0
 
 
@@ -49,12 +51,13 @@ def print_result(done: CommitResult) -> int:
 @click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
 @click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object with commits, held_back and staged.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object with commits, held_back, staged, left_out.")
 @click.pass_obj
 def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Commit the vault's new and changed notes: a commit for each session, one for what people did.
 
-    A file whose text the privacy rules would change is held back and named; the others are committed (status 1).
+    Files beside notes are committed if they lie in notes/ or a note links to them, up to sync.max_file_mb; the
+    others are named. A file whose text the privacy rules would change is held back and named (status 1).
 
     \b
     Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
@@ -81,6 +84,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
                 "commits": [made._asdict() for made in done.commits],
                 "held_back": [held._asdict() for held in done.held_back],
                 "staged": done.staged,
+                "left_out": [left._asdict() for left in done.left_out],
             }
         )
         return 1 if done.held_back else 0

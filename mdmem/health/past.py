@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.errors import GitError, VaultError
+from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.views import wording
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from mdmem.history.git.repository import Repository
 
 OLD_LOCK_SECONDS = 600
+MOST = 10
+"""So many files that are not committed are named one by one."""
 
 
 def git(config: Config) -> Iterator[HealthFinding]:
     """Look at the vault's repository."""
-    from mdmem.history import changes
     from mdmem.history.git import repository
 
     try:
@@ -41,10 +42,10 @@ def git(config: Config) -> Iterator[HealthFinding]:
     lock = repo.git_dir / "index.lock"
     if lock.exists() and time.time() - lock.stat().st_mtime > OLD_LOCK_SECONDS:
         yield warning(f"{lock} is old: a git process was killed.", f"If no git runs: `rm {lock}`.")
-    for name, what in changes.UNDER_WAY.items():
-        if (repo.git_dir / name).exists():
-            yield warning(f"{what} is under way in the vault: nothing is committed.", "Finish it, or abort it.")
-    yield from _uncommitted(config, repo)
+    try:
+        yield from _uncommitted(config)
+    except (BusyError, GitError) as problem:
+        yield warning(f"Nothing is committed: {problem}", "Finish it, or abort it.")
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
 
@@ -56,15 +57,28 @@ def _count(repo: Repository) -> str:
     return wording.number(int(done.out or b"0"), "commit") if not done.status else "no commit yet"
 
 
-def _uncommitted(config: Config, repo: Repository) -> Iterator[HealthFinding]:
+def _uncommitted(config: Config) -> Iterator[HealthFinding]:
+    """Look at what the next commit would take, and at what no commit takes."""
     from mdmem.history import commit
-    from mdmem.history.git import repository
+    from mdmem.history.gate import TOO_LARGE
 
-    done = repository.attempt(repo, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
-    paths = [entry[3:] for entry in done.out.decode("utf-8", "replace").split("\0") if entry[3:].endswith(".md")]
-    if paths:
-        text = f"{wording.number(len(paths), 'note')} not committed yet, such as {paths[0]}."
+    waiting = commit.waiting(config)
+    if waiting.files:
+        text = (
+            f"{wording.number(len(waiting.files), 'file')} not committed yet, such as {waiting.files[0].change.path}."
+        )
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
+    for held in waiting.held_back[:MOST]:
+        said, _, todo = str(held).partition(" Split" if held.rule == TOO_LARGE else " Take it out")
+        yield warning(said, f"{'Split' if held.rule == TOO_LARGE else 'Take it out'}{todo}" if todo else "Rename it.")
+    if waiting.left_out:
+        named = ", ".join(map(str, waiting.left_out[:MOST]))
+        more = f", and {len(waiting.left_out) - MOST} more" if len(waiting.left_out) > MOST else ""
+        count = wording.number(len(waiting.left_out), "file")
+        yield note(
+            f"{count} on this machine only, neither committed nor synced: {named}{more}.",
+            "Link to it in a note, move it into notes/, raise sync.max_file_mb, or name it in .gitignore.",
+        )
 
 
 def remote(config: Config) -> Iterator[HealthFinding]:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from mdmem.errors import BusyError, GitError
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
+from mdmem.vault import disk
 
-MARKDOWN = (".md", ".markdown")
+MARKDOWN = disk.NOTE_ENDINGS
 
 OWN_FILES = frozenset(["mdmem.toml", ".gitignore", ".gitattributes", "CODEOWNERS", ".github/CODEOWNERS"])
-"""What is committed beside markdown."""
+"""What is mdmem's own beside notes."""
 
 UNDER_WAY = {
     "MERGE_HEAD": "A merge",
@@ -43,7 +44,7 @@ class State(NamedTuple):
 
     branch: the full name of the branch; it need not exist yet.
     head: the last commit's id, "" before the first.
-    changes: what mdmem may commit, in the order of paths.
+    changes: notes, and the vault's few known files, in the order of paths. beside: every other file.
     staged: paths that a person has staged; they stay theirs.
     """
 
@@ -51,6 +52,7 @@ class State(NamedTuple):
     head: str
     changes: list[Change]
     staged: list[str]
+    beside: list[Change]
 
 
 def find(repo: Repository, copy: git_index.Copy) -> State:
@@ -73,7 +75,7 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
         env=git_index.env(copy),
     )
     head = branch = ""
-    changes: list[Change] = []
+    found: list[Change] = []
     staged: list[str] = []
     for line in os.fsdecode(out).split("\0"):
         if line.startswith("# branch.oid "):
@@ -85,14 +87,17 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
                 f"{line.split(' ', 10)[10]} has an unresolved conflict. Resolve it; then the notes are committed."
             )
         elif line[:2] in ("1 ", "? "):
-            _sort_in(line, changes, staged)
+            _sort_in(line, found, staged)
     if branch == "(detached)":
         raise GitError(f"No branch is checked out in {repo.root}. Go back with: git -C {repo.root} switch -")
-    return State(f"refs/heads/{branch}", head, sorted(changes), staged)
+    found.sort()
+    changes = [change for change in found if is_own(change.path)]
+    beside = [change for change in found if not is_own(change.path)]
+    return State(f"refs/heads/{branch}", head, changes, staged, beside)
 
 
 def is_own(path: str) -> bool:
-    """Return whether a path is one that mdmem commits: markdown that is not hidden, and the vault's few known files."""
+    """Return whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
 
@@ -105,13 +110,12 @@ def blob_id(data: bytes, like: str) -> str:
 
 def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:
     if line[0] == "?":
-        if is_own(line[2:]):
-            changes.append(Change(line[2:], "added"))
+        changes.append(Change(line[2:], "added"))
         return
     *_, oid, _, path = line.split(" ", 8)
     if line[2] != "." or line[3] == "A":
         staged.append(path)
-    elif is_own(path):
+    else:
         changes.append(Change(path, "deleted" if line[3] == "D" else "changed", oid))
 
 

@@ -15,22 +15,20 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import changes, gate, message, pages, private
-from mdmem.history.changes import Change, State
+from mdmem.history import batch, changes, message
+from mdmem.history.batch import Batch, Wanted
+from mdmem.history.beside import LeftOut
+from mdmem.history.changes import State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.message import File
-from mdmem.vault import disk, journal, note
 
 TRIES = 20
 """How often a commit begins anew because another git has moved the branch, after a pause of random length."""
 
 MAX_PAUSE_SECONDS = 0.2
-
-MAX_BATCH_BYTES = 64 * 1024 * 1024
-"""So much text is held at a time; what is left follows in further commits."""
 
 
 class PlannedCommit(NamedTuple):
@@ -59,12 +57,13 @@ class CommitResult(NamedTuple):
 
     commits: oldest first; none when nothing had changed.
     held_back: files whose text the privacy rules would change; they stay uncommitted.
-    staged: paths that a person has staged; they stay theirs.
+    staged: paths that a person has staged; they stay theirs. left_out: files that are not part of the vault's history.
     """
 
     commits: list[Commit]
     held_back: list[HeldBack]
     staged: list[str]
+    left_out: list[LeftOut]
 
 
 def commit(
@@ -88,7 +87,7 @@ def commit(
             PlannedCommit(message.write(found, config.vault), found.files, message.happened(found)) for found in groups
         ]
 
-    return _commit(config, plan, accept=accept, wait_seconds=wait_seconds)
+    return _commit(config, plan, Wanted(None, accept), wait_seconds)
 
 
 def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: Collection[str] = ()) -> CommitResult:
@@ -97,25 +96,28 @@ def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: C
     Raises:
         VaultError, BusyError, GitError: as `commit`.
     """
-    wanted = frozenset(paths)
 
     def plan(files: list[File]) -> list[PlannedCommit]:
         return [PlannedCommit(text, files)] if files else []
 
-    return _commit(config, plan, only=wanted, accept=accept)
+    return _commit(config, plan, Wanted(frozenset(paths), accept))
 
 
-def _commit(
-    config: Config,
-    plan: Plan,
-    *,
-    only: Collection[str] | None = None,
-    accept: Collection[str] = (),
-    wait_seconds: float = 60.0,
-) -> CommitResult:
+def waiting(config: Config) -> Batch:
+    """Return what the next commit would take, and what it would leave, as far as it fits into one batch.
+
+    Raises:
+        VaultError, BusyError, GitError: as `commit`.
+    """
+    repo = repository.open_vault(config.vault)
+    with git_index.copied(repo) as copy:
+        return batch.read(config, repo, changes.find(repo, copy), Wanted())
+
+
+def _commit(config: Config, plan: Plan, wanted: Wanted, wait_seconds: float = 60.0) -> CommitResult:
     repo = repository.open_vault(config.vault)
     rules = privacy.Rules.of(config.settings)
-    done = CommitResult([], [], [])
+    done = CommitResult([], [], [], [])
     tries = TRIES
     with lock.held(config.state_dir, wait_seconds=wait_seconds) as held:
         git_index.heal(repo)
@@ -125,17 +127,18 @@ def _commit(
             with git_index.copied(repo) as copy:
                 git_index.catch_up_copy(repo, copy, held)
                 state = changes.find(repo, copy)
-                batch = _read(config, state, only, rules, accept)
-                if batch.converted:
+                found = batch.read(config, repo, state, wanted)
+                if found.converted:
                     git_index.keep_bytes(repo)
-                planned = plan(batch.files)
+                planned = plan(found.files)
                 made = _write(repo, copy, state, planned, rules, held)
             if made is None:
                 tries -= 1
                 time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - no secret, two clocks out of step
                 continue
-            done = CommitResult(done.commits + made, done.held_back + batch.held_back, state.staged)
-            if not (batch.more and made):
+            held_back = done.held_back + [one for one in found.held_back if one not in done.held_back]
+            done = CommitResult(done.commits + made, held_back, state.staged, found.left_out)
+            if not (found.more and made):
                 return done
     raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")
 
@@ -144,85 +147,6 @@ def _refuse_half_clone(repo: Repository) -> None:
     """Refuse a vault with commits and no index: it lacks files that nobody has deleted."""
     if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
         raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; the notes wait.")
-
-
-class _Batch(NamedTuple):
-    """What was read. converted: git takes a file for changed that is not, since it converts its line ends."""
-
-    files: list[File]
-    held_back: list[HeldBack]
-    more: bool
-    converted: bool
-
-
-def _read(
-    config: Config, state: State, only: Collection[str] | None, rules: privacy.Rules, accept: Collection[str]
-) -> _Batch:
-    """Read the changed files that pass the gate, up to a batch's size."""
-    root, passes = config.vault, gate.CommitGate(config.settings)
-    files: list[File] = []
-    held_back: list[HeldBack] = []
-    converted = False
-    projects = private.projects(root)
-    staying: dict[str, set[str]] = {}
-    room = MAX_BATCH_BYTES
-    for change in sorted(state.changes, key=_pages_last):
-        folder, _, name = change.path.rpartition("/")
-        wanted = only is None or change.path in only
-        if only is not None and not wanted and not any(page in only for page in journal.page_paths(folder)):
-            continue
-        if room < 0:
-            return _Batch(files, held_back, True, converted)
-        file = _read_file(root, change)
-        if file and len(file.data) >= disk.MAX_READ_BYTES:
-            held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] if wanted else []
-            continue
-        if file and file.change.kind == "changed" and changes.blob_id(file.data, change.oid) == change.oid:
-            converted = True
-            continue
-        if file and private.is_private(change.path, file.meta, projects):
-            staying.setdefault(folder, set()).add(name)
-            continue
-        if not wanted:
-            continue  # it was looked at only to see whether the page that is wanted may name it
-        if file and folder in staying and journal.is_page(change.path):
-            file = _unnaming(root, file, staying[folder], rules.marker)
-        if file is None:
-            continue
-        held = None if change.path in accept else passes.look(change.path, file.data)
-        if held:
-            held_back.append(held)
-        else:
-            files.append(file)
-            room -= len(file.data)
-    return _Batch(files, held_back, False, converted)
-
-
-def _pages_last(change: Change) -> tuple[str, bool, str]:
-    """Order changes by folder, and a session's page behind its notes, which decide what it may name."""
-    folder, _, name = change.path.rpartition("/")
-    return folder, journal.is_page(change.path), name
-
-
-def _read_file(root: str, change: Change) -> File | None:
-    """Read one changed file; None when there is nothing to commit about it (yet)."""
-    data = disk.read_path(root, change.path)
-    if change.kind == "deleted":
-        return File(change, b"", {}) if data is None else None
-    if data is None:
-        return None  # missing again, or a link
-    return File(change, data, note.parse(data).meta)
-
-
-def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> File | None:
-    """Take notes that stay on this machine off a page that does not; None when nothing else had changed."""
-    data = pages.without(root, page.change.path, page.data, names, marker)
-    if data != page.data:
-        with disk.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
-            disk.replace(folder, page.change.path.rpartition("/")[2], page.data, data, durable=False)
-    if changes.blob_id(data, page.change.oid) == page.change.oid:
-        return None
-    return File(page.change, data, note.parse(data).meta)
 
 
 def _write(

@@ -26,7 +26,7 @@ class HeldBack(NamedTuple):
     def __str__(self) -> str:
         if self.rule == TOO_LARGE:
             size = f"{disk.MAX_READ_BYTES // 1024**2} MiB"
-            return f"{self.path} is larger than {size}, so it was not committed. Split it, or move it out of the vault."
+            return f"{self.path} is larger than {size}, so it is not committed. Split it, or move it out of the vault."
         if self.rule == "file name":
             return f"The name of {self.path} holds private text or what looks like a secret, so it was not committed."
         return (
@@ -47,11 +47,14 @@ class CommitGate:
         """Pass one file's name and text through the privacy rules; None when they leave both as they are.
 
         In a file that is no note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
+        Of an image, or another file that is no text, only the name can be looked at.
         """
         if people.clean_path(self._rules, path) != path:
             return HeldBack(path, 1, "file name")
-        text = data.decode("utf-8", "replace")
         is_note = path.endswith(MARKDOWN)
+        if not is_note and not _is_text(data):
+            return None
+        text = data.decode("utf-8", "replace")
         rules = self._rules if is_note else self._mentions
         origin = people.origin(note.parse(text)) if is_note else "prompt"
         if privacy.clean(text, rules=rules, origin=origin).value == text:
@@ -59,3 +62,11 @@ class CommitGate:
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
         first = min(findings, key=lambda found: found.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in data

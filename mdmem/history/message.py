@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from mdmem.history import private
-from mdmem.history.changes import OWN_FILES, Change, blob_id
+from mdmem.history.changes import OWN_FILES, Change, blob_id, is_own
 from mdmem.vault import disk, journal, note
 
 MAX_SUBJECT_CHARS = 100
@@ -188,13 +188,14 @@ def _by_hand(files: list[File]) -> str:
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
     counted = Counter(file.change.kind for file in files)
     moved = _moved(files)
+    noun = "note" if all(is_own(file.change.path) for file in files) else "file"
     if len(moved) == counted["added"] == counted["deleted"] == len(files) / 2:
-        return f"By hand: move {_number(len(moved), 'note')}\n"
+        return f"By hand: move {_number(len(moved), noun)}\n"
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:
         done = ", ".join(f"{VERBS[kind]} {counted[kind]}" for kind in VERBS if counted[kind])
-        subject = f"By hand: {done} notes"
+        subject = f"By hand: {done} {noun}s"
     listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
     more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
     return f"{note.one_line(subject, MAX_SUBJECT_CHARS)}\n" + (f"\n{listed}{more}" if len(files) > 1 else "")

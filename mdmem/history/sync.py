@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import carry, commit, elsewhere, past, private, purge, purge_record, rewrite
+from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, rewrite
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
@@ -194,6 +194,7 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         return Joined({}, (), [], [])
     joined = join.join(repo, base, ours, theirs)
     before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    beside.keep_left_out(config, [])  # notes came that may link to one of them
     puts = dict(joined.puts)
     for path in joined.deletes:
         if path in joined.moved:

@@ -12,7 +12,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import disk, journal, note, people
+from mdmem.vault import attachments, disk, journal, note, people
 
 MISSING = "0"
 
@@ -55,7 +55,7 @@ def plan(config: Config, target: str) -> UndoPlan:
         for was, new, old in _changes(repo, oid):
             # A folder may have another name by now; a captured note still has its id in its own.
             path = was if was in walked or was.count("/") <= _IN_SESSION else here.get(was.rpartition("/")[2], was)
-            if path not in kept and changes.is_own(path):
+            if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)
                 if not done:
@@ -140,7 +140,7 @@ def _back(repo: Repository, now: bytes | None, new: bytes | None, old: bytes | N
     """Take one change (from `old` to `new`) out of what a file is now; False when later work stands in the way."""
     if now in (new, old):
         return True, old
-    if now is None or new is None or old is None:
+    if now is None or new is None or old is None or b"\0" in now:
         return False, now
     merged = merge.three_way(repo, now, new, old)
     return (False, now) if merged.conflicts else (True, merged.data)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MAX_READ_BYTES = 32 * 1024 * 1024
 """Of a longer file only this much is read: notes are small, and a stray video must not fill the memory."""
 
-_ENDINGS = (".md", ".markdown")
+NOTE_ENDINGS = (".md", ".markdown", ".MD", ".Md", ".MARKDOWN", ".Markdown")
+"""Ends of the names of notes, in the letter cases that programs write."""
+
 TEMP_SECONDS = 3600
 """A writer's temporary file that is older than this belongs to one that was killed."""
 
@@ -282,7 +284,7 @@ def walk(
                     continue
                 path = prefix + item.name
                 try:
-                    if path.endswith(_ENDINGS) and item.is_file(follow_symlinks=False):
+                    if path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False):
                         if prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
                             found = item.stat(follow_symlinks=False)
                             yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
@@ -297,7 +299,7 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
 
     ours: the vault has an `mdmem.toml`, so that its README.md and `templates/` are mdmem's own.
     """
-    if not path.endswith(_ENDINGS) or path.startswith(".") or "/." in path:
+    if not path.endswith(NOTE_ENDINGS) or path.startswith(".") or "/." in path:
         return False
     return not (ours and (path == "README.md" or path.startswith("templates/")))
 

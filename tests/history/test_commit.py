@@ -126,7 +126,7 @@ def test_only_the_named_session_is_committed_when_one_is_named(vault: Path) -> N
 def test_what_is_not_the_vaults_own_is_never_committed(vault: Path) -> None:
     config = start(vault)
     put(vault, ".gitignore", "*.secret.md\n")
-    for path in ("notes/photo.png", ".obsidian/workspace.md", "notes/.draft.md", "a.secret.md", "id_rsa", "x.md~"):
+    for path in ("photo.png", ".obsidian/workspace.md", "notes/.draft.md", "a.secret.md", "id_rsa", "x.md~"):
         put(vault, path, "not a note\n")
     (vault / "notes" / "link.md").symlink_to("/etc/passwd")
     subprocess.run(["git", "init", "-q", str(vault / "nested")], check=True)

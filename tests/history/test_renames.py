@@ -14,12 +14,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from mdmem.config import Config
-from mdmem.history import commit, sync, undo
+from mdmem.history import commit, purge, sync, undo
 from mdmem.history.merging import merge
 from mdmem.vault import note
 from mdmem.views import pages
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
-from tests.history.test_sync import machine, settle, trees
+from tests.history.test_sync import machine, settle, trees, unpacked
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 NOTE = "---\nid: decision12\ntitle: On dates\n---\n\none\ntwo\nthree\n"
@@ -187,6 +187,8 @@ class Fleet:
         self.machines = [first, *(machine(root, self.remote, f"m{number}") for number in range(1, count))]
         self.lines: set[bytes] = set()
         self.gone: set[bytes] = set()
+        self.words: set[bytes] = set()
+        self.purged: set[bytes] = set()
         self.count = 0
 
     def step(self, who: int, what: str, seed: int) -> None:
@@ -204,6 +206,10 @@ class Fleet:
             "folder": lambda: self.rename(path.parent, Path(at.vault, f"notes/h{self.count}")),
             "case": lambda: self.rename(path, path.with_name(f"{path.stem.swapcase()}.md")),
             "delete": lambda: self.delete(path),
+            "line": lambda: self.delete_line(path, seed),
+            "attach": lambda: self.attach(at, path, seed),
+            "image": lambda: self.change_image(at, seed),
+            "purge": lambda: self.purge(at, seed),
             "undo": lambda: self.undo(at),
             "sync": lambda: self.sync(at),
         }
@@ -219,6 +225,9 @@ class Fleet:
     def write(self, path: Path) -> None:
         """Write a line, as a person does."""
         line = f"A person's line {self.count}.".encode()
+        if self.count % 5 == 0:
+            self.words.add(f"canary-{self.count}-word".encode())
+            line = f"A person's line {self.count}. canary-{self.count}-word".encode()
         self.lines.add(line)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((path.read_bytes() if path.exists() else b"") + line + b"\n")
@@ -234,6 +243,57 @@ class Fleet:
         if path.exists():
             self.gone |= set(path.read_bytes().split(b"\n"))
             path.unlink()
+
+    def delete_line(self, path: Path, seed: int) -> None:
+        """Delete a line of a note's body."""
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        own = [at for at, line in enumerate(lines) if line.startswith(b"A person's line")]
+        if own:
+            self.gone.add(lines.pop(own[seed % len(own)]))
+            path.write_bytes(b"\n".join(lines))
+
+    def attach(self, at: Config, path: Path, seed: int) -> None:
+        """Put an image beside the notes, or elsewhere with a link to it."""
+        place = f"img/i{self.count}.png" if seed % 2 else f"notes/f{seed % 4}/i{self.count}.png"
+        if path.exists() and seed % 2:
+            link = f"![]({place})".encode()
+            self.lines.add(link)
+            path.write_bytes(path.read_bytes() + link + b"\n")
+        if path.exists() or not seed % 2:
+            self.draw(Path(at.vault, place))
+            commit.commit(at)  # else the link may be gone before it is seen
+
+    def draw(self, path: Path) -> None:
+        """Write an image, which is one line that must not be lost."""
+        data = b"\x89PNG\0 %d" % self.count
+        self.lines.add(data)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    def change_image(self, at: Config, seed: int) -> None:
+        """Change, move or delete an image."""
+        images = sorted(Path(at.vault).rglob("*.png"))
+        if images:
+            path = images[seed % len(images)]
+            if seed % 3:
+                self.gone.add(path.read_bytes())
+            if seed % 3 == 0:
+                self.rename(path, path.with_name(f"j{self.count}.png"))
+            elif seed % 3 == 1:
+                self.draw(path)
+            else:
+                path.unlink()
+
+    def purge(self, at: Config, seed: int) -> None:
+        """Purge a word that this machine has."""
+        have = b"\n".join(path.read_bytes() for path in Path(at.vault).rglob("*.md"))
+        known = sorted(word for word in self.words if word in have)
+        if known:
+            word = known[seed % len(known)]
+            commit.commit(at)
+            assert purge.apply(at, purge.plan(at, word.decode())).left == []
+            self.purged.add(word)
+            self.words.remove(word)
 
     def undo(self, at: Config) -> None:
         """Take back a session that is there."""
@@ -255,15 +315,42 @@ class Fleet:
         assert all(one == found[0] for one in found)
         everything = b"\n".join(found[0].values())
         held = set(everything.split(b"\n"))
-        assert sorted(self.lines - held - self.gone) == []
+        assert sorted(self.cleaned(self.lines) - self.cleaned(held) - self.cleaned(self.gone)) == []
         ids = Counter(str(note.parse(data).meta["id"]) for data in found[0].values() if note.parse(data).meta.get("id"))
         assert [name for name, count in ids.items() if count > 1] == []
         assert merge.BEGIN not in everything
         for one in self.machines:
             assert git(Path(one.vault), "status", "--porcelain") == ""
+        if self.purged:
+            git(self.remote, "gc", "-q", "--prune=now")
+            for folder in (self.remote, *(Path(one.vault) for one in self.machines)):
+                objects = unpacked(folder)
+                assert [word for word in self.purged if word.decode() in objects] == []
+
+    def cleaned(self, lines: set[bytes]) -> set[bytes]:
+        """Return lines as they are once everything is purged."""
+        for word in self.purged:
+            lines = {line.replace(word, b"[REDACTED]") for line in lines}
+        return lines
 
 
-WHAT = ["prompt", "edit", "new", "rename", "move", "folder", "case", "delete", "undo", "sync"]
+WHAT = [
+    "prompt",
+    "edit",
+    "new",
+    "rename",
+    "move",
+    "folder",
+    "case",
+    "delete",
+    "line",
+    "attach",
+    "image",
+    "undo",
+    "sync",
+]
+PURGES = 0.012
+"""So often something is purged, which takes seconds."""
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(WHAT), st.integers(0, 99)), min_size=4, max_size=14)
 
 
@@ -285,5 +372,6 @@ def test_five_hundred_events_on_three_machines_meet_without_a_loss(tmp_path: Pat
         (tmp_path / str(seed)).mkdir()
         fleet, draw = Fleet(tmp_path / str(seed), 3), random.Random(seed)
         for _ in range(500):
-            fleet.step(draw.randrange(3), draw.choice(WHAT), draw.randrange(100))
+            what = "purge" if draw.random() < PURGES else draw.choice(WHAT)
+            fleet.step(draw.randrange(3), what, draw.randrange(100))
         fleet.check()

@@ -348,6 +348,8 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.agents.install.known import CLIENTS
     from mdmem.capture import losses
     from mdmem.cli import branch, home
+    from mdmem.history import beside
+    from mdmem.views import wording
 
     settings = config.load(vault)
     if line:
@@ -373,6 +375,12 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
         _tell(row, "", "--mcp")
     for hint in branch.hints(settings):
         click.echo(hint)
+    left = beside.left_out(settings)
+    if left:
+        count = wording.number(len(left), "file")
+        click.echo(
+            f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
+        )
     lost = losses.recent(settings, time.time())
     if lost:
         many = "1 event was" if len(lost) == 1 else f"{len(lost)} events were"

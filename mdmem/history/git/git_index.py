@@ -29,7 +29,7 @@ ABANDONED_SECONDS = 600.0
 
 GONE = b"0" * 6
 
-BYTES = "*.md -text -eol -ident"
+BYTES = "* -text -eol -ident"
 
 
 class Copy(NamedTuple):
@@ -165,7 +165,7 @@ def tree_changes(repo: Repository, base: str, head: str) -> list[IndexEntry]:
 
 
 def keep_bytes(repo: Repository) -> None:
-    """Have git compare notes byte by byte in this clone, whatever the attributes in the vault say of line ends."""
+    """Have git compare files byte by byte in this clone, whatever the attributes in the vault say of line ends."""
     file = repo.common_dir / "info" / "attributes"
     text = file.read_text("utf-8") if file.is_file() else ""
     if BYTES not in text:

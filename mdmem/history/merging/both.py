@@ -40,6 +40,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     # Where both sides changed a line of a page, both stay, unmarked.
     written = name == journal.PROJECT_PAGE or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
     if not path.endswith(MARKDOWN):
+        if None in (_text(ours), _text(theirs)):
+            return None
         merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
         return None if merged.conflicts else Both(merged.data, conflict=False)
     texts = [_text(data) for data in (ours, base, theirs)]

@@ -33,7 +33,8 @@ def three_way(
 ) -> Merged:
     """Bring what `theirs` did to `base` into `ours`.
 
-    union: where both changed the same lines, keep the lines of both, unmarked. added: do so where both only added some.
+    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did where each has
+    only added lines, or only deleted some.
 
     Raises:
         GitError: when git fails.
@@ -62,7 +63,7 @@ class _Place(NamedTuple):
 
 
 def _marked(data: bytes, added: bool) -> Merged:
-    """Write both versions of each place between marks; with `added`, lines that both sides only added without."""
+    """Write both versions of each place between marks; with `added`, what was only added or deleted without."""
     fences = [mark * MARK_CHARS for mark in (b"<", b"|", b"=", b">")]
     done: list[bytes] = []
     place = _Place([], [], [])
@@ -83,18 +84,56 @@ def _marked(data: bytes, added: bool) -> Merged:
 
 def _settle(place: _Place, done: list[bytes], added: bool) -> bool:
     """Append what becomes of one place; return whether a person is to choose."""
-    ours, base, theirs = place
+    together = _together(place) if added else None
+    if together is not None:
+        done += together
+        return False
+    ours, _, theirs = place
     before = _shared(ours, theirs)
     after = _shared(ours[before:][::-1], theirs[before:][::-1])
     ends = (ours[:before], ours[len(ours) - after :])
     ours, theirs = (lines[before : len(lines) - after] for lines in (ours, theirs))
-    choose = bool(base) or not added
-    if choose:
-        middle = [BEGIN, *ours, MIDDLE, *theirs, END]
-    else:
-        middle = [line for lines in sorted((ours, theirs)) for line in lines]
-    done += [*ends[0], *middle, *ends[1]]
-    return choose
+    done += [*ends[0], BEGIN, *ours, MIDDLE, *theirs, END, *ends[1]]
+    return True
+
+
+def _together(place: _Place) -> list[bytes] | None:
+    """Do what both sides did, where each has only added lines, or only deleted some; None when one has done else."""
+    ours, base, theirs = place
+    if not base:
+        before = _shared(ours, theirs)
+        after = _shared(ours[before:][::-1], theirs[before:][::-1])
+        middles = sorted(lines[before : len(lines) - after] for lines in (ours, theirs))
+        return [*ours[:before], *middles[0], *middles[1], *ours[len(ours) - after :]]
+    kept = set(range(len(base)))
+    new: list[list[list[bytes]]] = [[] for _ in range(len(base) + 1)]
+    for lines in (ours, theirs):
+        left, more = _found(lines, base), _found(base, lines)
+        if left is not None:
+            kept &= set(left)
+        elif more is not None:
+            for at, (start, end) in enumerate(zip([-1, *more], [*more, len(lines)], strict=True)):
+                new[at].append(lines[start + 1 : end])
+        else:
+            return None
+    made: list[bytes] = []
+    for at, additions in enumerate(new):
+        made += [line for lines in sorted(additions) for line in lines]
+        made += [base[at]] if at in kept else []
+    return made
+
+
+def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
+    """Return where lines stand among others, in their order; None when some do not."""
+    places: list[int] = []
+    at = -1
+    for line in lines:
+        try:
+            at = among.index(line, at + 1)
+        except ValueError:
+            return None
+        places.append(at)
+    return places
 
 
 def _shared(one: list[bytes], other: list[bytes]) -> int:

@@ -1,0 +1,155 @@
+"""Reading what has changed, as much of it as is held at a time: what passed the gate, and what stays out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from mdmem.config import Config
+from mdmem.history import beside, changes, gate, pages, private
+from mdmem.history.beside import LeftOut, Targets
+from mdmem.history.changes import Change, State
+from mdmem.history.gate import HeldBack
+from mdmem.history.git.repository import Repository
+from mdmem.history.message import File
+from mdmem.vault import attachments, disk, journal, note
+
+MAX_BYTES = 64 * 1024 * 1024
+"""So much text is held at a time; what is left follows in further commits."""
+
+
+class Wanted(NamedTuple):
+    """What is to be committed. only: these paths; None for all. accept: paths that pass the gate whatever they hold."""
+
+    only: Collection[str] | None = None
+    accept: Collection[str] = ()
+
+    def has(self, path: str) -> bool:
+        """Return whether a path is among them."""
+        return self.only is None or path in self.only
+
+
+class Batch(NamedTuple):
+    """What was read.
+
+    more: there is more than fits. converted: git takes a file for changed that is not, since it converts its line ends.
+    """
+
+    files: list[File]
+    held_back: list[HeldBack]
+    left_out: list[LeftOut]
+    more: bool
+    converted: bool
+
+
+def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Batch:
+    """Read the changed files that pass the gate, up to a batch's size; notes first."""
+    reading = _Reading(config, wanted)
+    for change in sorted(state.changes, key=_pages_last):
+        if reading.room < 0:
+            return reading.batch([], more=True)
+        reading.add(change)
+    others = [one for one in state.beside if wanted.has(one.path)]
+    others = [one for one in others if attachments.is_visible(one.path, config.settings)]
+    taken, left = beside.choose(config, repo, others, reading.targets, wanted.only or ())
+    for change in taken:
+        if reading.room < 0:
+            return reading.batch(left, more=True)
+        reading.add_beside(change)
+    if wanted.only is None:
+        beside.keep_left_out(config, left)
+    return reading.batch(left, more=False)
+
+
+class _Reading:
+    """A batch while it is read. room: how many bytes more fit in. targets: what the notes read so far link to."""
+
+    def __init__(self, config: Config, wanted: Wanted) -> None:
+        self.room = MAX_BYTES
+        self.targets = Targets()
+        self._root = config.vault
+        self._wanted = wanted
+        self._gate = gate.CommitGate(config.settings)
+        self._marker = config.settings.privacy.marker
+        self._projects = private.projects(config.vault)
+        self._staying: dict[str, set[str]] = {}
+        self._files: list[File] = []
+        self._held_back: list[HeldBack] = []
+        self._converted = False
+
+    def batch(self, left_out: list[LeftOut], *, more: bool) -> Batch:
+        """Return what was read."""
+        return Batch(self._files, self._held_back, left_out, more, self._converted)
+
+    def add(self, change: Change) -> None:
+        """Read a note, or one of the vault's known files."""
+        folder, _, name = change.path.rpartition("/")
+        only, is_wanted = self._wanted.only, self._wanted.has(change.path)
+        if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):
+            return
+        file = self._fresh(change)
+        if file is None:
+            return
+        is_private = private.is_private(change.path, file.meta, self._projects)
+        self.targets.add(change.path, file.data, private=is_private)
+        if is_private:
+            self._staying.setdefault(folder, set()).add(name)
+        elif is_wanted:  # else it was looked at only to see whether the page that is wanted may name it
+            if folder in self._staying and journal.is_page(change.path):
+                file = _unnaming(self._root, file, self._staying[folder], self._marker)
+            self._pass(file)
+
+    def add_beside(self, change: Change) -> None:
+        """Read another file; where its folder stays on this machine, so does the file."""
+        if self._wanted.has(change.path) and not private.is_private(change.path, {}, self._projects):
+            self._pass(self._fresh(change))
+
+    def _fresh(self, change: Change) -> File | None:
+        """Read a file; None when there is nothing to commit about it, or it is too large."""
+        file = _read_file(self._root, change)
+        if file and len(file.data) >= disk.MAX_READ_BYTES:
+            self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)
+            return None
+        if file and change.kind == "changed" and changes.blob_id(file.data, change.oid) == change.oid:
+            self._converted = True
+            return None
+        return file
+
+    def _pass(self, file: File | None) -> None:
+        """Take a file that passes the gate."""
+        if file is None:
+            return
+        path = file.change.path
+        held = None if path in self._wanted.accept else self._gate.look(path, file.data)
+        if held:
+            self._held_back.append(held)
+        else:
+            self._files.append(file)
+            self.room -= len(file.data)
+
+
+def _pages_last(change: Change) -> tuple[str, bool, str]:
+    """Order changes by folder, and a session's page behind its notes, which decide what it may name."""
+    folder, _, name = change.path.rpartition("/")
+    return folder, journal.is_page(change.path), name
+
+
+def _read_file(root: str, change: Change) -> File | None:
+    """Read one changed file; None when there is nothing to commit about it (yet)."""
+    data = disk.read_path(root, change.path)
+    if change.kind == "deleted":
+        return File(change, b"", {}) if data is None else None
+    if data is None:
+        return None  # missing again, or a link
+    return File(change, data, note.parse(data).meta if changes.is_own(change.path) else {})
+
+
+def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> File | None:
+    """Take notes that stay on this machine off a page that does not; None when nothing else had changed."""
+    data = pages.without(root, page.change.path, page.data, names, marker)
+    if data != page.data:
+        with disk.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
+            disk.replace(folder, page.change.path.rpartition("/")[2], page.data, data, durable=False)
+    if changes.blob_id(data, page.change.oid) == page.change.oid:
+        return None
+    return File(page.change, data, note.parse(data).meta)

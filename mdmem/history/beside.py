@@ -1,0 +1,180 @@
+"""Files beside notes, such as images: which of them are committed, and which are left out, and why.
+
+Committed is what lies in `notes/`, a canvas or a base anywhere, and whatever a note links to. A large file is not,
+nor what only notes link to that stay on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from mdmem import files
+from mdmem.config import Config
+from mdmem.history.changes import Change, blob_id
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import attachments, disk, links
+
+NO_LINK = "no note links to it"
+ONLY_PRIVATE = "only notes link to it that stay on this machine"
+
+NAME = "left-out"
+"""A file of state: what was left out, as far as was looked last."""
+
+
+class LeftOut(NamedTuple):
+    """A file that is not committed, and why not."""
+
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.why})"
+
+
+class Targets:
+    """What notes link to, as they write it: of notes that are committed, and of those that stay on this machine."""
+
+    def __init__(self) -> None:
+        self.public: set[str] = set()
+        self.private: set[str] = set()
+
+    def add(self, path: str, data: bytes, *, private: bool) -> None:
+        """Add the links of a note."""
+        (self.private if private else self.public).update(_targets(path, data))
+
+
+def max_bytes(config: Config) -> int:
+    """Return how large a file may be that is committed."""
+    return min(config.settings.sync.max_file_mb * 1_000_000, disk.MAX_READ_BYTES - 1)
+
+
+def choose(
+    config: Config, repo: Repository, changes: Collection[Change], seen: Targets, wanted: Collection[str] = ()
+) -> tuple[list[Change], list[LeftOut]]:
+    """Part changes of files beside notes into those that are committed, and those that are left out.
+
+    What git knows already is followed, also when it was moved. seen: what notes link to, as far as they were read.
+    wanted: paths that are committed whether or not a note links to them.
+    """
+    filtered = _filtered(repo, [change.path for change in changes])
+    taken: list[Change] = []
+    left: list[LeftOut] = []
+    unsure: list[Change] = []
+    for change in sorted(changes):
+        why = _why_not(config, change) or ("a git filter keeps it; commit it with git" * (change.path in filtered))
+        if why:
+            left.append(LeftOut(change.path, why))
+        elif change.kind != "added" or change.path in wanted or _is_part(change.path, seen):
+            taken.append(change)
+        else:
+            unsure.append(change)
+    linked = _linked_in_history(config, repo, [change.path for change in unsure])
+    gone = {change.oid for change in changes if change.kind == "deleted"}
+    for change in unsure:
+        if change.path in linked or _is_moved(config, change.path, gone):
+            taken.append(change)
+        else:
+            private = is_linked(change.path, seen.private)
+            left.append(LeftOut(change.path, ONLY_PRIVATE if private else NO_LINK))
+    return taken, left
+
+
+def _is_part(path: str, seen: Targets) -> bool:
+    """Return whether a new file is part of the vault, as far as that can be told without all notes."""
+    return is_linked(path, seen.public) or (attachments.is_at_home(path) and not is_linked(path, seen.private))
+
+
+def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
+    """Return whether a new file is one that git knows under a name which is gone."""
+    return any(blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
+
+
+def _why_not(config: Config, change: Change) -> str:
+    """Return why a file is not committed whoever links to it; "" when it may be."""
+    try:
+        size = os.lstat(Path(config.vault, change.path)).st_size
+    except OSError:
+        return "" if change.kind == "deleted" else "it cannot be read"
+    most = max_bytes(config)
+    return f"{size / 1e6:.0f} MB; sync.max_file_mb allows {most // 1_000_000}" if size > most else ""
+
+
+def is_linked(path: str, targets: Collection[str]) -> bool:
+    """Return whether a path is among the targets of links, which may lack the folders in front."""
+    rest = path.lower()
+    while rest:
+        if rest in targets:
+            return True
+        rest = rest.partition("/")[2]
+    return False
+
+
+def _targets(path: str, data: bytes) -> set[str]:
+    """Return what a note links to: paths in the vault, or ends of paths, in lower case."""
+    if b"](" not in data and b"[[" not in data:
+        return set()
+    folder = path.rpartition("/")[0]
+    found: set[str] = set()
+    for one in links.written(data.decode("utf-8", "replace")):
+        target = one.target.replace("\\", "/").lower()
+        if one.how != "id":
+            found |= {target.removeprefix("./"), posixpath.normpath(posixpath.join(folder.lower(), target))}
+    return found
+
+
+def left_out(config: Config) -> list[LeftOut]:
+    """Return what is not part of the vault's history, as far as the last commit has seen."""
+    try:
+        fields = Path(config.state_dir, NAME).read_text("utf-8", "surrogateescape").split("\0")
+    except OSError:
+        return []
+    rows = zip(fields[::2], fields[1::2], strict=False)
+    return [LeftOut(*row) for row in rows if Path(config.vault, row[0]).exists()]
+
+
+def keep_left_out(config: Config, left: Iterable[LeftOut]) -> None:
+    """Note what was left out, for those who ask, and so that no note is searched for a link to it again."""
+    file = Path(config.state_dir, NAME)
+    text = "\0".join(part for one in left for part in one)
+    if text:
+        files.replace(str(file), text.encode("utf-8", "surrogateescape"))
+    else:
+        file.unlink(missing_ok=True)
+
+
+def _linked_in_history(config: Config, repo: Repository, paths: Collection[str]) -> set[str]:
+    """Return the files to which a committed note links; of those that none did before, no note is read again."""
+    known = {one.path for one in left_out(config) if one.why in (NO_LINK, ONLY_PRIVATE)} if paths else set()
+    new = [path for path in paths if path not in known]
+    return _searched(repo, new) if new else set()
+
+
+def _searched(repo: Repository, paths: Iterable[str]) -> set[str]:
+    """Look for the names of files in all notes that git knows, and then whether they stand in links."""
+    paths = list(paths)
+    names = {path.rpartition("/")[2] for path in paths}
+    words = "".join(f"{word}\n" for name in sorted(names) for word in {name, quote(name)} if "\n" not in word)
+    found = repository.attempt(
+        repo, "grep", "-l", "-z", "-i", "-F", "-f", "-", stdin=words.encode("utf-8", "surrogateescape")
+    )
+    targets: set[str] = set()
+    for note in filter(disk.is_note_path, os.fsdecode(found.out).split("\0")):
+        targets |= _targets(note, disk.read_path(str(repo.root), note) or b"")
+    return {path for path in paths if is_linked(path, targets)}
+
+
+def _filtered(repo: Repository, paths: Collection[str]) -> frozenset[str]:
+    """Return the files that the vault's attributes hand to a program, which mdmem does not start."""
+    attributes = repo.root / ".gitattributes"
+    if not attributes.is_file() or b"filter=" not in attributes.read_bytes():
+        return frozenset()
+    named = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    fields = os.fsdecode(repository.run(repo, "check-attr", "-z", "--stdin", "filter", stdin=named)).split("\0")
+    rows = zip(fields[::3], fields[2::3], strict=False)
+    return frozenset(path for path, value in rows if value not in ("unspecified", "unset", ""))
