@@ -64,7 +64,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     """
     from mdmem.capture import upkeep
     from mdmem.history import commit as work
-    from mdmem.history import tidy
+    from mdmem.history.git import tidy
     from mdmem.views import upkeep as refreshing
 
     settings = config.load(vault)

@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
         return self.only is None or path in self.only
 
 
-class Batch(NamedTuple):
+class CommitBatch(NamedTuple):
     """What was read.
 
     more: there is more than fits. converted: git takes a file for changed that is not, since it converts its line ends.
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
     converted: bool
 
 
-def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Batch:
+def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> CommitBatch:
     """Read the changed files that pass the gate, up to a batch's size; notes first."""
     reading = _Reading(config, wanted)
     for change in sorted(state.changes, key=_pages_last):
@@ -77,9 +77,9 @@ class _Reading:
         self._held_back: list[HeldBack] = []
         self._converted = False
 
-    def batch(self, left_out: list[LeftOut], *, more: bool) -> Batch:
+    def batch(self, left_out: list[LeftOut], *, more: bool) -> CommitBatch:
         """Return what was read."""
-        return Batch(self._files, self._held_back, left_out, more, self._converted)
+        return CommitBatch(self._files, self._held_back, left_out, more, self._converted)
 
     def add(self, change: Change) -> None:
         """Read a note, or one of the vault's known files."""

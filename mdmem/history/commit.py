@@ -15,8 +15,8 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import batch, changes, message
-from mdmem.history.batch import Batch, Wanted
+from mdmem.history import batch, changes, message, past
+from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.beside import LeftOut
 from mdmem.history.changes import State
 from mdmem.history.gate import HeldBack
@@ -29,6 +29,9 @@ TRIES = 20
 """How often a commit begins anew because another git has moved the branch, after a pause of random length."""
 
 MAX_PAUSE_SECONDS = 0.2
+
+EARLIER_SECONDS = 86_400.0
+"""What happened so long before the last commit is dated then, in a line of commits of its own."""
 
 
 class PlannedCommit(NamedTuple):
@@ -67,13 +70,19 @@ class CommitResult(NamedTuple):
 
 
 def commit(
-    config: Config, *, session: str | None = None, accept: Collection[str] = (), wait_seconds: float = 60.0
+    config: Config,
+    *,
+    session: str | None = None,
+    accept: Collection[str] = (),
+    wait_seconds: float = 60.0,
+    imported: bool = False,
 ) -> CommitResult:
     """Commit what has changed in the vault; safe to call at any time, from any number of processes.
 
     session: only what this session wrote.
     accept: vault-relative paths that pass the gate whatever they hold; a person has looked at them.
     wait_seconds: how long to queue behind other committers.
+    imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
 
     Raises:
         VaultError: when the vault is no repository.
@@ -82,12 +91,15 @@ def commit(
     """
 
     def plan(files: list[File]) -> list[PlannedCommit]:
-        groups = [found for found in message.group(files) if session in (None, found.session)]
+        listed = sorted({file.change.oid for file in files if file.change.oid and message.is_generated(file)})
+        before = past.blobs_of(repository.open_vault(config.vault), listed)
+        groups = [found for found in message.group(files, before) if session in (None, found.session)]
         return [
-            PlannedCommit(message.write(found, config.vault), found.files, message.happened(found)) for found in groups
+            PlannedCommit(message.write(found, config.vault), [*found.files, *found.pages], message.happened(found))
+            for found in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), wait_seconds)
+    return _commit(config, plan, Wanted(None, accept), wait_seconds, imported=imported)
 
 
 def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: Collection[str] = ()) -> CommitResult:
@@ -103,7 +115,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: C
     return _commit(config, plan, Wanted(frozenset(paths), accept))
 
 
-def waiting(config: Config) -> Batch:
+def waiting(config: Config) -> CommitBatch:
     """Return what the next commit would take, and what it would leave, as far as it fits into one batch.
 
     Raises:
@@ -114,7 +126,9 @@ def waiting(config: Config) -> Batch:
         return batch.read(config, repo, changes.find(repo, copy), Wanted())
 
 
-def _commit(config: Config, plan: Plan, wanted: Wanted, wait_seconds: float = 60.0) -> CommitResult:
+def _commit(
+    config: Config, plan: Plan, wanted: Wanted, wait_seconds: float = 60.0, *, imported: bool = False
+) -> CommitResult:
     repo = repository.open_vault(config.vault)
     rules = privacy.Rules.of(config.settings)
     done = CommitResult([], [], [], [])
@@ -131,7 +145,8 @@ def _commit(config: Config, plan: Plan, wanted: Wanted, wait_seconds: float = 60
                 if found.converted:
                     git_index.keep_bytes(repo)
                 planned = plan(found.files)
-                made = _write(repo, copy, state, planned, rules, held)
+                drafts = [_draft(one, rules) for one in planned]
+                made = _write(repo, copy, state, planned, _Line(drafts, imported), held)
             if made is None:
                 tries -= 1
                 time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - no secret, two clocks out of step
@@ -154,15 +169,15 @@ def _write(
     copy: git_index.Copy,
     state: State,
     planned: list[PlannedCommit],
-    rules: privacy.Rules,
+    line: _Line,
     held: int,
 ) -> list[Commit] | None:
     """Write the planned commits and bring the index along; None when somebody else has moved the branch."""
     if not planned:
         return []
-    drafts = [_draft(one, rules) for one in planned]
+    drafts = line.drafts
     writer.mark(repo, state.head)
-    oids = writer.prepare(repo, state.head, drafts, held)
+    oids = _prepare(repo, state.head, line, held)
     # Nothing of these is staged in the copy, or it would not have been planned.
     git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
     if not git_index.move(repo, copy, state.branch, state.head, oids[-1], held):
@@ -170,8 +185,39 @@ def _write(
     git_index.catch_up(repo, held)
     return [
         Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(one.files))
-        for oid, draft, one in zip(oids, drafts, planned, strict=True)
+        for oid, draft, one in zip(oids, drafts, planned, strict=False)
     ]
+
+
+class _Line(NamedTuple):
+    """Commits to be written, one after the other. imported: older ones than the last commit are dated then."""
+
+    drafts: list[CommitDraft]
+    imported: bool
+
+
+def _prepare(repo: Repository, head: str, line: _Line, held: int) -> list[str]:
+    """Write commits on top of `head`; return their ids, and as the last one the tip.
+
+    What was imported, and happened long before the last commit, becomes a line of commits with the dates of then,
+    which a merge brings in: within a line git expects dates in their order.
+    """
+    drafts = line.drafts
+    last = writer.time_of(repo, head) if head and line.imported else 0.0
+    early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]
+    if not early:
+        return writer.prepare(repo, head, drafts, held)
+    apart = {id(draft) for draft in early}
+    others = [draft for draft in drafts if id(draft) not in apart]
+    then = writer.prepare(repo, "", early, held)
+    puts = {path: data for draft in early for path, data in draft.puts.items()}
+    gone = tuple(path for draft in early for path in draft.deletes)
+    days = [time.strftime("%Y-%m-%d", time.localtime(draft.happened)) for draft in (early[0], early[-1])]
+    text = f"Add {len(early)} earlier session{'s' if len(early) > 1 else ''}, {' to '.join(dict.fromkeys(days))}\n"
+    merge = CommitDraft(text, puts, gone, (then[-1],))
+    made = writer.prepare(repo, head, [*others, merge], held)
+    ids = {id(draft): oid for draft, oid in zip([*early, *others], [*then, *made[:-1]], strict=True)}
+    return [*(ids[id(draft)] for draft in drafts), made[-1]]
 
 
 def _entry(file: File, like: str) -> git_index.IndexEntry:

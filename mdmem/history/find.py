@@ -82,7 +82,7 @@ def commit_of(repo: Repository, name: str) -> str:
     moment = moment_of(name)
     if moment is None:
         raise UsageError(f"{name!r} is not a commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2.")
-    done = repository.attempt(repo, "rev-list", "-1", f"--before={int(moment.timestamp())}", "HEAD")
+    done = repository.attempt(repo, "rev-list", "-1", "--first-parent", f"--before={int(moment.timestamp())}", "HEAD")
     if done.status or not done.out:
         raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")
     return done.out.decode("ascii").strip()

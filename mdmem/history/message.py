@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from mdmem.history import private
+from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, blob_id, is_own
 from mdmem.vault import disk, journal, note
 
@@ -41,14 +43,20 @@ class CommitGroup(NamedTuple):
     """The files of one commit.
 
     session: whose they are; "" for what a person wrote, changed or deleted.
+    pages: what mdmem keeps up to date and is not told of: start page, pages of projects, days, other sessions.
     """
 
     session: str
     files: list[File]
+    pages: tuple[File, ...] = ()
 
 
-def group(files: list[File]) -> list[CommitGroup]:
-    """Sort files by session, in the order of what happened; what people did comes last."""
+def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({})) -> list[CommitGroup]:
+    """Sort files by session, in the order of what happened; what people did comes last.
+
+    Pages of which only the generated part has changed go with the last session, so that they add no commit of their
+    own. before: blob id -> text, of the pages as they were.
+    """
     sessions: dict[str, list[File]] = {}
     moved = _moved(files)
     for file in files:
@@ -62,14 +70,24 @@ def group(files: list[File]) -> list[CommitGroup]:
         if maker:
             by_hand.remove(file)
             maker.append(file)
-    pages = [file for file in by_hand if is_generated(file)]
-    by_hand = [file for file in by_hand if file not in pages]
+    listed = [file for file in by_hand if is_generated(file) and _is_upkeep(file, before)]
+    by_hand = [file for file in by_hand if file not in listed]
     alone = {session for session, members in sessions.items() if all(is_generated(file) for file in members)}
-    if pages or len(alone) > 1 or len(alone) < len(sessions):  # a page by itself is committed with the others
-        pages += [file for session in sorted(alone) for file in sessions.pop(session)]
+    if listed or len(alone) > 1 or len(alone) < len(sessions):  # a page by itself is committed with the others
+        listed += [file for session in sorted(alone) for file in sessions.pop(session)]
     groups = [CommitGroup(session, members) for session, members in sessions.items()]
     groups.sort(key=happened)
-    return [*groups, *(CommitGroup("", members) for members in (pages, by_hand) if members)]
+    if groups:
+        groups[-1] = groups[-1]._replace(pages=tuple(listed))
+        listed = []
+    groups += [CommitGroup("", [], tuple(listed))] if listed else []
+    return [*groups, *([CommitGroup("", by_hand)] if by_hand else [])]
+
+
+def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
+    """Return whether a page has changed in its generated part alone, as far as is known what it was."""
+    was = before.get(file.change.oid)
+    return was is None or pages.with_generated(was, file.data) == file.data
 
 
 def is_generated(file: File) -> bool:
@@ -86,7 +104,7 @@ def is_generated(file: File) -> bool:
 def write(members: CommitGroup, root: str) -> str:
     """Word the commit of a group: subject, what was asked or touched, trailers."""
     if not members.session:
-        return _by_hand(members.files)
+        return _by_hand(members.files) if members.files else _pages(members.pages)
     title = _session_title(members, root)
     asks = [str(file.meta.get("title", "")) for file in members.files if file.meta.get("kind") == "prompt"]
     listed = "".join(f"- {note.one_line(ask)}\n" for ask in asks[:MAX_LISTED])
@@ -167,7 +185,7 @@ def _trailers(members: CommitGroup) -> str:
 VERBS = {"added": "add", "changed": "edit", "deleted": "delete"}
 
 
-def _pages(files: list[File]) -> str:
+def _pages(files: Sequence[File]) -> str:
     """Word the commit of pages: start page, projects, days, sessions."""
     projects = sum(file.meta.get("kind") == "project" for file in files)
     days = sum(file.meta.get("kind") == "day" for file in files)
@@ -182,8 +200,6 @@ def _pages(files: list[File]) -> str:
 
 
 def _by_hand(files: list[File]) -> str:
-    if all(is_generated(file) for file in files):
-        return _pages(files)
     if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
     counted = Counter(file.change.kind for file in files)

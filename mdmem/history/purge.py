@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
-from mdmem.history import elsewhere, filtering, find, pages, past, purge_record, rewrite
-from mdmem.history.git import git_index, lock, repository
+from mdmem.history import elsewhere, find, pages, past, purge_record, rewrite
+from mdmem.history.git import filtering, git_index, lock, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug

@@ -51,8 +51,10 @@ def plan(config: Config, target: str) -> UndoPlan:
     kept: dict[str, None] = {}
     walked = {entry.path for entry in disk.walk(config.vault, "journal")}
     here = {path.rpartition("/")[2]: path for path in walked if path.count("/") > _IN_SESSION}
-    for oid, _ in found:
+    for oid, _, session in found:
         for was, new, old in _changes(repo, oid):
+            if session and _is_upkeep(new, old, session):
+                continue
             # A folder may have another name by now; a captured note still has its id in its own.
             path = was if was in walked or was.count("/") <= _IN_SESSION else here.get(was.rpartition("/")[2], was)
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
@@ -66,7 +68,16 @@ def plan(config: Config, target: str) -> UndoPlan:
         if path not in kept and before != after:
             step = _for_people(config, RewriteStep(path, before, after), kept)
             steps += [step] if step.before != step.after else []
-    return UndoPlan(found, steps, list(kept))
+    return UndoPlan([(oid, subject) for oid, subject, _ in found], steps, list(kept))
+
+
+def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
+    """Return whether a change is one of the generated part of a page that is not the session's: it is made anew."""
+    if new and not old and note.parse(new).meta.get("kind") == "day":
+        return True
+    if not new or not old or EMPTY_PAGE.split(b"\n")[0] not in new or pages.with_generated(old, new) != new:
+        return False
+    return str(note.parse(new).meta.get("session", "")) not in session.split(",")
 
 
 def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> RewriteStep:
@@ -107,16 +118,19 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
     return rewrite.apply(config, planned.steps, text, update_page)
 
 
-def _commits(repo: Repository, target: str) -> list[tuple[str, str]]:
-    """List the commits that `target` means, the last one first; merges have nothing of their own."""
+def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
+    """List the commits that `target` means, the last one first, with their sessions; merges have nothing of their own.
+
+    The session of a commit that was named itself is "".
+    """
     form = "--format=%H%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
     listed = os.fsdecode(repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD").out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
-    of_session = [(oid, subject) for oid, subject, session in rows if _names(target, session)]
+    of_session = [row for row in rows if _names(target, row[2])]
     if of_session:
         return of_session
     oid = find.commit_of(repo, target)
-    of_commit = [(found, subject) for found, subject, _ in rows if found == oid]
+    of_commit = [(found, subject, "") for found, subject, _ in rows if found == oid]
     if not of_commit:
         raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch. Nothing to undo.")
     return of_commit

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, undo, why
+from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
+from mdmem.history import commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
 from tests.helpers.history_vault import (
     FOLDER,
@@ -220,16 +220,57 @@ def test_commits_have_the_dates_of_what_happened_in_their_order(vault: Path) -> 
     captured(vault, "001-000-prompt-a", "prompt", "First", **earlier)
     commit.commit(config)
     captured(vault, "002-000-prompt-b", "prompt", "Third", session="b", created="2024-03-03T10:00:00Z")
+    commit.commit(config, imported=True)
+    put(vault, "notes/today.md", "by hand\n")
     commit.commit(config)
 
-    listed = git(vault, "log", "--reverse", "--format=%s|%at|%ct").splitlines()
-    first, second, own, new = (line.split("|") for line in listed)
-    assert (first[0], second[0]) == ("acme-notes-app: First (1 prompt)", "acme-notes-app: Second (1 prompt)")
-    assert (first[1], first[2], second[1]) == ("1704103200", "1704103200", "1706868000")
-    assert own[0] == "Vault: mdmem.toml"
-    assert int(new[2]) >= int(own[2]) > int(second[2])
-    assert new[1] == "1709460000"
-    assert git(vault, "log", "--since=2024-01-15", "--until=2024-02-15", "--format=%s") == f"{second[0]}\n"
+    def dated(*words: str) -> list[list[str]]:
+        return [line.split("|") for line in git(vault, "log", "--format=%s|%at|%ct", *words).splitlines()]
+
+    first, second, third = (f"acme-notes-app: {name} (1 prompt)" for name in ("First", "Second", "Third"))
+    found = {row[0]: row[1:] for row in dated()}
+    assert found[first] == ["1704103200", "1704103200"]
+    assert found[second] == ["1706868000", "1706868000"]
+    assert found[third] == ["1709460000", "1709460000"]
+    assert [row[0] for row in dated("--first-parent", "--reverse")] == [
+        *(first, second, "Vault: mdmem.toml"),
+        "Add 1 earlier session, 2024-03-03",
+        "By hand: add notes/today.md",
+    ]
+    assert [row[0] for row in dated("--since=2024-01-15", "--until=2024-02-15")] == [second]
+    assert [row[0] for row in dated("--since=2024-03-01", "--until=2024-03-31")] == [third]
+    assert third not in [row[0] for row in dated("--since=1.week")]
+    assert git(vault, "fsck", "--strict", "--no-dangling") == git(vault, "status", "--porcelain") == ""
+
+
+def test_what_the_vault_held_then_is_its_own_history_and_not_that_of_what_was_imported_later(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/own.md", "our harbour\n")
+    commit.commit(config)
+    captured(vault, "002-000-prompt-b", "prompt", "harbour", session="b", created="2024-03-03T10:00:00Z")
+    commit.commit(config, imported=True)
+
+    assert [hit.path for hit in past.search(config, "harbour", "HEAD~1")] == ["notes/own.md"]
+    with pytest.raises(NotFoundError):
+        past.search(config, "harbour", "2024-03-04")
+
+
+def test_pages_that_are_kept_up_to_date_add_no_commit_and_are_not_taken_back_with_a_session(vault: Path) -> None:
+    config = start(vault)
+    page = "---\nkind: project\n---\n\n{}\n<!-- mdmem:begin -->\n{}\n<!-- mdmem:end -->\n"
+    project = f"{FOLDER.rpartition('/')[0].rpartition('/')[0]}/project.md"
+    put(vault, project, page.format("", "0 sessions"))
+    put(vault, "journal/other/project.md", page.format("", "0 sessions"))
+    commit.commit(config)
+    turn(vault)
+    put(vault, project, page.format("", "1 session"))
+    put(vault, "journal/other/project.md", page.format("My words.", "1 session"))
+
+    made = commit.commit(config).commits
+
+    assert [(one.subject.partition(":")[0], one.files) for one in made] == [("acme-notes-app", 6), ("By hand", 1)]
+    undone = undo.plan(config, SESSION)
+    assert (project in [step.path for step in undone.steps], undone.kept) == (False, [])
 
 
 def test_a_long_prompt_is_cut_at_a_word_in_the_subject(vault: Path) -> None:

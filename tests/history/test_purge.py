@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
-from mdmem.history import commit, elsewhere, filtering, purge
+from mdmem.history import commit, elsewhere, purge
+from mdmem.history.git import filtering
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, start, turn
 
 TEXT = 'the "Falcon" project'

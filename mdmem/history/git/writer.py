@@ -96,6 +96,11 @@ def _failed(repo: Repository, done: repository.GitResult) -> GitError:
     return GitError(f"git could not write the commit in {repo.root}: {repository.reason(done)} No note is lost.")
 
 
+def time_of(repo: Repository, oid: str) -> float:
+    """Return when a commit was made, in seconds."""
+    return float(repository.run(repo, "log", "-1", "--format=%ct", oid))
+
+
 def tip(repo: Repository, branch: str) -> str:
     """Return the id of a branch's last commit, "" for none."""
     done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{branch}^{{commit}}")
@@ -163,7 +168,7 @@ def _committed(repo: Repository, head: str, drafts: list[CommitDraft]) -> list[f
     now = time.time()
     if not any(draft.happened and draft.happened < now - LONG_AGO_SECONDS for draft in drafts):
         return [now] * len(drafts)
-    last = float(repository.run(repo, "log", "-1", "--format=%ct", head)) if head else 0.0
+    last = time_of(repo, head) if head else 0.0
     times = []
     for draft in drafts:
         last = max(last, min(draft.happened or now, now))
