@@ -127,9 +127,13 @@ def import_(vault: str | None, /, **given: Any) -> None:
         return
     if not asked.yes and not is_empty:
         _ask()
+    from mdmem.history import review
+
     with _stoppable() as stopped:
+        before = None if is_empty else review.begin_import(settings)
         tally = _import(settings, done, asked, plan, stopped)
         indexing.leave_complete(settings)
+        review.end_import(settings, before)
         import_view.summary(tally, plan.known, as_json=asked.as_json, stopped=stopped())
         if asked.follow:
             _follow(settings, done, asked, plan, stopped)

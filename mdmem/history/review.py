@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import NotFoundError
+from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
-from mdmem.history.git import lock, repository, writer
+from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
@@ -97,6 +97,53 @@ def finish(
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
     return applied
+
+
+def begin_import(config: Config) -> str | None:
+    """Commit what is there before an import; return the last commit, "" for none, None where nothing is committed."""
+    try:
+        commit.commit(config)
+        repo = repository.open_vault(config.vault)
+        return writer.tip(repo, repository.branch(repo))
+    except (VaultError, BusyError, GitError):
+        return None  # the notes are stored, and a later commit takes them along
+
+
+def end_import(config: Config, before: str | None) -> None:
+    """Commit what was imported with the dates of then, and pass over it: a review begins at now.
+
+    before: what `begin_import` returned.
+    """
+    if before is None:
+        return
+    try:
+        commit.commit(config, imported=True)
+        repo = repository.open_vault(config.vault)
+        with lock.held(config.state_dir) as held:
+            after = writer.tip(repo, repository.branch(repo))
+            if after != before:
+                _pass_over(repo, before, after, held)
+    except (BusyError, GitError):
+        return
+
+
+def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
+    """Take what came between two commits for reviewed; everything else, where nothing was ever reviewed."""
+    seen = writer.tip(repo, REF)
+    if seen:
+        entries = git_index.tree_changes(repo, before or repository.empty_tree(repo), after)
+        tree = git_index.tree_with(repo, seen, [one for one in entries if one.mode != git_index.GONE], held)
+        keep_tree(repo, tree, "Reviewed before an import")
+    else:
+        repository.run(repo, "update-ref", "-m", "mdmem: import", REF, after, held=held)
+
+
+def keep_tree(repo: Repository, tree: str, why: str) -> None:
+    """Take what a tree has for reviewed; the commit that holds it needs no ancestors."""
+    who = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
+    env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
+    oid = repository.run(repo, "commit-tree", "-m", why, tree, env=env)
+    repository.run(repo, "update-ref", REF, oid.decode("ascii").strip())
 
 
 def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **changes: Any) -> RewriteStep:

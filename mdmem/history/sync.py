@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, rewrite
+from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
@@ -24,7 +24,6 @@ from mdmem.history.merging import both, join
 from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
-from mdmem.history.review import REF as REVIEWED
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk
 
@@ -129,6 +128,8 @@ def clone(url: str, path: str | Path) -> Repository:
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
     _fill(repo)
+    if head:
+        repository.run(repo, "update-ref", review.REF, head)  # it was written elsewhere: a review begins at now
     return repo
 
 
@@ -336,13 +337,9 @@ def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tu
 
 def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
     """Put a purged commit in the place of the last one that a person has reviewed; it needs no ancestors."""
-    seen = writer.tip(repo, REVIEWED)
+    seen = writer.tip(repo, review.REF)
     if seen:
-        tree = f"{carry.filtered(repo, seen, planned, held)}^{{tree}}"
-        who = dict(zip(("NAME", "EMAIL"), repository.identity(repo), strict=True))
-        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
-        oid = repository.run(repo, "commit-tree", "-m", "Reviewed before a purge", tree, env=env)
-        repository.run(repo, "update-ref", REVIEWED, oid.decode("ascii").strip())
+        review.keep_tree(repo, f"{carry.filtered(repo, seen, planned, held)}^{{tree}}", "Reviewed before a purge")
 
 
 def _purged(repo: Repository, one: str, other: str) -> PurgeRecord | None:

@@ -180,6 +180,17 @@ def update(repo: Repository, copy: Copy, entries: list[IndexEntry], held: int) -
         repository.run(repo, "update-index", "-z", "--index-info", stdin=lines, env=env(copy), held=held)
 
 
+def tree_with(repo: Repository, base: str, entries: list[IndexEntry], held: int) -> str:
+    """Return the id of a tree: that of commit `base`, with these entries put into it."""
+    copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
+    try:
+        repository.run(repo, "read-tree", base, env=env(copy), held=held)
+        update(repo, copy, entries, held)
+        return repository.run(repo, "write-tree", env=env(copy), held=held).decode("ascii").strip()
+    finally:
+        copy.path.unlink(missing_ok=True)
+
+
 def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Published:
     """Put the copy in the index's place, unless the index has changed since, or another git keeps its lock."""
     if not copy.path.exists():
