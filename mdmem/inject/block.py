@@ -112,6 +112,20 @@ FRAME_CHARS = 400
 """About how much a block has around its memories."""
 
 
+_LEAST_QUOTE = 100
+
+
+def line_width(item: Item) -> int:
+    """Return how many characters a memory takes with its whole text."""
+    return len(f"- {item.date} {item.kind} [mem:{item.id}] {item.title}\n") + (len(item.text) + 5 if item.text else 0)
+
+
+def least(section: Section) -> int:
+    """Return about how many characters a section needs at least: its heading, its lines, and a little of each text."""
+    lines = (line_width(item) - max(len(item.text) - _LEAST_QUOTE, 0) for item in section.items)
+    return len(section.heading) + 5 + sum(lines) if section.items else 0
+
+
 def inert(text: str) -> str:
     """Make stored text safe inside a block: one line, no host's markup, no citation, nothing invisible."""
     return _without_markup(" ".join(_visible(text).split()))

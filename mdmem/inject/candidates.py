@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from mdmem.inject import entry, evidence, recent
+from mdmem.inject import block, entry, evidence, recent
 from mdmem.inject.block import Item, Section
 from mdmem.search import engine, recall
 from mdmem.search.query import Filter, Query
@@ -181,13 +181,14 @@ def _is_at_home(at: At, hit: SearchHit) -> bool:
 # -- durable notes ---------------------------------------------------------------------------------
 
 MAX_INDEX_LINES = 40
-MAX_INDEX_CHARS = 3_000
+MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
+"""How long the index is: what open work and sessions leave of a block, within these bounds."""
 
 
-def durable(at: At, uses: dict[str, int]) -> Section:
+def durable(at: At, uses: dict[str, int], room: int) -> Section:
     """List the notes that stay true: a person's, decisions, preferences, lessons; pinned first, the most used next.
 
-    uses: id -> how often it was given to an agent.
+    uses: id -> how often it was given to an agent. room: how many characters the rest of the block leaves.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
     found = {hit.id: hit for hit in _pinned_or_durable(at) if _is_at_home(at, hit)}
@@ -196,12 +197,13 @@ def durable(at: At, uses: dict[str, int]) -> Section:
     hits.sort(key=lambda hit: (hit.id not in pinned, -uses.get(hit.id, 0)))
     items: list[Item] = []
     chars = more = 0
+    room = min(max(room, MIN_INDEX_CHARS), MAX_INDEX_CHARS)
     for hit in hits:
         item = _line(at, hit, full=hit.id in pinned)
         if item is None:
             continue
-        chars += len(item.title) + len(item.text) + 45
-        if len(items) >= MAX_INDEX_LINES or chars > MAX_INDEX_CHARS:
+        chars += block.line_width(item)
+        if len(items) >= MAX_INDEX_LINES or chars > room:
             more += 1
         else:
             items.append(item)

@@ -9,7 +9,7 @@ from itertools import islice
 from mdmem import project
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import block, candidates, given, known_fix, occasion, recent, turns
+from mdmem.inject import block, candidates, given, known_fix, occasion, open_work, recent, turns
 from mdmem.inject.block import Section
 from mdmem.search import fold, staged
 from mdmem.search.asking.english import SURE
@@ -230,7 +230,6 @@ def _session_start(at: At) -> Offer:
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
-    offer.chars = at.config.settings.inject.chars + candidates.MAX_INDEX_CHARS
     compacted = at.event.source == "compact"
     if compacted:
         given.forget(at.record)
@@ -238,10 +237,17 @@ def _session_start(at: At) -> Offer:
         folder = at.record.folder or journal.find_session(at.config, at.record.id)
         if folder:
             offer.add("compacted", recent.before_compaction(recent.Visit(at.config, at.gate, folder)))
-    offer.add("durable", candidates.durable(at, given.uses(at.config)))
     visits = _visits(at, 2 if compacted else recent.MAX_SESSIONS)
-    offer.add("recent", _new(at, recent.last_done(visits)))
-    offer.add("open", _new(at, recent.left_open(visits[:2])))
+    others = [
+        ("open", _new(at, open_work.of_project(at))),
+        ("recent", _new(at, recent.last_done(visits))),
+        ("open", _new(at, recent.left_open(visits[:2]))),
+    ]
+    taken = sum(block.least(section) for section in [*offer.sections, *(section for _, section in others)])
+    room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
+    offer.add("durable", candidates.durable(at, given.uses(at.config), room))
+    for why, section in others:
+        offer.add(why, section)
     return offer
 
 

@@ -1,0 +1,58 @@
+"""Open work: what sessions of a project left undone, as the project's page lists it in the part that mdmem keeps."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.hashing import short
+from mdmem.inject import recent
+from mdmem.inject.block import Item, Section
+from mdmem.vault import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.inject.context import At
+
+HEADING = "Open work"
+MAX_ITEMS = 8
+
+
+def of_project(at: At) -> Section:
+    """Return what is open in a project, newest first; its page is as new as the last turn that ended."""
+    folder = f"journal/{at.project}"
+    text = recent.read(at.config, f"{folder}/{journal.PROJECT_PAGE}").body
+    _, _, rest = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
+    lines = rest.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
+    items = [item for line in lines if (item := _item(at, folder, line)) is not None]
+    return Section(HEADING, items[:MAX_ITEMS])
+
+
+def _item(at: At, folder: str, line: str) -> Item | None:
+    """Read a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None when it is closed."""
+    kind, _, link = line.removeprefix("- ").partition(": [")
+    said, _, place = link.rpartition("](")
+    path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
+    parsed = recent.read(at.config, path) if path.endswith(".md") and not path.startswith("..") else None
+    if parsed is None or not parsed.meta.get("id") or recent.left_out(parsed):
+        return None
+    name, title = str(parsed.meta["id"]), "".join(_unescaped(said))
+    done, staged = parsed.meta.get("done"), str(parsed.meta.get("staged") or at.here.branch)
+    if done is True or (isinstance(done, list) and short(f"{name}\0{title}", 8) in done) or staged != at.here.branch:
+        return None
+    error = str(parsed.meta.get("error", "")) if kind == "Still fails" else ""
+    return Item(
+        id=name,
+        kind=kind.lower(),
+        title=at.gate.stored(title),
+        date=recent.spoken(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
+        text=at.gate.stored(error),
+    )
+
+
+def _unescaped(text: str) -> Iterator[str]:
+    """Take the backslashes off that keep a title from being markup."""
+    marks = iter(text)
+    for mark in marks:
+        yield next(marks, "") if mark == "\\" else mark

@@ -1,0 +1,79 @@
+"""The start of a session: open work, decisions and the last session, in one block of the size that is set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmem.agents import Event
+from mdmem.inject import context
+from mdmem.learn import decisions
+from mdmem.views import upkeep
+from tests.helpers import cli_day
+from tests.learn.test_open_work import FAILED, HOUR, Work
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Work:
+    return Work(cli_day.empty(tmp_path), tmp_path)
+
+
+def start(at: Work) -> str:
+    event = Event(agent="claude-code", name="SessionStart", session="new", cwd=at.cwd, source="startup")
+    made = context.at_start(at.day.config(), event, at.now + HOUR, 1e12)
+    return made.text if made else ""
+
+
+def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_was_closed(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(**{"Write_the_[csv]_export": "pending", "Announce_it": "pending", "Read_the_code": "completed"})
+    one.run("pytest -q", FAILED)
+    one.answer()
+    upkeep.rebuild(at.day.config(), now=at.now)
+    text = start(at)
+    part = text.partition("## Open work")[2].partition("\n## ")[0]
+    assert "to do [mem:" in part
+    assert "Write the [csv] export" in part
+    assert "Announce it" in part
+    assert "still fails [mem:" in part
+    assert "assert 28 == 29" in part
+    assert "Read the code" not in text
+    (key,) = [row["key"] for row in at.day.json("todo") if row["text"] == "Announce it"]
+    at.day.run("todo", "--done", key)
+    assert "Announce it" not in start(at)
+
+
+def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
+    for number in range(60):
+        text = f"Part {number} of the parser is written by hand, since the generator is slow and its messages are odd."
+        decisions.add(
+            at.day.config(), f"Parser part {number}: {text}", text, kind="decision", project="app", now=at.now
+        )
+    for number in range(1, 5):
+        one = at.session(number)
+        one.ask(f"Work on part {number} of the long-winded parser, " * 4)
+        one.todo(**{f"Step_{step}_of_part_{number}_with_all_that_belongs_to_it": "pending" for step in range(9)})
+        one.answer(f"Part {number} is half done. " * 30)
+    upkeep.rebuild(at.day.config(), now=at.now)
+    text = start(at)
+    assert len(text) <= at.day.config().settings.inject.chars
+    assert "## Notes that stay true" in text
+    assert "more: `mdmem search kind:decision`" in text
+    assert text.partition("## Open work")[2].count("to do [mem:") == 8
+    assert "Part 4 is half done." in text
+
+
+def test_a_page_that_leads_out_of_the_vault_or_is_no_list_shows_nothing(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan it")
+    one.answer()
+    upkeep.rebuild(at.day.config(), now=at.now)
+    page = at.day.vault / "journal" / "app" / "project.md"
+    (at.day.vault.parent / "outside.md").write_text("---\nid: 0123456789\ntitle: Out\n---\nOut.\n")
+    lines = "- To do: [Out](../../../outside.md)\n- To do: [Gone](nothing.md)\n- [no](link\nwords\n- To do: []()\n"
+    text = page.read_text().replace("<!-- mdmem:begin -->\n", f"<!-- mdmem:begin -->\n\n## Open work\n\n{lines}\n")
+    assert lines in text
+    page.write_text(text)
+    assert "## Open work" not in start(at)
