@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
-from mdmem.learn import work
-from mdmem.views import listed, sessions
+from mdmem.views import listed, open_work, sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.learn.work import OpenItem
     from mdmem.views.listed import Listing
     from mdmem.views.sessions import SessionRow
 
 MAX_FILES = 15
-MAX_OPEN = 20
-_OPEN = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Broke off"}
 _FILES_OF = 5_000
 """Files are counted in so many of the newest changes."""
 
 
-def lines(found: Listing, name: str) -> list[str]:
-    """Return what lies between the markers of the page of the project whose folder has this name."""
+def called(found: Listing, name: str) -> set[str]:
+    """Return what a project is called in notes whose folder has this name."""
+    held = (one.project for one in found.sessions if one.page.startswith(f"journal/{name}/"))
+    return {name, *islice(held, 1)}
+
+
+def lines(found: Listing, name: str, open_: Iterable[OpenItem]) -> list[str]:
+    """Return what lies between the markers of the page of the project whose folder has this name.
+
+    open_: what was left open in it.
+    """
     folder = f"journal/{name}"
     held = [one for one in found.sessions if one.page.startswith(f"{folder}/")]
-    called = {name, *(one.project for one in held[:1])}
-    decisions = {row.path: row for called_so in sorted(called) for row in found.notes(listed.DECISIONS, called_so)}
+    names = called(found, name)
+    decisions = {row.path: row for called_so in sorted(names) for row in found.notes(listed.DECISIONS, called_so)}
     parts = [
         listed.section("Decisions", [listed.note_line(row, folder) for row in decisions.values()]),
-        listed.section("Open work", _open_work(found, called, folder)),
-        listed.section("Files touched most", _files(found, called)),
+        open_work.section(open_, folder),
+        listed.section("Files touched most", _files(found, names)),
         *_months(list(found.named(held)), folder),
     ]
     made = [line for part in parts for line in part]
     return ["", *made] if made else []
-
-
-def _open_work(found: Listing, called: set[str], folder: str) -> list[str]:
-    """Write what was left open. The newest note says what time it is, so that every machine writes the same."""
-    now = float(max(found.view.numbers("created"), default=0))
-    items = [item for name in sorted(called) for item in work.in_view(found.config, found.view, name, now)]
-    kept = [item for item in items if found.leaves(item.path)][:MAX_OPEN]
-    return [f"- {_OPEN[item.kind]}: {listed.link(item.text, item.path, folder)}" for item in kept]
 
 
 def _months(held: list[SessionRow], folder: str) -> list[list[str]]:

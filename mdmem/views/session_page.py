@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.vault import disk, generated, journal, note, people
-from mdmem.views import listed, sessions
+from mdmem.views import listed, open_work, sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.learn.work import OpenItem
     from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
     from mdmem.views.sessions import SessionRow
@@ -17,11 +20,16 @@ MAX_ERROR_CHARS = 160
 
 
 def lines(
-    found: Listing, one: SessionRow, was: list[str], around: tuple[SessionRow | None, SessionRow | None]
+    found: Listing,
+    one: SessionRow,
+    was: list[str],
+    around: tuple[SessionRow | None, SessionRow | None],
+    open_: Iterable[OpenItem],
 ) -> list[str]:
     """Return what lies between the markers of a session's page.
 
     was: what lies there now, as the hooks wrote it. around: the sessions of the project before and after it.
+    open_: what it left open.
     """
     folder = one.page.rpartition("/")[0]
     before, after = around
@@ -37,7 +45,7 @@ def lines(
         if runs:
             failed = sum(row.success is False for row in runs)
             listed_runs[turn.number] = [_run(found, row) for row in runs], failed
-    return generated.with_runs(was, navigation, listed_runs)
+    return open_work.with_section(generated.with_runs(was, navigation, listed_runs), open_work.section(open_, folder))
 
 
 def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:

@@ -15,7 +15,7 @@ from mdmem.errors import MdmemError
 from mdmem.hashing import short
 from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views import day_page, listed, project_page, session_page, start_page
+from mdmem.views import day_page, listed, open_work, project_page, session_page, start_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,13 +94,24 @@ def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[st
             by_project.setdefault(one.page.split("/")[1], []).append(one)
     for name, held in by_project.items():
         with found.on_pages_of(name):
+            page = f"journal/{name}/{journal.PROJECT_PAGE}"
+            open_ = open_work.of_project(found, project_page.called(found, name))
+            made = project_page.lines(found, name, open_)
+            changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                if any(map(fresh.has, (one, *around))):
+                if any(map(fresh.has, (one, *around))) or one.page.rpartition("/")[0].rpartition("/")[2] in changed:
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                    yield one.page, session_page.lines(found, one, was, around)
-            yield f"journal/{name}/{journal.PROJECT_PAGE}", project_page.lines(found, name)
+                    left = [item for item in open_ if item.session == one.session]
+                    yield one.page, session_page.lines(found, one, was, around, left)
+            yield page, made
     yield from _days(found, fresh)
     yield start_page.PATH, start_page.lines(found)
+
+
+def _with_other_work(was: list[str], made: list[str]) -> set[str]:
+    """Return the folders of the sessions of which a project's page lists other open work than before."""
+    lines = set(open_work.listed_in(was)) ^ set(open_work.listed_in(made))
+    return {folder for line in lines for folder in line.rpartition("](")[2].split("/")[1:2]}
 
 
 def _with_neighbors(

@@ -255,3 +255,25 @@ def test_the_page_of_a_project_lists_its_open_work(at: Work) -> None:
     assert "- To do: [Write the export](" in section
     assert "- Still fails: [pytest -q](" in section
     assert "Read the code" not in section
+
+
+def test_the_page_of_a_session_lists_what_it_left_open_until_another_session_closes_it(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="pending", Announce_it="pending")
+    one.answer()
+    upkeep.refresh(at.day.config(), now=at.now + HOUR)
+    pages = at.day.vault.glob("journal/app/*/*/*-plan-the-export-*.md")
+    (page,) = (path for path in pages if "prompt" not in path.name)
+    assert page.read_text().count("## Open work\n\n- To do: [Write the export](001-") == 1
+    two = at.session(2)
+    two.ask("Announce it")
+    two.todo(Announce_it="completed")
+    two.answer()
+    upkeep.refresh(at.day.config(), now=at.now + 9 * HOUR)
+    assert "- To do: [Write the export](001-" in page.read_text()
+    assert "Announce it" not in page.read_text().partition("## Open work")[2]
+    two.todo(Announce_it="completed", Write_the_export="completed")
+    two.answer()
+    upkeep.refresh(at.day.config(), now=at.now + 18 * HOUR)
+    assert "Open work" not in page.read_text()
