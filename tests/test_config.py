@@ -17,6 +17,12 @@ from mdmem.settings import BY_KEY, SETTINGS, Setting, all_of, common, neither
 from tests.conftest import REPO, own_settings
 
 
+@pytest.fixture(autouse=True)
+def as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take back the patience that every other test has."""
+    monkeypatch.delenv("MDMEM_INJECT_DEADLINE_SECONDS")
+
+
 def load(vault: Path) -> config.Config:
     return config.load(str(vault))
 

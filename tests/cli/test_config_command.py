@@ -24,6 +24,12 @@ from tests.helpers.cli_day import Day
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(autouse=True)
+def as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take back the patience that every other test has."""
+    monkeypatch.delenv("MDMEM_INJECT_DEADLINE_SECONDS")
+
+
 @pytest.fixture
 def day(tmp_path: Path) -> Day:
     return cli_day.empty(tmp_path)

@@ -81,7 +81,8 @@ def test_a_file_in_the_place_of_the_vault_is_refused(ask: Run, tmp_path: Path) -
     assert "is a file" in done.stderr
 
 
-def test_every_line_of_a_new_settings_file_is_a_default(vault: Path) -> None:
+def test_every_line_of_a_new_settings_file_is_a_default(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MDMEM_INJECT_DEADLINE_SECONDS")
     text = install.settings_text()
     (vault / "mdmem.toml").write_text(text)
     defaults = {setting.key: setting.default for setting in SETTINGS}

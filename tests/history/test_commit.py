@@ -201,6 +201,7 @@ def test_a_note_with_windows_line_ends_is_committed_once_and_clean_for_git(vault
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_long_note_is_committed_and_one_that_is_too_long_is_named(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/long.md", "word\n" * (9 * 1024 * 1024 // 5))

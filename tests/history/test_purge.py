@@ -61,6 +61,7 @@ def test_a_text_is_purged_from_files_names_messages_every_commit_and_the_caches(
     assert (state / "spool/1.json").read_text() == '{"body": "[REDACTED], waiting"}'
 
 
+@pytest.mark.slow
 def test_links_to_renamed_notes_lead_to_their_new_names(vault: Path) -> None:
     config = start(vault)
     name = "001-000-prompt-the-falcon-project-7gk2q9m4x1.md"
@@ -91,6 +92,7 @@ def test_planning_changes_nothing(vault: Path) -> None:
     assert (vault / "notes/plan.md").read_text() == TEXT
 
 
+@pytest.mark.slow
 def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
     config = start(vault)
     turn(vault)
@@ -141,6 +143,7 @@ def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Pa
     assert b"Falcon" not in every_byte(vault, Path(config.state_dir))
 
 
+@pytest.mark.slow
 def test_what_a_person_stashed_last_is_rewritten_and_stays(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", "one\n")
@@ -157,6 +160,7 @@ def test_what_a_person_stashed_last_is_rewritten_and_stays(vault: Path) -> None:
     assert (vault / "notes/a.md").read_text() == "three [REDACTED]\n"
 
 
+@pytest.mark.slow
 def test_remotes_and_transcripts_are_named_with_what_to_run(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", f"{TEXT}\n")
@@ -185,6 +189,7 @@ def test_a_host_s_way_to_drop_unreachable_objects_is_named(url: str, way: str) -
     assert way in elsewhere.unreachable(url)
 
 
+@pytest.mark.slow
 def test_a_remote_that_never_had_it_need_not_be_replaced(vault: Path, tmp_path: Path) -> None:
     config = start(vault)
     put(vault, "notes/b.md", "fine\n")

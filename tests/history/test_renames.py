@@ -86,6 +86,7 @@ def test_a_note_moved_here_and_edited_there_is_one_note_moved_and_edited(
     assert len(files) == before
 
 
+@pytest.mark.slow
 def test_a_folder_moved_here_takes_along_what_was_edited_and_added_there(two: tuple[Config, Config]) -> None:
     first, second = two
     move(first.vault, "notes/topic", "notes/archive/topic")
@@ -113,6 +114,7 @@ def test_a_note_moved_on_both_machines_has_one_name(two: tuple[Config, Config]) 
     assert files["notes/y.md"].endswith(b"edited there\n")
 
 
+@pytest.mark.slow
 def test_the_name_of_a_moved_note_is_not_taken_from_another_one(two: tuple[Config, Config]) -> None:
     first, second = two
     move(first.vault, "notes/dates.md", "notes/when.md")

@@ -108,6 +108,7 @@ def test_work_on_two_machines_meets(first: Config, tmp_path: Path, remote: Path)
         assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
 
 
+@pytest.mark.slow
 def test_changes_of_one_note_on_two_machines_meet_line_by_line_and_key_by_key(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
     )
 
 
+@pytest.mark.slow
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     for settings, line in ((first, "- one"), (second, "- two")):
@@ -180,6 +182,7 @@ def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: P
     assert not (Path(first.vault) / gone.relative_to(second.vault)).exists()
 
 
+@pytest.mark.slow
 def test_a_project_renamed_there_takes_the_notes_of_here_along(first: Config, tmp_path: Path, remote: Path) -> None:
     project = Path(first.vault) / "journal/acme-notes-app"
     put(project, "project.md", "---\nkind: project\nidentity: [github.com/acme/notes-app]\n---\n\nx\n")
@@ -215,6 +218,7 @@ def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path,
     assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
 
 
+@pytest.mark.slow
 def test_two_vaults_with_nothing_in_common_become_one(first: Config, tmp_path: Path, remote: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -506,6 +510,7 @@ def test_machines_meet_on_a_remote_whose_own_branch_has_another_name(vault: Path
     assert git(bare, "for-each-ref", "--format=%(refname:short)").split() == ["trunk" if there == "trunk" else "main"]
 
 
+@pytest.mark.slow
 def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_path: Path, remote: Path) -> None:
     second = start(tmp_path / "second")
     git(tmp_path / "second", "remote", "add", "origin", str(remote))
@@ -522,6 +527,7 @@ def test_a_projects_page_made_on_two_machines_is_no_conflict(first: Config, tmp_
     assert "path:/srv/app" in text
 
 
+@pytest.mark.slow
 def test_a_clone_that_broke_off_is_completed_by_the_next_sync(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     root = Path(second.vault)

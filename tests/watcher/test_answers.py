@@ -96,6 +96,7 @@ def test_what_was_just_written_is_known_to_the_answer(past: Talk, watcher: subpr
     assert "exporter writes CSV" in session(past, 3).asks("What did we decide about the exporter?")
 
 
+@pytest.mark.slow
 def test_each_asker_brings_its_own_environment(past: Talk, watcher: subprocess.Popen[bytes]) -> None:
     assert session(past, 1).asks(QUESTION, env={"MDMEM_DISABLED": "1"}) == ""
     short = session(past, 2).asks(QUESTION, env={"MDMEM_INJECT_BULLET_CHARS": "40"})
@@ -103,6 +104,7 @@ def test_each_asker_brings_its_own_environment(past: Talk, watcher: subprocess.P
     assert 0 < len(short) < len(long)
 
 
+@pytest.mark.slow
 def test_the_users_settings_are_those_of_the_asker(
     past: Talk, watcher: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
