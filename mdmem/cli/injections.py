@@ -199,6 +199,7 @@ def injections(
     Example:  mdmem injections --ids
     """
     from mdmem.inject import citations, given
+    from mdmem.search import freshness
 
     settings = options.settings(given_vault)
     first, last = options.span(when)
@@ -210,7 +211,8 @@ def injections(
         and options.fits(str(row.get("time", "")), first, last)
     ]
     rows = rows[::-1][: limit or None]
-    cited = citations.cited_by_session(settings) if rows else {}
+    freshness.bring_up_to_date(settings)
+    cited = citations.cited_by_session(settings, {str(name) for row in rows for name in row.get("ids", ())})
     for row in rows:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:

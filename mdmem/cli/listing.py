@@ -45,10 +45,8 @@ def list_notes(
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
     def answer(view: View) -> tuple[list[NoteRow], int]:
-        found = rows.select(view, settings.vault, asked)
-        if sort == "oldest":
-            found.reverse()
-        return [rows.row(view, number) for number in found[: limit or None]], len(found)
+        found, total = rows.newest(view, settings.vault, asked, limit=limit or None, oldest=sort == "oldest")
+        return [rows.row(view, number) for number in found], total
 
     shown, total = rows.ask(settings, answer)
     if as_json:

@@ -98,16 +98,16 @@ def _day_before(since: str) -> str:
 
 
 def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
-    """Return the folders of sessions, newest day and hour first."""
-    found = [
-        (day.name, folder.name, f"journal/{owner.name}/{day.name}/{folder.name}")
-        for owner in _below(root / "journal")
-        if not project or owner.name == project
-        for day in _below(Path(owner.path))
-        if day.name >= since_day
-        for folder in _below(Path(day.path))
-    ]
-    return (path for _, _, path in sorted(found, reverse=True))
+    """Yield the folders of sessions, newest day and hour first; a day is read when it is reached."""
+    days: dict[str, list[str]] = {}
+    for owner in _below(root / "journal"):
+        if not project or owner.name == project:
+            for day in _below(Path(owner.path)):
+                if day.name >= since_day:
+                    days.setdefault(day.name, []).append(f"journal/{owner.name}/{day.name}")
+    for name in sorted(days, reverse=True):
+        found = [(folder.name, f"{path}/{folder.name}") for path in days[name] for folder in _below(root / path)]
+        yield from (path for _, path in sorted(found, reverse=True))
 
 
 def _below(folder: Path) -> list[os.DirEntry[str]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mdmem.vault import disk, note
+from mdmem.search import freshness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from mdmem.config import Config
+    from mdmem.search.index.view import View
 
 _MARK = re.compile(r"\[mem:([^\[\]\s]{1,40})\]")
 
@@ -20,19 +21,15 @@ def marks(text: str) -> list[str]:
     return list(dict.fromkeys(_MARK.findall(text)))
 
 
-def cited_by_session(config: Config) -> dict[str, set[str]]:
-    """Return the ids that each session's answers cite. It reads every answer in the journal: not for a hook."""
-    found: dict[str, set[str]] = {}
-    for path in _paths(config):
-        data = disk.read_path(config.vault, path) or b""
-        parsed = note.parse(data) if b"[mem:" in data else None
-        if parsed and (ids := marks(parsed.body)):
-            found.setdefault(str(parsed.meta.get("session", "")), set()).update(ids)
-    return found
+def cited_by_session(config: Config, ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return which of these ids the answers of each session cite, as far as the index knows."""
 
+    def cited(view: View) -> dict[str, set[str]]:
+        answers = view.notes("facet", "kind:response")
+        found: dict[str, set[str]] = {}
+        for name in ids:
+            for number in view.notes("facet", f"link:{name}") & answers:
+                found.setdefault(str(view.facts(number).get("session", "")), set()).add(name)
+        return found
 
-def _paths(config: Config) -> Iterator[str]:
-    for entry in disk.walk(config.vault):
-        name = entry.path.rpartition("/")[2]
-        if entry.path.startswith("journal/") and name.split("-", 3)[2:3] == ["response"]:
-            yield entry.path
+    return freshness.answered(config, cited) or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import NotFoundError
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
 
-MAX_DAYS = 180
-"""What began longer ago is not looked at."""
+MAX_DAYS, MAX_NOTES = 180, 10_000
+"""What is older, or lies further back than so many notes, is not looked at."""
 STALE_DAYS = 30
 """Older work is offered for dropping."""
 AT_WORK_SECONDS = 900.0
@@ -111,7 +112,8 @@ class _Project:
     def __init__(self, config: Config, view: View, project: str, now: float) -> None:
         self._config, self._view, self._now = config, view, now
         self._created = view.numbers("created")
-        recent = {number for number in view.all if self._created[number] > now - MAX_DAYS * _DAY}
+        since = now - MAX_DAYS * _DAY
+        recent = set(takewhile(lambda number: self._created[number] > since, islice(view.newest(), MAX_NOTES)))
         self._notes = recent - view.notes("facet", "is:internal")
         if project:
             self._notes &= view.notes("facet", f"project:{project}".lower())

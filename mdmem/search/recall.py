@@ -129,7 +129,7 @@ class _Weights:
 
     def __init__(self, view: View, words: Sequence[Unit], asked: int) -> None:
         live = view.live + 1
-        alone = sum(len(view.members[folder]) for folder, session in enumerate(view.is_session) if not session)
+        alone = sum(size for size, session in zip(view.folder_sizes, view.is_session, strict=True) if not session)
         sessions = sum(view.is_session) + alone + 1
         self._having: list[tuple[float, set[int]]] = []
         for word in words:

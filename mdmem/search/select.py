@@ -113,8 +113,7 @@ def _containing(view: View, key: str, value: str) -> list[str]:
 def _within(view: View, since: float | None, until: float | None) -> set[int]:
     first = float("-inf") if since is None else since
     last = float("inf") if until is None else until
-    created = view.numbers("created")
-    return {note for note in view.all if first <= created[note] < last}
+    return view.between(first, last)
 
 
 # -- text --------------------------------------------------------------------------------------------

@@ -3,97 +3,112 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.agents import aliases
+from mdmem.search import freshness
 from mdmem.search.expansion import ledger
-from mdmem.vault import disk, note
-from mdmem.views import rows, wording
+from mdmem.search.index import tally
+from mdmem.search.query import Query
+from mdmem.vault import disk
+from mdmem.views import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
-    from mdmem.search.query import Query
-    from mdmem.views.rows import NoteRow
 
 MOST_FILES = 10
 
 
 def count(config: Config, query: Query) -> dict[str, Any]:
-    """Count the notes that a query allows, and what mdmem's own folders and logs hold; ready for JSON."""
+    """Count the notes that a query allows, and what mdmem's own folders and logs hold; ready for JSON.
 
-    def answer(view: View) -> tuple[list[NoteRow], list[str]]:
-        chosen = rows.select(view, config.vault, query, pages=True)
-        cleaned = view.notes("facet", "is:private") | view.notes("facet", "is:redacted")
-        return [rows.row(view, number) for number in chosen], [view.path(number) for number in cleaned & set(chosen)]
-
-    found, cleaned = rows.ask(config, answer)
-    notes = [row for row in found if row.kind not in note.PAGES]
-    return {
-        **_whole(notes),
-        "kinds": _ranked(row.kind for row in notes),
-        "projects": _ranked(row.project or "(none)" for row in notes),
-        "days": _days(notes),
-        "tools": _ranked(row.tool for row in notes if row.tool),
-        "failures": _ranked(row.tool or row.kind for row in notes if row.success is False),
-        "files": dict(list(_ranked(_touched(notes)).items())[:MOST_FILES]),
-        "kept_out": _kept_out(config.vault, cleaned),
-        "storage": _storage(config, found),
-        "injections": injections(config, query, found),
+    Of the whole vault, the index has counted most when it was written.
+    """
+    return rows.ask(config, lambda view: _counted(view, config, query)) | {
+        "injections": injections(config, query),
         "model_calls": len(ledger.read(config)),
     }
 
 
-def _whole(notes: list[NoteRow]) -> dict[str, Any]:
+def _counted(view: View, config: Config, query: Query) -> dict[str, Any]:
+    chosen = None if query == Query() else rows.select(view, config.vault, query, pages=True)
+    counts = view.counts(chosen)
+    ends = (
+        [_moment(view, chosen, choose, counts.quarters) for choose in (min, max)] if counts.quarters else [None, None]
+    )
     return {
-        "notes": len(notes),
-        "sessions": len({row.session for row in notes if row.session}),
-        "pinned": sum(row.pinned for row in notes),
-        "first": notes[-1].created if notes else None,
-        "last": notes[0].created if notes else None,
+        "notes": sum(counts.kinds.values()),
+        "sessions": _sessions(view, chosen),
+        "pinned": counts.sums.get("pinned", 0),
+        "first": ends[0],
+        "last": ends[1],
+        "kinds": _ranked(counts.kinds),
+        "projects": _ranked({name or "(none)": total for name, total in counts.projects.items()}),
+        "days": _days(counts.quarters),
+        "tools": _ranked(counts.tools),
+        "failures": _ranked(counts.failures),
+        "files": dict(list(_ranked(counts.files).items())[:MOST_FILES]),
+        "kept_out": {key: counts.sums.get(key, 0) for key in ("notes", "private", "redacted")},
+        "storage": {
+            "files": view.live if chosen is None else len(chosen),
+            "notes": view.bytes(),
+            "git": folder_bytes(Path(config.vault) / ".git"),
+            "index": folder_bytes(Path(config.index_dir)),
+            "state": folder_bytes(Path(config.state_dir)),
+        },
     }
 
 
-def _ranked(names: Iterable[str]) -> dict[str, int]:
-    counted = Counter(names)
-    return {name: counted[name] for name in sorted(counted, key=lambda name: (-counted[name], name))}
+def _ranked(counted: dict[str, int]) -> dict[str, int]:
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _days(notes: list[NoteRow]) -> dict[str, int]:
+def _moment(
+    view: View, chosen: list[int] | None, choose: Callable[[Iterable[int]], int], quarters: dict[int, int]
+) -> str:
+    """Return the time of the first or the last note, which lies in the first or last quarter of an hour."""
+    begin = choose(quarters) * tally.QUARTER_SECONDS
+    among = view.between(begin, begin + tally.QUARTER_SECONDS)
+    found = among - set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in tally.PAGES))
+    created = view.numbers("created")
+    return disk.iso_time(
+        choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))
+    )
+
+
+def _sessions(view: View, chosen: list[int] | None) -> int:
+    if chosen is not None:
+        found = (view.facts(number) for number in chosen)
+        return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in tally.PAGES})
+    terms = (term for term in view.starting_with("facet", "session:") if term != "session:")
+    if not view.deleted:
+        return sum(1 for _ in terms)
+    return sum(bool(view.notes("facet", term)) for term in terms)
+
+
+def _days(quarters: dict[int, int]) -> dict[str, int]:
     """Count by local day, oldest first."""
-    counted = Counter(wording.day(row.created) for row in notes)
-    return {day: counted[day] for day in sorted(counted)}
+    counted: Counter[int] = Counter()
+    a_day = 86_400 // tally.QUARTER_SECONDS
+    begins: dict[int, tuple[int, ...]] = {}
+    for quarter, total in quarters.items():
+        day = quarter // a_day
+        if day not in begins:
+            begins[day] = tuple(_offset(one * 86_400) for one in (day, day + 1))
+        first, last = begins[day]
+        at = quarter * tally.QUARTER_SECONDS
+        counted[(at + (first if first == last else _offset(at))) // 86_400] += total
+    return {disk.iso_time(day * 86_400)[:10]: counted[day] for day in sorted(counted)}
 
 
-def _touched(notes: list[NoteRow]) -> Iterator[str]:
-    return (file for row in notes if row.success is not False and aliases.changes_files(row.tool) for file in row.files)
-
-
-def _kept_out(root: str, paths: list[str]) -> dict[str, int]:
-    """Add up what the notes say was removed from them."""
-    counts = {"notes": len(paths), "private": 0, "redacted": 0}
-    for path in paths:
-        meta = note.parse(disk.read_path(root, path) or b"").meta
-        for key in ("private", "redacted"):
-            value = meta.get(key)
-            counts[key] += value if type(value) is int else 0
-    return counts
-
-
-def _storage(config: Config, found: list[NoteRow]) -> dict[str, int]:
-    """Return the size of each part, in bytes, and the number of files of notes."""
-    root = Path(config.vault)
-    return {
-        "files": len(found),
-        "notes": sum(entry.size for entry in disk.walk(config.vault)),
-        "git": folder_bytes(root / ".git"),
-        "index": folder_bytes(Path(config.index_dir)),
-        "state": folder_bytes(Path(config.state_dir)),
-    }
+def _offset(seconds: int) -> int:
+    """Return how far local time is ahead of UTC, in seconds."""
+    return time.localtime(seconds).tm_gmtoff
 
 
 def folder_bytes(folder: Path) -> int:
@@ -108,10 +123,10 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
-def injections(config: Config, query: Query, notes: list[NoteRow]) -> dict[str, Any]:
+def injections(config: Config, query: Query) -> dict[str, Any]:
     """Return how often memories were given, how many, and which of them the agent then cited in an answer, most first.
 
-    A memory counts once a session. notes: where the titles of memories are looked up.
+    A memory counts once a session.
     """
     from mdmem.inject import citations, given
 
@@ -121,9 +136,9 @@ def injections(config: Config, query: Query, notes: list[NoteRow]) -> dict[str, 
     offered: dict[str, set[str]] = {}
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
-    cited = citations.cited_by_session(config) if log else {}
-    times = _ranked(name for session, ids in offered.items() for name in ids & cited.get(session, set()))
-    titles = {row.id: row.title for row in notes if row.id in times}
+    cited = citations.cited_by_session(config, set[str]().union(*offered.values()))
+    times = _ranked(Counter(name for session, ids in offered.items() for name in ids & cited.get(session, set())))
+    titles = freshness.answered(config, lambda view: {name: _title(view, name) for name in times}) or {}
     return {
         "times": len(log),
         "memories": sum(len(row.get("ids", ())) for row in log),
@@ -140,3 +155,8 @@ def injections(config: Config, query: Query, notes: list[NoteRow]) -> dict[str, 
             for name, count in times.items()
         ],
     }
+
+
+def _title(view: View, name: str) -> str:
+    found = view.notes("facet", f"id:{name}".lower())
+    return str(view.facts(min(found))["title"]) if found else ""

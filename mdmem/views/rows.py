@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -9,16 +10,18 @@ import click
 from mdmem.errors import BusyError
 from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
-from mdmem.search.index.layout import FLAGS
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
 
+_FEW = 2_000
+"""So many notes are sorted for themselves; of more, the order of all is gone through."""
 _Answer = TypeVar("_Answer")
 
 
@@ -60,20 +63,47 @@ def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[
 
     pages: also those of sessions and projects, which are otherwise left out unless their kind is asked for.
     """
+    kept, without = _chosen(view, root, query, pages=pages)
+    return list(_newest(view, kept, without))
+
+
+def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bool = False) -> tuple[list[int], int]:
+    """Return the newest notes that a query allows, at most `limit`, and how many it allows; oldest: the oldest instead.
+
+    A page costs what it shows, whatever the size of the vault.
+    """
+    kept, without = _chosen(view, root, query)
+    if oldest:
+        every = list(_newest(view, kept, without))
+        return every[::-1][:limit], len(every)
+    pages = set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in without))
+    total = view.live - len(pages) if kept is None else len(kept - pages)
+    return list(islice(_newest(view, kept, without), limit)), total
+
+
+def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[set[int] | None, tuple[str, ...]]:
+    """Return the notes that a query allows, None for all, and the kinds that are left out of them."""
     kinds = {value for condition in query.filters if condition.key == "kind" for value in condition.values}
     internal = bool(kinds) and kinds <= set(note.INTERNAL)
     chosen = allowing.allowed(view, root, query, internal=internal, here=staged.ANYWHERE)
-    kept = set(view.all) if chosen is None else chosen
-    if not kinds and not pages:
-        for kind in note.PAGES:
-            kept = kept - view.notes("facet", f"kind:{kind}")
-    return in_order(view, kept)[::-1]
+    return chosen, () if kinds or pages else note.PAGES
+
+
+def _newest(view: View, kept: set[int] | None, without: tuple[str, ...]) -> Iterator[int]:
+    """Yield these notes, None for all, without those of some kinds, newest first."""
+    flags = view.numbers("flags")
+    unwanted = {KINDS.index(kind) for kind in without}
+    if kept is not None and len(kept) <= _FEW:
+        found: Iterable[int] = reversed(in_order(view, kept))
+    else:
+        found = view.newest() if kept is None else filter(kept.__contains__, view.newest())
+    return (number for number in found if flags[number] // KIND_STEP not in unwanted) if unwanted else iter(found)
 
 
 def in_order(view: View, numbers: Iterable[int]) -> list[int]:
     """Sort notes as they came; those of one second, in the order of their files."""
-    created, paths = view.numbers("created"), view.paths()
-    return sorted(numbers, key=lambda number: (created[number], paths[number]))
+    created = view.numbers("created")
+    return sorted(numbers, key=lambda number: (created[number], view.path(number)))
 
 
 def row(view: View, number: int) -> NoteRow:

@@ -21,6 +21,7 @@ from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.inject import citations, context, given, process
+from mdmem.search import index
 from tests.conftest import PAYLOADS, own_settings
 from tests.helpers.talk import Talk, line
 from tests.inject.test_block import POISON
@@ -831,7 +832,10 @@ def test_what_answers_cite_is_counted(talk: Talk) -> None:
     talk.store("UserPromptSubmit", prompt="And now?")
     talk.answers(f"As noted in [mem:{first}], and again [mem:{first}], the calendar decides. See [mem:zzzzzzzzzz].")
 
-    assert citations.cited_by_session(config.load(str(talk.vault))) == {talk.session: {first, "zzzzzzzzzz"}}
+    settings = config.load(str(talk.vault))
+    index.update(settings)
+    cited_in = citations.cited_by_session(settings, {first, "zzzzzzzzzz", "not0000000"})
+    assert cited_in == {talk.session: {first, "zzzzzzzzzz"}}
     done = CliRunner().invoke(stats, ["--json"], obj=str(talk.vault), catch_exceptions=False)
     (used,) = json.loads(done.stdout)["injections"]["used"]
     assert (used["id"], used["given"], used["cited"]) == (first, 1, 1)

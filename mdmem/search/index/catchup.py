@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.index.folders import LookRecord
-    from mdmem.search.index.look import Diff
+    from mdmem.search.index.look import Diff, Stamped
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
     from mdmem.vault.disk import WalkedFile
@@ -97,22 +97,23 @@ def _update(
     else:
         seen = look.everywhere(config.vault)
     diff = look.differences(view, seen)
+    changed: list[Stamped] = []
     if view is not None and before is not None and seen.shallow is not None:
-        diff = diff.with_more(_in_place(config, view, before, folders.SHARE))
+        in_place, changed = _in_place(config, view, before, folders.SHARE)
+        diff = diff.with_more(in_place)
     changes = Changes()
     if diff or view is None:
         changes = _write(config, diff, progress, deadline, wait_seconds, damage)
     if changes.complete and paths is None:
-        folders.remember(config, before, seen, diff, started_ns)
+        folders.remember(config, before, changed, seen, diff, started_ns)
     return changes
 
 
-def _in_place(config: Config, view: View, before: LookRecord, share: int) -> Diff:
-    """Look for what was changed in place: at the notes that changed last, and at a share of the others."""
-    found = (view.find(path) for path in before.changed)
-    last = {note for note in found if note is not None}
-    others = folders.share(config.index_dir, view.size) if share else ()
-    return look.at_notes(config.vault, view, [*last, *(n for n in others if n not in last and n not in view.deleted)])
+def _in_place(config: Config, view: View, before: LookRecord, share: int) -> tuple[Diff, list[Stamped]]:
+    """Look for what was changed in place: at the files that changed last, and at a share of the others."""
+    diff, changed = look.at_files(config.vault, view, before.changed)
+    others = (note for note in folders.share(config.index_dir, view.size) if note not in view.deleted) if share else ()
+    return diff.with_more(look.at_notes(config.vault, view, others)), changed
 
 
 def glance(config: Config) -> View | None:
@@ -130,10 +131,11 @@ def glance(config: Config) -> View | None:
     if view is None or before is None:
         return None
     seen = look.in_changed_folders(config.vault, before.times)
-    diff = look.differences(view, seen).with_more(_in_place(config, view, before, 0))
+    in_place, changed = _in_place(config, view, before, 0)
+    diff = look.differences(view, seen).with_more(in_place)
     if diff:
         return pending.overlay(view, config.vault, diff)
-    folders.remember(config, before, seen, diff, started_ns)
+    folders.remember(config, before, changed, seen, diff, started_ns)
     return view
 
 

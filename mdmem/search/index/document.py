@@ -32,6 +32,7 @@ MAX_FILES = 64
 _CREATED = ("created", "date", "datetime", "timestamp", "time", "started", "published", "updated", "modified")
 _SHOWN = (
     "id", "project", "session", "tool", "agent", "branch", "staged", "commit", "cwd", "prompt", "sequence", "success",
+    "private", "redacted",
 )  # fmt: skip
 # Not words that anybody looks for, or indexed in a way of their own.
 _NO_WORDS = frozenset([*_CREATED, "id", "session", "title", "commit", "cwd", "kind", "ended", "digest", "staged"])

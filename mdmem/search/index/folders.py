@@ -18,17 +18,17 @@ from mdmem.search.index.look import MAX_CHANGED, folder_time
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.search.index.look import Diff, Seen
+    from mdmem.search.index.look import Diff, Seen, Stamped
 
 SHARE = 500
 """So many of the others: a vault of 100,000 notes has been looked at whole after 200 short looks."""
 
 
 class LookRecord(NamedTuple):
-    """What is kept of earlier looks. times: by folder, in ns. changed: paths, the last one last."""
+    """What is kept of earlier looks. times: by folder, in ns. changed: the files that changed last, the newest last."""
 
     times: dict[str, int]
-    changed: list[str]
+    changed: list[Stamped]
 
 
 def load(index_dir: str) -> LookRecord | None:
@@ -42,25 +42,27 @@ def load(index_dir: str) -> LookRecord | None:
     return LookRecord(*marshal.loads(data[4:]))
 
 
-def remember(config: Config, before: LookRecord | None, seen: Seen, diff: Diff, started_ns: int) -> None:
+def remember(
+    config: Config, kept: LookRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
+) -> None:
     """Keep the times of the folders that were read, now that all notes in them are indexed, and what changed.
 
-    before: what was kept. started_ns: when looking began; a folder that changed since is to be read again.
+    kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that changed since is to be read again.
     """
-    times, changed = before or LookRecord({}, [])
+    times, before = kept or LookRecord({}, [])
     if seen.shallow is None and seen.deep is None:
         now: dict[str, int] = {}
-        newest = seen.newest.paths if seen.newest else []
+        newest = seen.newest.found if seen.newest else []
     else:
         now = {folder: at for folder, at in times.items() if folder not in (seen.shallow or ())}
-        newest = [entry.path for entry in sorted(diff.files, key=lambda entry: entry.mtime_ns)]
+        newest = sorted((entry.mtime_ns, entry.path, entry.size, entry.inode) for entry in diff.files)
     for folder in seen.folders:
         at = folder_time(config.vault, folder)
         if at is not None:
             now[folder] = at if at < started_ns - _step_ns(at) else -1
-    again = set(newest)
-    last = [*(path for path in changed if path not in again), *newest][-MAX_CHANGED:]
-    if now != times or last != changed:
+    again = {*diff.gone, *(one[1] for one in newest)}
+    last = [*(one for one in changed if one[1] not in again), *newest][-MAX_CHANGED:]
+    if now != times or last != before:
         _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((now, last)))
 
 

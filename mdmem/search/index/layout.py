@@ -9,7 +9,8 @@ from __future__ import annotations
 import marshal
 import zlib
 from array import array
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mdmem.hashing import sha256
 
@@ -59,7 +60,8 @@ KINDS = (
 """The kinds whose notes can be told apart without reading facts; others are the first."""
 SKETCH_SIZE = 8
 
-_NUMBERS = (("mtime_ns", "q"), ("size", "q"), ("inode", "Q"), ("digest", "Q"), ("created", "q"), ("flags", "B"))
+_CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode": "Q", "digest": "Q",
+                                             "created": "q", "flags": "B"}  # fmt: skip
 _FACTS_PER_BLOCK = 32
 
 
@@ -113,25 +115,41 @@ def count_postings(head: int, size: int) -> int:
 # -- the table of notes ------------------------------------------------------------------------------
 
 
-def encode_table(rows: list[IndexRow]) -> bytes:
-    """Pack rows column by column, with a directory at the end that holds a checksum of each column."""
+def encode_table(rows: list[IndexRow], counts: Sequence[dict[Any, int]] = ()) -> bytes:
+    """Pack rows column by column, with a directory at the end that holds a checksum of each column.
+
+    counts: what the rows come to; see `tally`.
+    """
     folders: dict[str, int] = {}
     folder_of = array("I")
     names = []
-    for row in rows:
+    members: list[list[int]] = []
+    for place, row in enumerate(rows):
         folder, _, name = row.path.rpartition("/")
-        folder_of.append(folders.setdefault(folder, len(folders)))
-        names.append(name)
+        number = folders.setdefault(folder, len(folders))
+        if number == len(members):
+            members.append([])
+        members[number].append(place)
+        folder_of.append(number)
+        names.append(name.encode("utf-8", "surrogatepass"))
+    newest = sorted(range(len(rows)), key=lambda place: (rows[place].created, rows[place].path), reverse=True)
     columns = {
         "folders": marshal.dumps(list(folders)),
         "folder_of": folder_of.tobytes(),
-        "names": marshal.dumps(names),
+        "members": array("I", chain.from_iterable(members)).tobytes(),
+        "member_ends": array("I", accumulate(map(len, members))).tobytes(),
+        "names": b"".join(names),
+        "name_ends": array("I", accumulate(map(len, names))).tobytes(),
+        "newest": array("I", newest).tobytes(),
+        "counts": marshal.dumps([dict(part) for part in counts]),
         "sketch": array("I", [number for row in rows for number in row.sketch]).tobytes(),
     }
-    for name, code in _NUMBERS:
+    for name, code in _CODES.items():
         columns[name] = array(code, [getattr(row, name) for row in rows]).tobytes()
     for place, name in enumerate(TEXT_FIELDS):
-        columns[f"length_{name}"] = array("I", [row.lengths[place] for row in rows]).tobytes()
+        lengths = array("I", [row.lengths[place] for row in rows])
+        columns[f"length_{name}"] = lengths.tobytes()
+        columns[f"sum_{name}"] = array("Q", [sum(lengths), len(lengths) - lengths.count(0)]).tobytes()
     columns["facts"], columns["fact_blocks"] = _encode_facts([row.facts for row in rows])
     return _join(columns)
 
@@ -164,6 +182,8 @@ class Table:
         self._count = count
         self._directory = _read_directory(data)
         self._facts: dict[int, list[dict[str, Any]]] = {}
+        self._names: tuple[memoryview, array[int]] | None = None
+        self._casts: dict[str, memoryview[int]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -183,14 +203,14 @@ class Table:
 
     def numbers(self, name: str) -> array[int]:
         """Return a column of numbers: mtime_ns, size, inode, digest, created or flags."""
-        return self._array(name, dict(_NUMBERS)[name])
+        return self._array(name, _CODES[name])
 
     def number(self, name: str, row: int) -> int:
         """Return one number, without reading the whole column."""
-        code = dict(_NUMBERS)[name]
-        width = array(code).itemsize
-        start = self._directory[name][0] + row * width
-        return array(code, self._data[start : start + width].tobytes())[0]
+        if name not in self._casts:
+            start, size, _ = self._directory[name]
+            self._casts[name] = self._data[start : start + size].cast(_CODES[name])
+        return int(self._casts[name][row])
 
     def lengths(self, field: str) -> array[int]:
         """Return the length of a text field, in terms, for every row."""
@@ -201,13 +221,45 @@ class Table:
         start = self._directory["sketch"][0] + row * 4 * SKETCH_SIZE
         return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE].tobytes()))
 
-    def places(self) -> tuple[list[str], array[int], list[str]]:
-        """Return the folders, the number of each row's folder, and each row's file name."""
+    def total_length(self, field: str) -> tuple[int, int]:
+        """Return the sum of the lengths of a text field, and how many rows have it."""
+        total, having = array("Q", self._column(f"sum_{field}").tobytes())
+        return total, having
+
+    def folders(self) -> list[str]:
+        """Return the folders in which the rows lie, by number."""
         folders: list[str] = marshal.loads(self._column("folders"))
-        names: list[str] = marshal.loads(self._column("names"))
-        if len(names) != self._count:
-            raise DamagedError("a segment's table of names is too short")
-        return folders, self._array("folder_of", "I"), names
+        return folders
+
+    def folder_of(self) -> array[int]:
+        """Return the number of each row's folder."""
+        return self._array("folder_of", "I")
+
+    def name(self, row: int) -> str:
+        """Return a row's file name."""
+        if self._names is None:
+            start, size, _ = self._directory["names"]
+            self._names = self._data[start : start + size], self._array("name_ends", "I")
+        data, ends = self._names
+        return str(data[ends[row - 1] if row else 0 : ends[row]], "utf-8", "surrogatepass")
+
+    def names(self) -> list[str]:
+        """Return the file name of every row."""
+        data, ends = bytes(self._column("names")), self._array("name_ends", "I")
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise([0, *ends])]
+
+    def members(self) -> tuple[array[int], array[int]]:
+        """Return the rows of all folders, one folder after the other, and where those of each end."""
+        return self._array("members", "I"), array("I", self._column("member_ends").tobytes())
+
+    def counts(self) -> list[dict[Any, int]]:
+        """Return what the rows come to."""
+        counts: list[dict[Any, int]] = marshal.loads(self._column("counts"))
+        return counts
+
+    def newest(self) -> array[int]:
+        """Return the rows by their time, the newest first; those of one second by their paths, the last first."""
+        return self._array("newest", "I")
 
     def facts(self, row: int) -> dict[str, Any]:
         """Return what a result shows of a row."""
@@ -222,10 +274,10 @@ class Table:
                 raise DamagedError("the facts of a segment cannot be unpacked") from error
         return self._facts[block][place]
 
-    def rows(self, keep: list[int]) -> list[IndexRow]:
+    def rows(self, keep: Sequence[int]) -> list[IndexRow]:
         """Return rows as they were put in: for moving them to another segment."""
-        folders, folder_of, names = self.places()
-        columns = {name: self.numbers(name) for name, _ in _NUMBERS}
+        folders, folder_of, names = self.folders(), self.folder_of(), self.names()
+        columns = {name: self.numbers(name) for name in _CODES}
         lengths = [self.lengths(field) for field in TEXT_FIELDS]
         return [
             IndexRow(

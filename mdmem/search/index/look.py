@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_CHANGED = 500
-"""So many of the notes that changed last are looked at each time."""
+"""So many of the files that changed last are looked at each time."""
 
 
 class Seen(NamedTuple):
@@ -39,26 +39,34 @@ class Seen(NamedTuple):
     newest: Newest | None = None
 
 
+Stamped = tuple[int, str, int, int]
+"""A file: its time in ns, path, size and inode."""
+
+
+def _stamped(entry: WalkedFile) -> Stamped:
+    return entry.mtime_ns, entry.path, entry.size, entry.inode
+
+
 class Newest:
     """The files that changed last among those that pass by."""
 
     def __init__(self, entries: Iterable[WalkedFile], most: int) -> None:
         self._entries = entries
         self._most = most
-        self._heap: list[tuple[int, str]] = []
+        self._heap: list[Stamped] = []
 
     def __iter__(self) -> Iterator[WalkedFile]:
         for entry in self._entries:
             if len(self._heap) < self._most:
-                heappush(self._heap, (entry.mtime_ns, entry.path))
+                heappush(self._heap, _stamped(entry))
             elif entry.mtime_ns > self._heap[0][0]:
-                heapreplace(self._heap, (entry.mtime_ns, entry.path))
+                heapreplace(self._heap, _stamped(entry))
             yield entry
 
     @property
-    def paths(self) -> list[str]:
-        """Their paths, the last one last."""
-        return [path for _, path in sorted(self._heap)]
+    def found(self) -> list[Stamped]:
+        """Those files, the last one last."""
+        return sorted(self._heap)
 
 
 class Diff(NamedTuple):
@@ -134,6 +142,28 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
         elif _is_other(root, view, note, found):
             changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
     return Diff(changed, gone)
+
+
+def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, list[Stamped]]:
+    """Look at files that are known by time, size and inode; ask the index only of those that are others now.
+
+    Return where vault and index differ, and the files as they are now.
+    """
+    found: list[Stamped] = []
+    others: list[int] = []
+    gone: list[str] = []
+    for one in known:
+        path = one[1]
+        try:
+            now = os.lstat(f"{root}/{path}")
+        except (OSError, ValueError):
+            gone.append(path)
+            continue
+        found.append((now.st_mtime_ns, path, now.st_size, now.st_ino))
+        if found[-1] != one and (note := view.find(path)) is not None:
+            others.append(note)
+    diff = at_notes(root, view, others)
+    return Diff(diff.files, [*diff.gone, *(path for path in gone if view.find(path) is not None)]), found
 
 
 def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:

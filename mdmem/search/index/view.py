@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from functools import cached_property
-from itertools import compress
+from heapq import merge
+from itertools import chain, compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mdmem.search.index.dictionary import Dictionary
     from mdmem.search.index.pending import Terms
+    from mdmem.search.index.tally import Tally
 
 
 def path_facet(path: str) -> str:
@@ -31,6 +34,35 @@ class Leaf(NamedTuple):
     deleted: set[int]
 
 
+class Members:
+    """The notes of each folder, looked up when they are asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[int, list[int]] = {}
+
+    @cached_property
+    def _parts(self) -> list[tuple[Leaf, array[int], array[int]]]:
+        return [(leaf, *leaf.table.members()) for leaf in self._view.leaves]
+
+    def __getitem__(self, folder: int) -> list[int]:
+        if folder not in self._known:
+            self._known[folder] = list(self._find(self._view.folders[folder]))
+        return self._known[folder]
+
+    @cached_property
+    def _own_numbers(self) -> list[dict[str, int]]:
+        return [{folder: number for number, folder in enumerate(leaf.table.folders())} for leaf in self._view.leaves]
+
+    def _find(self, folder: str) -> Iterator[int]:
+        for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
+            number = numbers.get(folder)
+            if number is not None:
+                for row in rows[ends[number - 1] if number else 0 : ends[number]]:
+                    if row not in leaf.deleted:
+                        yield leaf.start + row
+
+
 class View:
     """What can be found in the index at one moment; it does not change, and stays readable when the index does.
 
@@ -43,6 +75,7 @@ class View:
         self.leaves = leaves
         self.size = sum(len(leaf.table) for leaf in leaves)
         self.live = self.size - sum(len(leaf.deleted) for leaf in leaves)
+        self._starts = [leaf.start for leaf in leaves]
         self._arrays: dict[str, array[int]] = {}
         self._averages: dict[str, float] = {}
         self._sequences: dict[int, tuple[list[int], dict[int, int]]] = {}
@@ -106,38 +139,40 @@ class View:
         return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
 
     @cached_property
-    def _places(self) -> tuple[list[str], list[int], list[str]]:
+    def _numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
+        """Return the folders' numbers, and for each segment those of its folders; None where they are its own."""
         numbers: dict[str, int] = {}
-        folder_of: list[int] = []
-        names: list[str] = []
+        of_leaf: list[list[int] | None] = []
         for leaf in self.leaves:
-            folders, of_row, of_name = leaf.table.places()
-            number_of = [numbers.setdefault(folder, len(numbers)) for folder in folders]
-            folder_of += [number_of[folder] for folder in of_row]
-            names += of_name
-        return list(numbers), folder_of, names
+            found = leaf.table.folders()
+            of_leaf.append([numbers.setdefault(folder, len(numbers)) for folder in found] if numbers else None)
+            numbers = numbers or {folder: number for number, folder in enumerate(found)}
+        return numbers, of_leaf
 
-    @property
+    @cached_property
     def folders(self) -> list[str]:
         """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
-        return self._places[0]
+        return list(self._numbered[0])
 
-    @property
-    def folder_of(self) -> list[int]:
+    @cached_property
+    def folder_of(self) -> array[int]:
         """Return the number of each note's folder."""
-        return self._places[1]
+        joined = array("I")
+        for leaf, number_of in zip(self.leaves, self._numbered[1], strict=True):
+            own = leaf.table.folder_of()
+            joined.extend(own if number_of is None else array("I", map(number_of.__getitem__, own)))
+        return joined
 
     def path(self, note: int) -> str:
         """Return a note's path: vault-relative, POSIX."""
-        folders, folder_of, names = self._places
-        folder = folders[folder_of[note]]
-        return f"{folder}/{names[note]}" if folder else names[note]
+        folder = self.folders[self.folder_of[note]]
+        return f"{folder}/{self.name(note)}" if folder else self.name(note)
 
     def paths(self) -> list[str]:
         """Return the path of every number, those of deleted notes included."""
-        folders, folder_of, names = self._places
-        starts = [f"{folder}/" if folder else "" for folder in folders]
-        return [starts[folder] + name for folder, name in zip(folder_of, names, strict=True)]
+        starts = [f"{folder}/" if folder else "" for folder in self.folders]
+        names = chain.from_iterable(leaf.table.names() for leaf in self.leaves)
+        return [starts[folder] + name for folder, name in zip(self.folder_of, names, strict=True)]
 
     def find(self, path: str) -> int | None:
         """Find the note at a path."""
@@ -151,17 +186,13 @@ class View:
 
     def name(self, note: int) -> str:
         """Return a note's file name."""
-        return self._places[2][note]
+        leaf = self._leaf(note)
+        return leaf.table.name(note - leaf.start)
 
     @cached_property
-    def members(self) -> list[list[int]]:
+    def members(self) -> Members:
         """Return the notes of each folder, by the folder's number."""
-        members: list[list[int]] = [[] for _ in self.folders]
-        for note, folder in enumerate(self.folder_of):
-            members[folder].append(note)
-        if self.deleted:
-            members = [[note for note in notes if note not in self.deleted] for notes in members]
-        return members
+        return Members(self)
 
     @cached_property
     def is_session(self) -> list[bool]:
@@ -171,18 +202,24 @@ class View:
     @cached_property
     def folder_sizes(self) -> list[int]:
         """Return how many notes each folder has, by the folder's number."""
-        return [len(notes) for notes in self.members]
+        sizes = [0] * len(self.folders)
+        for leaf, number_of in zip(self.leaves, self._numbered[1], strict=True):
+            for folder, (start, end) in enumerate(pairwise([0, *leaf.table.members()[1]])):
+                sizes[folder if number_of is None else number_of[folder]] += end - start
+        for note in self.deleted:
+            sizes[self.folder_of[note]] -= 1
+        return sizes
 
     @cached_property
     def average_members(self) -> float:
         """Return the mean number of notes in a folder, the vault's own not counted; 1 when there is none."""
-        inside = [len(notes) for number, notes in enumerate(self.members) if notes and number != self.root]
+        inside = [size for number, size in enumerate(self.folder_sizes) if size and number != self.root]
         return sum(inside) / len(inside) if inside else 1.0
 
     @cached_property
     def root(self) -> int:
         """Return the number of the vault's own folder, or -1 when no note lies in it."""
-        return self._folder_numbers.get("", -1)
+        return self._numbered[0].get("", -1)
 
     def neighbours(self, note: int, reach: int) -> list[int]:
         """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
@@ -203,17 +240,59 @@ class View:
         digits = len(name) - len(name.lstrip("0123456789"))
         return int(name[:digits] or 0), name
 
-    @cached_property
-    def _folder_numbers(self) -> dict[str, int]:
-        return {folder: number for number, folder in enumerate(self.folders)}
-
     def members_of(self, folder: str) -> list[int]:
         """Return the notes that lie in a folder itself."""
-        number = self._folder_numbers.get(folder)
+        number = self._numbered[0].get(folder)
         return [] if number is None else self.members[number]
 
     def _leaf(self, note: int) -> Leaf:
-        return next(leaf for leaf in reversed(self.leaves) if leaf.start <= note)
+        return self.leaves[bisect_right(self._starts, note) - 1]
+
+    def newest(self) -> Iterator[int]:
+        """Yield every note, the newest first; those of one second by their paths, the last first."""
+        created = self.numbers("created")
+
+        def of_leaf(leaf: Leaf) -> Iterator[int]:
+            return (leaf.start + row for row in leaf.table.newest() if row not in leaf.deleted)
+
+        if len(self.leaves) == 1:
+            return of_leaf(self.leaves[0])
+        parts = [of_leaf(leaf) for leaf in self.leaves]
+        return merge(*parts, key=lambda note: (created[note], self.path(note)), reverse=True)
+
+    def counts(self, notes: Iterable[int] | None = None) -> Tally:
+        """Return what these notes come to; None: all but the internal memories."""
+        from mdmem.search.index import tally
+
+        if notes is not None:
+            of_leaf: dict[int, list[int]] = {}
+            for note in notes:
+                leaf = self._leaf(note)
+                of_leaf.setdefault(leaf.start, []).append(note - leaf.start)
+            rows = (row for leaf in self.leaves for row in leaf.table.rows(of_leaf.get(leaf.start, ())))
+            return tally.of(rows, internal=True)
+        tables = [leaf.table for leaf in self.leaves]
+        own = (
+            tally.Tally(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one)))) for one in tables
+        )
+        gone = [row for leaf in self.leaves if leaf.deleted for row in leaf.table.rows(sorted(leaf.deleted))]
+        return tally.added(own, tally.of(gone))
+
+    def bytes(self) -> int:
+        """Return the size of all notes' files together."""
+        sizes = self.numbers("size")
+        return sum(sizes) - sum(sizes[note] for note in self.deleted)
+
+    def between(self, first: float, last: float) -> set[int]:
+        """Return the notes of a time: from `first` on, before `last`, in seconds since 1970."""
+        created = self.numbers("created")
+        found: set[int] = set()
+        for leaf in self.leaves:
+            rows, start = leaf.table.newest(), leaf.start
+            low = bisect_right(rows, -last, key=lambda row: -created[start + row])
+            high = bisect_right(rows, -first, key=lambda row: -created[start + row])
+            found.update(start + row for row in rows[low:high] if row not in leaf.deleted)
+        return found
 
     def facts(self, note: int) -> dict[str, Any]:
         """Return what a result shows of a note."""
@@ -247,8 +326,8 @@ class View:
     def average_length(self, field: str) -> float:
         """Return the mean length of a text field, over the notes that have it; 1 when none has."""
         if field not in self._averages:
-            lengths = self.lengths(field)
-            self._averages[field] = sum(lengths) / ((len(lengths) - lengths.count(0)) or 1) or 1.0
+            sums = [leaf.table.total_length(field) for leaf in self.leaves]
+            self._averages[field] = sum(total for total, _ in sums) / (sum(having for _, having in sums) or 1) or 1.0
         return self._averages[field]
 
     def _once(self, key: str, read: Callable[[layout.Table], array[int]]) -> array[int]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem import system
 from mdmem.errors import BusyError
-from mdmem.search.index import contents, dictionary, layout, store
+from mdmem.search.index import contents, dictionary, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
 from mdmem.search.index.layout import FIELDS, NEW, TEXT_FIELDS, DamagedError, IndexRow
 from mdmem.search.index.tiers import to_merge
@@ -178,7 +178,7 @@ class RowWriter(base.PerDocumentWriter):
     def close(self) -> None:
         """Write the rows, if there are any."""
         if self.rows:
-            self._storage.write(self._segment, ".rows", layout.encode_table(self.rows))
+            self._storage.write(self._segment, ".rows", layout.encode_table(self.rows, tally.of(self.rows)))
         self.is_closed = True
 
 

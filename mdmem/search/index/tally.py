@@ -1,0 +1,81 @@
+"""What a segment's notes come to, counted when it is written: a vault's figures are added up from its segments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.agents import aliases
+from mdmem.search.index.layout import FLAGS
+from mdmem.vault import note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mdmem.search.index.layout import IndexRow
+
+QUARTER_SECONDS = 900
+"""No time zone begins its days at another moment than a quarter of an hour."""
+PAGES = ("session", "project")
+
+
+class Tally(NamedTuple):
+    """Counts of notes, without pages and internal memories.
+
+    sums: pinned, and what was kept out: notes, private, redacted. quarters: by the quarter of an hour in which they
+    were made, since 1970. failures: by tool, else by kind. files: how often each was changed.
+    """
+
+    sums: dict[str, int]
+    kinds: dict[str, int]
+    projects: dict[str, int]
+    quarters: dict[int, int]
+    tools: dict[str, int]
+    failures: dict[str, int]
+    files: dict[str, int]
+
+
+def of(rows: Iterable[IndexRow], *, internal: bool = False) -> Tally:
+    """Count the notes of some rows. internal: internal memories, too."""
+    counts = Tally(*(Counter() for _ in Tally._fields))
+    for row in rows:
+        if internal or not note.is_internal(row.path, row.facts["kind"]):
+            _add(counts, row)
+    return counts
+
+
+def _add(counts: Tally, row: IndexRow) -> None:
+    facts = row.facts
+    if facts.get("private") or facts.get("redacted"):
+        counts.sums["notes"] += 1
+        for key in ("private", "redacted"):
+            counts.sums[key] += facts[key] if type(facts.get(key)) is int else 0
+    if facts["kind"] in PAGES:
+        return
+    counts.sums["pinned"] += bool(row.flags & FLAGS["pinned"])
+    counts.kinds[facts["kind"]] += 1
+    counts.projects[str(facts.get("project", ""))] += 1
+    counts.quarters[row.created // QUARTER_SECONDS] += 1
+    tool = str(facts.get("tool", ""))
+    if tool:
+        counts.tools[tool] += 1
+    if facts.get("success") is False:
+        counts.failures[tool or facts["kind"]] += 1
+    elif tool and aliases.changes_files(tool):
+        for file in facts.get("files", ()):
+            counts.files[file] += 1
+
+
+def added(parts: Iterable[Tally], less: Tally) -> Tally:
+    """Add up the counts of segments, without what was deleted from them."""
+    sums: list[Counter[Any]] = [Counter() for _ in Tally._fields]
+    for part in parts:
+        for into, more in zip(sums, _each(part), strict=True):
+            into.update(more)
+    for into, fewer in zip(sums, _each(less), strict=True):
+        into.subtract(fewer)
+    return Tally(*({key: count for key, count in found.items() if count} for found in sums))
+
+
+def _each(counts: Tally) -> tuple[dict[Any, int], ...]:
+    return tuple(counts)
