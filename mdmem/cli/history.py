@@ -139,13 +139,13 @@ def _update_index(settings: Config) -> None:
 @options.on
 @click.option("--file", metavar="PATH", default="", help="Sessions that changed a file with this in its path.")
 @options.one_session
-@click.option("--limit", "-n", type=click.IntRange(min=1), help="Maximum number of results.")
+@options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
 @click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
 @click.pass_obj
 @pager.paged
-def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_json: bool, **given: str | None) -> None:
+def log(vault: str | None, /, limit: int, oneline: bool, stat: bool, as_json: bool, **given: str | None) -> None:
     """Show the journal: what was asked, what came of it, which files changed; the last session first.
 
     \b
@@ -159,10 +159,10 @@ def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_j
     if stat:
         wanted = {one.session for one in session_log.sessions(settings, **filters)} if any(filters.values()) else None
         found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
-        _print_stats(islice(_within(found_stats, first, last), limit), as_json)
+        _print_stats(islice(_within(found_stats, first, last), limit or None), as_json)
         return
     every = (one for one in session_log.sessions(settings, since=first, **filters) if not last or one.started < last)
-    found = islice(every, limit)
+    found = list(islice(every, limit or None))
     if as_json:
         print_json([session._asdict() for session in found])
     elif oneline:
@@ -170,6 +170,8 @@ def log(vault: str | None, /, limit: int | None, oneline: bool, stat: bool, as_j
             click.echo(f"{session.started[:16]} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
     else:
         _print_journal(found)
+    if limit and len(found) == limit:
+        click.echo("There may be more: --limit 0 shows all.", err=True)
 
 
 def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:

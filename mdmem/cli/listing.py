@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.terminal import lines, options, pager, render, table
-from mdmem.vault import disk
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.session_log import LoggedSession
     from mdmem.search.index.view import View
+    from mdmem.views.folders import Tree
     from mdmem.views.rows import NoteRow
 
 
@@ -156,27 +156,31 @@ def short_session(session: str) -> str:
 @click.argument("folder", default="")
 @click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="Maximum depth of folders.")
 @click.option("--files", is_flag=True, help="Show the notes too, not only their number.")
+@click.option("--limit", "-n", type=click.IntRange(min=0), default=10, show_default=True,
+              help="Show the last N folders, and notes, of each folder (0: no limit).")  # fmt: skip
 @options.as_json("nested objects of every level: name, notes, folders, files")
 @click.pass_obj
 @pager.paged
-def tree(given_vault: str | None, folder: str, depth: int, files: bool, as_json: bool) -> None:
+def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
     """Draw the vault's folders, or those in FOLDER, with the number of notes in each.
 
     \b
     Example:  mdmem tree journal/notes-app --files
     """
     from mdmem.errors import NotFoundError
+    from mdmem.views import folders, rows
 
     settings = options.settings(given_vault)
     below = _relative(settings.vault, folder)
     root = Path(settings.vault)
     if below is None or not (root / below).is_dir():
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows those that are there.")
-    top = _grow([entry.path for entry in disk.walk(settings.vault, below)], below or root.name, below)
+    found = rows.ask(settings, lambda view: folders.Tree(view, below))
     if as_json:
-        click.echo(render.as_json(top))
+        click.echo(render.as_json(found.nested(below, below or root.name)))
         return
-    lines.write(lines.terminal(), [_label(top), *_draw(top, depth, files=files)])
+    drawn = _draw(found, below, depth, limit, files=files)
+    lines.write(lines.terminal(), [_label(below or root.name, found.notes(below)), *drawn])
 
 
 def _relative(root: str, folder: str) -> str | None:
@@ -187,40 +191,26 @@ def _relative(root: str, folder: str) -> str | None:
     return Path(path).relative_to(root).as_posix() if Path(path).is_relative_to(root) else None
 
 
-def _grow(paths: list[str], name: str, below: str) -> dict[str, Any]:
-    """Put paths into a tree of folders; each knows how many notes are in and below it."""
-    top: dict[str, Any] = {"name": name, "notes": 0, "folders": [], "files": []}
-    branches = {below: top}
-
-    def branch(folder: str) -> dict[str, Any]:
-        if folder not in branches:
-            above, _, last = folder.rpartition("/")
-            branches[folder] = {"name": last, "notes": 0, "folders": [], "files": []}
-            branch(above)["folders"].append(branches[folder])
-        return branches[folder]
-
-    for path in sorted(paths):
-        folder, _, last = path.rpartition("/")
-        branch(folder)["files"].append(last)
-        while True:
-            branches[folder]["notes"] += 1
-            if folder == below:
-                break
-            folder = folder.rpartition("/")[0]
-    return top
+def _label(name: str, notes: int) -> list[Piece]:
+    return [(f"{render.safe(name)}/", "blue"), (f"  {wording.number(notes, 'note')}", "dim")]
 
 
-def _label(one: dict[str, Any] | str) -> list[Piece]:
-    if isinstance(one, str):
-        return [(render.safe(one), "")]
-    return [(f"{render.safe(one['name'])}/", "blue"), (f"  {wording.number(one['notes'], 'note')}", "dim")]
-
-
-def _draw(top: dict[str, Any], depth: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
+def _draw(found: Tree, top: str, depth: int, limit: int, *, files: bool, indent: str = "") -> Iterator[list[Piece]]:
     """Yield each line below a folder: what leads to it, and its label."""
-    leaves = [*top["folders"], *(top["files"] if files else ())] if depth else []
-    for place, one in enumerate(leaves):
+    below = found.folders(top) if depth else []
+    names = found.files(top) if depth and files else []
+    hidden = [max(0, len(part) - limit) if limit else 0 for part in (below, names)]
+    for count, what in zip(hidden, ("folder", "note"), strict=True):
+        if count:
+            yield [(f"{indent}├── ", ""), (f"… {wording.number(count, f'more {what}')}", "dim")]
+    leaves = [*below[hidden[0] :], *names[hidden[1] :]]
+    shown_folders = len(below) - hidden[0]
+    for place, name in enumerate(leaves):
         is_last = place == len(leaves) - 1
-        yield [(f"{indent}{'└── ' if is_last else '├── '}", ""), *_label(one)]
-        if isinstance(one, dict):
-            yield from _draw(one, depth - 1, files=files, indent=indent + ("    " if is_last else "│   "))
+        lead = f"{indent}{'└── ' if is_last else '├── '}"
+        if place >= shown_folders:
+            yield [(lead, ""), (render.safe(name), "")]
+            continue
+        path = f"{top}/{name}" if top else name
+        yield [(lead, ""), *_label(name, found.notes(path))]
+        yield from _draw(found, path, depth - 1, limit, files=files, indent=indent + ("    " if is_last else "│   "))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.learn import asking, decisions, fixes, work
-from mdmem.search import engine, freshness
+from mdmem.search import freshness, select
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.vault import disk, journal
 
@@ -74,7 +75,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
     kind = kind_of(entity)
     freshness.bring_up_to_date(config)
     paths = _paths(config, entity, kind, project)
-    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)
+    decided = decisions.listed(config, project=project, kinds=decisions.KINDS, update=False)
     open_ = work.open_work(config, project, now=now, update=False)
     solved = fixes.fixes(config, project=project, limit=_FIXES, update=False)
     found = Knowledge(
@@ -113,11 +114,14 @@ def _paths(config: Config, entity: str, kind: str, project: str) -> frozenset[st
             return frozenset(view.path(number) for number in kept)
 
         return asking.ask(config, named, update=False)
-    phrase = entity.replace('"', " ")
-    found = engine.search(
-        config, f'"{phrase}"', limit=MAX_NOTES, sort="newest", collapse=False, update=False, project=project or None
-    )
-    return frozenset(hit.path for hit in found.hits if kind != "number" or _names(entity, (hit.title, hit.snippet)))
+
+    def saying(view: View) -> frozenset[str]:
+        among = asking.of_project(view, set(view.all) - view.notes("facet", "is:internal"), project)
+        found = select.newest_with_phrase(view, config.vault, entity, among)
+        said = (number for number, text in found if kind != "number" or _names(entity, (text,)))
+        return frozenset(view.path(number) for number in islice(said, MAX_NOTES))
+
+    return asking.ask(config, saying, update=False)
 
 
 def _with_sessions(view: View, found: Knowledge, paths: frozenset[str]) -> Knowledge:

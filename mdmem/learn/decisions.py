@@ -89,20 +89,28 @@ def is_in_force(parsed: note.Parsed) -> bool:
 
 
 def listed(
-    config: Config, about: str = "", *, project: str = "", kinds: Iterable[str] = ("decision",), every: bool = False
+    config: Config,
+    about: str = "",
+    *,
+    project: str = "",
+    kinds: Iterable[str] = ("decision",),
+    every: bool = False,
+    update: bool = True,
 ) -> list[Decision]:
     """Return the decisions in force, newest first, or best match first.
 
     about: words, or a file that they name. kinds: some of KINDS; a note tagged with a kind counts as one.
-    every: also those that are superseded.
+    every: also those that are superseded. update: bring the index up to date first.
     """
-    freshness.bring_up_to_date(config)
+    if update:
+        freshness.bring_up_to_date(config)
     paths = asking.ask(config, lambda view: _paths(view, kinds, project), update=False)
     if about:
         paths = _about(config, paths, about)
     found = {path: _read(config, path) for path in paths}
     newer = _newer(found)
-    made = [_decision(path, parsed, newer, found) for path, parsed in found.items() if _is_shown(parsed)]
+    titles = {str(one.meta.get("id", "")): str(one.meta.get("title", "")) for one in found.values()}
+    made = [_decision(path, parsed, newer, titles) for path, parsed in found.items() if _is_shown(parsed)]
     return [one for one in made if every or not one.superseded_by]
 
 
@@ -171,10 +179,9 @@ def ids(value: object) -> list[str]:
     return [str(one).strip("[] ").removeprefix("mem:") for one in several]
 
 
-def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], found: Mapping[str, note.Parsed]) -> Decision:
+def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: Mapping[str, str]) -> Decision:
     meta = parsed.meta
     name = str(meta.get("id", ""))
-    by_id = {str(one.meta.get("id", "")): str(one.meta.get("title", "")) for one in found.values()}
     return Decision(
         id=name,
         path=path,
@@ -184,7 +191,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], found: M
         project=str(meta.get("project", "")),
         statement=statement(parsed),
         superseded_by=newer.get(name, ""),
-        before=_chain(name, newer, by_id),
+        before=_chain(name, newer, titles),
     )
 
 

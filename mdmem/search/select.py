@@ -12,7 +12,7 @@ from mdmem.search.text import analysis
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -148,6 +148,24 @@ def with_phrase(view: View, root: str, phrase: str) -> set[int]:
     if analysis.is_unspaced(wanted.strip()):
         wanted = wanted.strip()
     return _verified(view, root, candidates, lambda text: wanted in text)
+
+
+def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the notes in whose text these words follow each other, newest first, with the text, as they are wanted.
+
+    among: only these.
+    """
+    terms = dict.fromkeys(analysis.terms(phrase))
+    candidates = set.intersection(*(with_term(view, term) for term in terms)) if terms else set()
+    candidates = candidates if among is None else candidates & among
+    wanted = _flat(phrase)
+    if analysis.is_unspaced(wanted.strip()):
+        wanted = wanted.strip()
+    created = view.numbers("created")
+    for number in sorted(candidates, key=created.__getitem__, reverse=True):
+        text = (disk.read_path(root, view.path(number)) or b"").decode("utf-8", "replace")
+        if wanted in _flat(text):
+            yield number, text
 
 
 def with_prefix(view: View, root: str, prefix: str) -> set[int]:

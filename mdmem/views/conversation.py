@@ -84,15 +84,13 @@ def _place(step: ConversationStep) -> tuple[object, ...]:
 
 
 def _latest(view: View, project: str) -> str:
-    created = view.numbers("created")
-    sessions = view.starting_with("facet", "session:")
-    if project:
-        within = view.notes("facet", f"project:{project.lower()}")
-        sessions = {term: count for term, count in sessions.items() if view.notes("facet", term) & within}
-    if not sessions:
-        where = f"of {project} " if project else ""
-        raise NotFoundError(f"The vault has no session {where}yet. `mdmem status` says which agents are registered.")
-    return max(sessions, key=lambda term: max((created[number] for number in view.notes("facet", term)), default=0))
+    within = view.notes("facet", f"project:{project.lower()}") if project else None
+    for number in view.newest():
+        session = str(view.facts(number).get("session", "")) if within is None or number in within else ""
+        if session:
+            return f"session:{session}".lower()
+    where = f"of {project} " if project else ""
+    raise NotFoundError(f"The vault has no session {where}yet. `mdmem status` says which agents are registered.")
 
 
 def _named(config: Config, view: View, name: str) -> str:

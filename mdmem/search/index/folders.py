@@ -47,7 +47,8 @@ def remember(
 ) -> None:
     """Keep the times of the folders that were read, now that all notes in them are indexed, and what changed.
 
-    kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that changed since is to be read again.
+    kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that
+        changed since is to be read again.
     """
     times, before = kept or LookRecord({}, [])
     if seen.shallow is None and seen.deep is None:
