@@ -12,7 +12,7 @@ from mdmem.search import freshness
 from mdmem.search.expansion import ledger
 from mdmem.search.index import tally
 from mdmem.search.query import Query
-from mdmem.vault import disk
+from mdmem.vault import disk, note
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _moment(
     """Return the time of the first or the last note, which lies in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
     among = view.between(begin, begin + tally.QUARTER_SECONDS)
-    found = among - set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in tally.PAGES))
+    found = among - set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
     created = view.numbers("created")
     return disk.iso_time(
         choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))
@@ -84,7 +84,7 @@ def _moment(
 def _sessions(view: View, chosen: list[int] | None) -> int:
     if chosen is not None:
         found = (view.facts(number) for number in chosen)
-        return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in tally.PAGES})
+        return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in note.PAGES})
     terms = (term for term in view.starting_with("facet", "session:") if term != "session:")
     if not view.deleted:
         return sum(1 for _ in terms)

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 QUARTER_SECONDS = 900
 """No time zone begins its days at another moment than a quarter of an hour."""
-PAGES = ("session", "project")
 
 
-class Tally(NamedTuple):
+class NoteCounts(NamedTuple):
     """Counts of notes, without pages and internal memories.
 
     sums: pinned, and what was kept out: notes, private, redacted. quarters: by the quarter of an hour in which they
@@ -35,22 +34,22 @@ class Tally(NamedTuple):
     files: dict[str, int]
 
 
-def of(rows: Iterable[IndexRow], *, internal: bool = False) -> Tally:
+def of(rows: Iterable[IndexRow], *, internal: bool = False) -> NoteCounts:
     """Count the notes of some rows. internal: internal memories, too."""
-    counts = Tally(*(Counter() for _ in Tally._fields))
+    counts = NoteCounts(*(Counter() for _ in NoteCounts._fields))
     for row in rows:
         if internal or not note.is_internal(row.path, row.facts["kind"]):
             _add(counts, row)
     return counts
 
 
-def _add(counts: Tally, row: IndexRow) -> None:
+def _add(counts: NoteCounts, row: IndexRow) -> None:
     facts = row.facts
     if facts.get("private") or facts.get("redacted"):
         counts.sums["notes"] += 1
         for key in ("private", "redacted"):
             counts.sums[key] += facts[key] if type(facts.get(key)) is int else 0
-    if facts["kind"] in PAGES:
+    if facts["kind"] in note.PAGES:
         return
     counts.sums["pinned"] += bool(row.flags & FLAGS["pinned"])
     counts.kinds[facts["kind"]] += 1
@@ -66,16 +65,16 @@ def _add(counts: Tally, row: IndexRow) -> None:
             counts.files[file] += 1
 
 
-def added(parts: Iterable[Tally], less: Tally) -> Tally:
+def added(parts: Iterable[NoteCounts], less: NoteCounts) -> NoteCounts:
     """Add up the counts of segments, without what was deleted from them."""
-    sums: list[Counter[Any]] = [Counter() for _ in Tally._fields]
+    sums: list[Counter[Any]] = [Counter() for _ in NoteCounts._fields]
     for part in parts:
         for into, more in zip(sums, _each(part), strict=True):
             into.update(more)
     for into, fewer in zip(sums, _each(less), strict=True):
         into.subtract(fewer)
-    return Tally(*({key: count for key, count in found.items() if count} for found in sums))
+    return NoteCounts(*({key: count for key, count in found.items() if count} for found in sums))
 
 
-def _each(counts: Tally) -> tuple[dict[Any, int], ...]:
+def _each(counts: NoteCounts) -> tuple[dict[Any, int], ...]:
     return tuple(counts)

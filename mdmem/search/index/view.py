@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mdmem.search.index.dictionary import Dictionary
     from mdmem.search.index.pending import Terms
-    from mdmem.search.index.tally import Tally
+    from mdmem.search.index.tally import NoteCounts
 
 
 def path_facet(path: str) -> str:
@@ -260,7 +260,7 @@ class View:
         parts = [of_leaf(leaf) for leaf in self.leaves]
         return merge(*parts, key=lambda note: (created[note], self.path(note)), reverse=True)
 
-    def counts(self, notes: Iterable[int] | None = None) -> Tally:
+    def counts(self, notes: Iterable[int] | None = None) -> NoteCounts:
         """Return what these notes come to; None: all but the internal memories."""
         from mdmem.search.index import tally
 
@@ -273,7 +273,8 @@ class View:
             return tally.of(rows, internal=True)
         tables = [leaf.table for leaf in self.leaves]
         own = (
-            tally.Tally(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one)))) for one in tables
+            tally.NoteCounts(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one))))
+            for one in tables
         )
         gone = [row for leaf in self.leaves if leaf.deleted for row in leaf.table.rows(sorted(leaf.deleted))]
         return tally.added(own, tally.of(gone))
