@@ -170,6 +170,17 @@ def load(name: str) -> Agent:
     return module
 
 
+BACKGROUND = "background"
+"""The status in the response of a command that goes on in the background."""
+
+
+def goes_on(response: Any) -> bool:
+    """Whether a command goes on in the background, so that nobody knows yet how it ends."""
+    if type(response) is not dict:
+        return False
+    return response.get("status") == BACKGROUND or bool(text(response.get("backgroundTaskId")))
+
+
 def text(value: Any) -> str:
     """Take a field that should be a text: another type counts as missing."""
     return value if type(value) is str else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, claude_code, text
+from mdmem.agents import BACKGROUND, Event, claude_code, text
 from mdmem.agents.dialect import decoded, failure
 
 TYPE_CHECKING = False
@@ -97,6 +97,9 @@ def _tell_failure(event: Event) -> None:
     elif type(response) is str and response.startswith(_FACTS):
         facts, _, output = response.partition("\nOutput:\n")
         code, event.tool_response = _said_code(facts), output
+        if code is None and _RUNNING in facts:
+            event.tool_response = {"output": output, "status": BACKGROUND}
+            return
     elif event.tool == "Bash" and type(response) is str:
         code = _written_code(event)
     elif event.tool == SPAWN:
@@ -112,6 +115,7 @@ def _tell_failure(event: Event) -> None:
         event.tool_response = {"output": said, "exit_code": code}
 
 
+_RUNNING = "Process running with session ID "
 _FACTS = ("Exit code: ", "Chunk ID: ", "Wall time: ", "Process exited with code ")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, text, texts
+from mdmem.agents import BACKGROUND, Event, first_text, text, texts
 from mdmem.agents.dialect import decoded, failure, made_id, seconds
 
 TYPE_CHECKING = False
@@ -52,6 +52,7 @@ _BY_FIELD = (
     ("source", "SessionStart"),
     ("reason", "SessionEnd"),
 )
+_BACKGROUND = "<command started in background with shellId: "
 _FAILED = frozenset(["failure", "error", "rejected", "denied", "timeout"])
 _WITH_CONTEXT = frozenset(["SessionStart", "PostToolUse", "PostToolUseFailure"])
 _USERS = frozenset(["UserPromptSubmit", "SessionStart", "SessionEnd", "Stop"])
@@ -60,7 +61,6 @@ _EXTRA = {"agentId": "agent_id", "agent_id": "agent_id", "agentType": "agent_typ
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     """Understand a payload of either dialect; a tool run has no id, so one is made of what it was."""
-    del env
     name = _name(payload)
     extra = texts(payload, _EXTRA)
     transcript = first_text(payload, "transcriptPath", "transcript_path")
@@ -69,12 +69,13 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     parent = first_text(payload, "parentAgentId", "parent_agent_id")
     if parent and "agent_id" in extra and name in _USERS:
         name = ""  # a sub-agent sends what looks like a session of its own
+    session = parent or first_text(payload, "sessionId", "session_id")
     event = Event(
         agent=NAME,
         name=name,
-        session=parent or first_text(payload, "sessionId", "session_id"),
+        session=session,
         cwd=text(payload.get("cwd")),
-        transcript=transcript,
+        transcript=transcript or _transcript(session, env),
         subagent=name == "SubagentStop" or "agent_id" in extra or "/subagents/" in transcript.replace("\\", "/"),
         source=first_text(payload, "source", "reason"),
         prompt=text(payload.get("prompt")),
@@ -88,6 +89,12 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     elif name == "Stop" and not event.message:
         event.message, event.extra["said_at"] = _last_words(transcript)
     return event
+
+
+def _transcript(session: str, env: Mapping[str, str]) -> str:
+    """Return where a session is written down: most payloads leave it out."""
+    plain = session.replace("-", "").isalnum()
+    return os.path.join(folder(env), "session-state", session, "events.jsonl") if plain else ""
 
 
 def _last_words(transcript: str) -> tuple[str, str]:
@@ -165,6 +172,8 @@ def _add_tool(event: Event, payload: dict[str, Any]) -> None:
         if event.error is None and kind in _FAILED:
             event.error = output
         event.tool_response = output if code is None else {"output": output, "exit_code": code}
+        if output.startswith(_BACKGROUND):
+            event.tool_response = {"output": output, "status": BACKGROUND}
         event.name = "PostToolUse" if event.error is None else "PostToolUseFailure"
 
 

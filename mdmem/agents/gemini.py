@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, text
+from mdmem.agents import BACKGROUND, Event, first_text, text
 from mdmem.agents.dialect import failure, made_id, mcp_name
 
 TYPE_CHECKING = False
@@ -180,9 +180,10 @@ def _outcome(tool: str, shown: Any) -> tuple[str | None, Any]:
 
 _FACTS = ("Exit Code: ", "Signal: ", "Process Group PGID: ", "Background PIDs: ", "Error: (none)")
 _NOTHING = ("", "0", "(none)")
+_BACKGROUND = "Command moved to background (PID: "
 
 
-def _shell(said: str) -> tuple[str | None, str]:
+def _shell(said: str) -> tuple[str | None, Any]:
     """Return a command's error and output; the facts that Gemini CLI writes below the output are taken off."""
     facts: dict[str, str] = {}
     output = said
@@ -197,6 +198,8 @@ def _shell(said: str) -> tuple[str | None, str]:
         output = output.partition("\nOutput: ")[2]
     output = output.removeprefix("Output: ")
     output = "" if output == "(empty)" else output
+    if output.startswith(_BACKGROUND):
+        return None, {"output": output, "status": BACKGROUND}
     code, signal = facts.get("Exit Code: ", ""), facts.get("Signal: ", "")
     if code.lstrip("-").isdecimal() and len(code) < 10 and int(code):
         return failure(int(code), output), output

@@ -37,7 +37,19 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         event.name = ""
     if event.name == "PostToolUse" and isinstance(event.tool_response, dict):
         _read_response(event, event.tool_response)
+    if event.tool == _INVALID and isinstance(event.tool_input, dict):
+        _read_invalid(event, event.tool_input)
     return event
+
+
+_INVALID = "invalid"
+"""The tool that OpenCode runs, with success, in place of one that is not there or was given something else."""
+
+
+def _read_invalid(event: Event, given: dict[str, Any]) -> None:
+    event.name, event.tool = "PostToolUseFailure", text(given.get("tool")) or _INVALID
+    event.error = text(given.get("error")) or "The tool was called in a way that it does not take."
+    event.tool_input, event.tool_response = {}, None
 
 
 _SILENT = frozenset(["todowrite", "todoread"])

@@ -67,6 +67,15 @@ def reported(text: str) -> tuple[str, str]:
     return _between(head, "<tool-use-id>", "</tool-use-id>"), rest.rpartition("</result>")[0].strip()
 
 
+def ended(text: str) -> tuple[str, str, int | None]:
+    """Return the id of a command in the background, how a notification says it ended, and its exit code if known."""
+    if not text.lstrip().startswith("<task-notification>"):
+        return "", "", None
+    told = _between(text, "<summary>", "</summary>").rpartition("exit code ")[2].rstrip(")")
+    code = int(told) if told.isdecimal() and len(told) < 6 else None
+    return _between(text, "<tool-use-id>", "</tool-use-id>"), _between(text, "<status>", "</status>"), code
+
+
 def is_typed(text: str) -> bool:
     """Return whether a person typed this, or part of it."""
     return bool(typed(text)) or not text.strip()

@@ -6,12 +6,16 @@ duration becomes known. Whatever else stands in the note stays.
 
 from __future__ import annotations
 
+from mdmem.agents import BACKGROUND
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.vault import disk, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+OPEN = (*LATER, BACKGROUND)
+"""The status of a run whose end is not known yet."""
 
 _ADDED = ("exit_code", "duration_ms", "tokens_in", "tokens_out")
 _TOLD_ANEW = ("title", "success", "exit_code", "duration_ms", "error", "status", "files", "matches", "digest")
@@ -24,7 +28,7 @@ def is_wanted(meta: dict[str, Any], made: note.Note) -> bool:
 
 def _is_told_anew(meta: dict[str, Any], made: note.Note) -> bool:
     failed = meta.get("success") is True and made.meta.get("success") is False
-    return failed or (meta.get("status") in LATER and made.meta.get("status") not in LATER)
+    return failed or (meta.get("status") in OPEN and made.meta.get("status") not in OPEN)
 
 
 def complete(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = True) -> note.Note | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import aliases
+from mdmem.agents import aliases, goes_on
 from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
 from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
@@ -35,7 +35,7 @@ def keep(at: Capture) -> Outcome:
         lambda clean: _draft(at, clean),
         identity=_identity(event),
         label="tool",
-        meta={"tool": event.tool, "success": event.error is None, "duration_ms": event.duration_ms},
+        meta={"tool": event.tool, "success": _is_success(event), "duration_ms": event.duration_ms},
         tags=("observation",),
     )
     draft.is_state = draft.identity[:1] == (_TODO,)
@@ -45,6 +45,11 @@ def keep(at: Capture) -> Outcome:
 
         awaited.begin(at, outcome)
     return outcome
+
+
+def _is_success(event: Event) -> bool | None:
+    """Whether a run went well; None where nobody knows yet."""
+    return None if event.error is None and goes_on(event.tool_response) else event.error is None
 
 
 def _draft(at: Capture, clean: Any) -> note.Draft | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mdmem.agents import claude_code, number, prompts, text
+from mdmem.agents import claude_code, goes_on, number, prompts, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.branches import message_id
 from mdmem.transcripts.claude_text import blocks, join, own_text, summed_up
-from mdmem.transcripts.saved import QUIET_SECONDS, Saved, Skipped, TurnTokens, moment
+from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, Saved, Skipped, TurnTokens, moment
 
 NAME = claude_code.NAME
 
@@ -72,6 +72,7 @@ class ClaudeReader:
         self._begun = False
         self._uses: dict[str, tuple[str, Any]] = {}
         self._sent: dict[str, tuple[str, Any]] = {}
+        self._left: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
         self._command: Saved | None = None
         self._queue: dict[str, Saved] = {}
@@ -98,6 +99,7 @@ class ClaudeReader:
         """Yield what the end of the file completes."""
         over = now - self._at > QUIET_SECONDS
         if over:
+            yield from self._unfinished()
             yield from self._typed_command()
         if over or self._answer.is_whole:
             yield from self._said()
@@ -170,6 +172,8 @@ class ClaudeReader:
         key = words.strip()
         if operation == "enqueue" and key and prompts.is_typed(words):
             self._queue[key] = self._saved("UserPromptSubmit", prompt=words, prompt_id=self._own_id(words))
+        elif operation == "enqueue":
+            return self._ended(words)
         elif operation == "popAll":
             self._queue.clear()
         elif operation == "remove":
@@ -198,6 +202,8 @@ class ClaudeReader:
             return
         if isinstance(response, dict) and response.get("status") in ("async_launched", "remote_launched"):
             self._sent[use] = (tool, given)
+        elif goes_on(response):
+            self._left[use] = (tool, given)
         fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use or made_id(self._at, tool, given)}
         if block.get("is_error") is not True:
             yield self._saved("PostToolUse", **fields, tool_response=response)
@@ -230,6 +236,7 @@ class ClaudeReader:
 
     def _reported(self, words: str) -> Iterator[Saved]:
         """Return a run that went on in the background once more, with the answer that a notification brings."""
+        yield from self._ended(words)
         use, answer = prompts.reported(words)
         tool, given = self._sent.get(use, ("", None))
         if tool and answer:
@@ -237,10 +244,32 @@ class ClaudeReader:
             fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use, "tool_response": response}
             yield self._saved("PostToolUse", **fields)
 
+    def _ended(self, words: str) -> Iterator[Saved]:
+        """Return a command that went on in the background once more, as a notification says that it ended."""
+        use, status, code = prompts.ended(words)
+        if use not in self._left:
+            return
+        tool, given = self._left.pop(use)
+        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use}
+        if status == "completed" and not code:
+            yield self._saved("PostToolUse", **fields, tool_response={"stdout": "", "exit_code": code})
+        else:
+            error = f"It was {status or 'stopped'}." if code is None else f"Exit code {code}"
+            yield self._saved("PostToolUseFailure", **fields, error=error)
+
     def _nothing(self, *_: object) -> Iterator[Saved]:
         return iter(())
 
+    def _unfinished(self) -> Iterator[Saved]:
+        """Return the commands that were begun in the turn that is over, and have no result."""
+        uses, self._uses = self._uses, {}
+        for use, (tool, given) in uses.items():
+            if tool == "Bash" and use:
+                fields = {"tool_name": tool, "tool_input": given, "tool_use_id": use}
+                yield self._saved("PostToolUseFailure", **fields, error=NO_RESULT, is_interrupt=True)
+
     def _typed(self, _: dict[str, Any], words: str) -> Iterator[Saved]:
+        yield from self._unfinished()
         yield from self._said()
         self._queue.pop(words.strip(), None)
         yield self._prompted(words)

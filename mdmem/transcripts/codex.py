@@ -16,7 +16,7 @@ from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
+from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
 
 LOOSE = SAID
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
@@ -123,6 +123,7 @@ class CodexReader:
         if not self._session or self._foreign:
             return
         if over:
+            yield from self._unfinished()
             yield from self._release()
             yield from self._said()
             yield self._saved("SessionEnd", reason="as the transcript ends")
@@ -147,6 +148,7 @@ class CodexReader:
     def _turn_begins(self, payload: dict[str, Any]) -> Iterator[Saved]:
         turn = text(payload.get("turn_id"))
         if turn != self._turn:
+            yield from self._unfinished()
             yield from self._said()
             self._turn, self._typed = turn, 0
             self._tokens.begin_turn()
@@ -238,14 +240,14 @@ class CodexReader:
         item = payload.get("item")
         if not isinstance(item, dict):
             return
-        row = _ITEMS.get(text(item.get("type")))
-        if row is None:
+        if text(item.get("type")) not in codex_text.RUNS:
             return
         yield from self._release()
         if text(item.get("status")) in ("declined", "inProgress", "in_progress"):
             self._skipped["tool run that was refused"] += 1
             return
-        found = row(self, item)
+        _, given = self._calls.get(text(item.get("id")), ("", None))
+        found = codex_text.run_of(item, given, self._cwd)
         if found is None:
             return
         tool, given, response, error = found
@@ -258,25 +260,6 @@ class CodexReader:
             yield self._saved("PostToolUseFailure", tool, given, response, text(item.get("id")), error=error, **fields)
         else:
             yield self._saved("PostToolUse", tool, given, response, text(item.get("id")), **fields)
-
-    def _ran(self, item: dict[str, Any]) -> _Run | None:
-        if text(item.get("source")) in ("user_shell", "unified_exec_interaction"):
-            return None
-        response = {"output": text(item.get("aggregated_output")), "exit_code": item.get("exit_code")}
-        return "Bash", {"command": codex_text.command_line(item)}, response, None
-
-    def _patched(self, item: dict[str, Any]) -> _Run:
-        _, given = self._calls.get(text(item.get("id")), ("", None))
-        written = given if isinstance(given, str) else codex_text.patch_of(item.get("changes"), self._cwd)
-        error = text(item.get("stderr")) or "The patch was not applied." if item.get("status") == "failed" else None
-        return "apply_patch", {"command": written}, {"output": text(item.get("stdout"))}, error
-
-    def _served(self, item: dict[str, Any]) -> _Run:
-        found, error = item.get("result"), item.get("error")
-        said = text(error.get("message") if isinstance(error, dict) else error)
-        tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
-        failed = item.get("status") == "failed" or bool(said)
-        return tool, item.get("arguments"), dict(found) if isinstance(found, dict) else {}, said if failed else None
 
     # -- sub-agents --------------------------------------------------------------------------------
 
@@ -312,7 +295,16 @@ class CodexReader:
         yield from self._said()
         self._turn = ""
 
+    def _unfinished(self) -> Iterator[Saved]:
+        """Return the commands that were begun in the turn that is over, and have no result."""
+        calls, self._calls = self._calls, {}
+        for call, (name, given) in calls.items():
+            if name in _SHELLS:
+                command = {"command": codex_text.command_line(given)}
+                yield self._saved("PostToolUseFailure", "Bash", command, None, call, error=NO_RESULT, is_interrupt=True)
+
     def _aborted(self, _: dict[str, Any]) -> Iterator[Saved]:
+        yield from self._unfinished()
         yield from self._release()
         self._answer.clear()
         self._turn = ""
@@ -363,20 +355,10 @@ class CodexReader:
         return Saved(self._at, codex.read(payload, {}), self._branch, self._commit)
 
 
-_Run = tuple[str, Any, dict[str, Any], str | None]
-"""A tool, what it was given, its response, and its error (None: it succeeded)."""
-
-_ITEMS: dict[str, Callable[[CodexReader, dict[str, Any]], _Run | None]] = {
-    "CommandExecution": CodexReader._ran,
-    "FileChange": CodexReader._patched,
-    "McpToolCall": CodexReader._served,
-}
-"""A kind of completed item -> how it is read; other items are no tool runs, or come as messages as well."""
-
 _KINDS = frozenset(
     [
         "session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state",
-        "inter_agent_communication_metadata",
+        "inter_agent_communication_metadata", "token_usage_record",
     ]
 )  # fmt: skip
 _COPIED = "line of the session that this one was forked from"

@@ -1,4 +1,4 @@
-"""The texts in Codex's rollouts: what was typed, command lines, outputs and patches."""
+"""The texts in Codex's rollouts: what was typed, command lines, outputs, patches, and the runs that items tell of."""
 
 from __future__ import annotations
 
@@ -106,3 +106,37 @@ def shell_response(output: Any) -> Any:
     if "Process exited with code " in facts and code.isdecimal() and len(code) < 10:
         return json.dumps({"output": rest, "metadata": {"exit_code": int(code)}})
     return output
+
+
+ItemRun = tuple[str, Any, dict[str, Any], str | None]
+"""A tool, what it was given, its response, and its error (None: it succeeded)."""
+
+RUNS = ("CommandExecution", "FileChange", "McpToolCall")
+"""The completed items that are tool runs; others come as messages as well."""
+
+
+def run_of(item: dict[str, Any], given: Any, cwd: str) -> ItemRun | None:
+    """Return the tool run that a completed item is; `given` is what the call of the same id was given."""
+    kind = text(item.get("type"))
+    return _ran(item) if kind == RUNS[0] else _patched(item, given, cwd) if kind == RUNS[1] else _served(item)
+
+
+def _ran(item: dict[str, Any]) -> ItemRun | None:
+    if text(item.get("source")) in ("user_shell", "unified_exec_interaction"):
+        return None
+    response = {"output": text(item.get("aggregated_output")), "exit_code": item.get("exit_code")}
+    return "Bash", {"command": command_line(item)}, response, None
+
+
+def _patched(item: dict[str, Any], given: Any, cwd: str) -> ItemRun:
+    written = given if isinstance(given, str) else patch_of(item.get("changes"), cwd)
+    error = text(item.get("stderr")) or "The patch was not applied." if item.get("status") == "failed" else None
+    return "apply_patch", {"command": written}, {"output": text(item.get("stdout"))}, error
+
+
+def _served(item: dict[str, Any]) -> ItemRun:
+    found, error = item.get("result"), item.get("error")
+    said = text(error.get("message") if isinstance(error, dict) else error)
+    tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
+    failed = item.get("status") == "failed" or bool(said)
+    return tool, item.get("arguments"), dict(found) if isinstance(found, dict) else {}, said if failed else None

@@ -12,7 +12,7 @@ from typing import Any
 from mdmem.agents import copilot, number, text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
+from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, TurnTokens, moment
 
 _NOTHING = ("", 0.0)
 _SPENT = ("inputTokens", "outputTokens")
@@ -30,6 +30,7 @@ _TOOLS = {
 }
 """A tool's name in the file -> the name that hooks are given."""
 
+_SHELLS = ("bash", "powershell")
 _SILENT = ("report_intent", "update_todo", "todo_write", "store_memory")
 """Tools with which the agent only manages its own work."""
 
@@ -80,7 +81,8 @@ class CopilotReader:
         self._cwd = self._branch = self._commit = self._prompt = ""
         self._calls: dict[str, tuple[str, Any]] = {}
         self._answer = AnswerParts()
-        self._tokens = SessionTokens()
+        self._tokens, self._requests, self._spent = SessionTokens(), TurnTokens(), 0
+        self._shells: dict[str, tuple[str, str, Any]] = {}
         self._last = _NOTHING
         self._turns = 0
 
@@ -121,6 +123,7 @@ class CopilotReader:
         self._prompt = text(data.get("messageId"))
         if text(data.get("content")).strip():
             self._last, self._turns = _NOTHING, self._turns + 1
+            self._requests.clear()
             yield self._saved("UserPromptSubmit", prompt=text(data.get("content")))
 
     def _assistant(self, data: dict[str, Any]) -> Iterator[Saved]:
@@ -152,19 +155,46 @@ class CopilotReader:
             return
         response = {"result_type": "success", "text_result_for_llm": said}
         yield self._saved("PostToolUse", tool_result=response, **fields)
+        yield from self._in_background(name, given, response, fields)
+
+    def _in_background(
+        self, name: str, given: Any, response: dict[str, str], fields: dict[str, Any]
+    ) -> Iterator[Saved]:
+        """Remember a command that goes on; return it once more when a look at its shell tells how it has ended."""
+        shell = text(given.get("shellId")) if isinstance(given, dict) else ""
+        if not shell:
+            return
+        if name in _SHELLS:
+            self._shells[shell] = (fields["tool_name"], fields["tool_use_id"], given)
+        elif (
+            name.startswith("read_") and shell in self._shells and "exit code " in response["text_result_for_llm"][-80:]
+        ):
+            tool, call, command = self._shells.pop(shell)
+            yield self._saved("PostToolUse", tool_name=tool, tool_input=command, tool_use_id=call, tool_result=response)
 
     def _said(self) -> Iterator[Saved]:
         """Return the answer that is complete now, if there is one."""
         if self._answer.text:
             self._last = self._answer.text, self._answer.at
-            yield self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            saved = self._saved("Stop", last_assistant_message=self._answer.text)._replace(at=self._answer.at)
+            self._requests.put_into(saved.event)
+            yield saved
         self._answer.clear()
+
+    def _request(self, data: dict[str, Any]) -> Iterator[Saved]:
+        usage = data.get("usage")
+        if isinstance(usage, dict):
+            self._spent += 1
+            self._requests.add(str(self._spent), *(number(usage.get(key)) for key in _SPENT))
+        return iter(())
 
     def _shuts_down(self, data: dict[str, Any]) -> Iterator[Saved]:
         """Return the answer once more, with what it cost, where the process that ends has answered one prompt only.
 
-        Sums of the whole session are all that is written down, and only at this moment.
+        Older versions write down the sums of the whole session, and only at this moment.
         """
+        if self._spent:
+            return
         models = data.get("modelMetrics")
         rows = models.values() if isinstance(models, dict) else ()
         used = [row.get("usage") for row in rows if isinstance(row, dict)]
@@ -193,6 +223,7 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
     "assistant.turn_end": CopilotReader._turn_ends,
     "tool.execution_start": CopilotReader._starts,
     "tool.execution_complete": CopilotReader._completes,
+    "session.usage_record": CopilotReader._request,
     "session.shutdown": CopilotReader._shuts_down,
 }
 """A kind of line -> what is done with it; what is not here holds nothing an event is made of."""

@@ -79,11 +79,15 @@ def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownF
     for row in ROWS:
         folder = Path(row.module.folder(env))
         if row.own_instructions and (folder / row.own_instructions).is_file():
-            yield MarkdownFolder(folder, f"{row.module.NAME}-instructions", (row.own_instructions,), follow=True)
+            yield MarkdownFolder(
+                folder, f"{row.module.NAME}-instructions", (row.own_instructions,), follow=markdown.OF_USER
+            )
     for root in filter(None, roots):
         names = tuple(name for name in _OF_PROJECT if Path(root, name).is_file() and not Path(root, name).is_symlink())
         if names:
-            yield MarkdownFolder(Path(root), f"{project.identify(root).name}-instructions", names, root, follow=True)
+            yield MarkdownFolder(
+                Path(root), f"{project.identify(root).name}-instructions", names, root, follow=markdown.OF_PROJECT
+            )
 
 
 def _kept(config: Config, folder: MarkdownFolder, seen: _Followed) -> Iterator[str]:

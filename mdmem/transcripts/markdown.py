@@ -27,25 +27,32 @@ _MAX_PATH_BYTES = 240
 _NO_NAME = frozenset('\\/:*?"<>|')
 
 
+OF_PROJECT, OF_USER, MEMORY = "project", "user", "memory"
+"""Whose a followed folder is: a project's instruction files, the user's own, or what an agent remembers by itself."""
+
+
 class MarkdownFolder(NamedTuple):
     """A folder of markdown.
 
     name: of its folder in the vault. files: those to take, relative to `root`; () for all.
     cwd: the folder of the project that it is about; "" when it is about none.
-    follow: a file that has changed is taken in again.
+    follow: whose files they are (`OF_PROJECT`, `OF_USER`, `MEMORY`), where one that has changed is taken in again;
+    "" for all others.
     """
 
     root: Path
     name: str
     files: tuple[str, ...] = ()
     cwd: str = ""
-    follow: bool = False
+    follow: str = ""
 
 
-def loaded_by(name: str) -> list[str]:
-    """Return the agents that load a file of that name by themselves: they are not given its note as well."""
-    own = {row.module.NAME: (*row.instructions, row.own_instructions, row.own_memory) for row in ROWS}
-    return [agent for agent, paths in own.items() if name in [PurePosixPath(path).name for path in paths]]
+def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
+    """Return the agents that load a followed file by themselves: they are not given its note as well."""
+    if folder.follow == OF_USER:
+        return [row.module.NAME for row in ROWS if folder.name == f"{row.module.NAME}-instructions"]
+    loads = {row.module.NAME: row.instructions if folder.follow == OF_PROJECT else (row.own_memory,) for row in ROWS}
+    return [agent for agent, paths in loads.items() if path in paths]
 
 
 def has_any(root: Path) -> bool:
@@ -60,7 +67,7 @@ def memories(root: Path) -> list[MarkdownFolder]:
         if path.is_dir() and has_any(path):
             cwd = _cwd(path.parent)
             name = slug(Path(cwd).name if cwd else path.parent.name) or "project"
-            found.append(MarkdownFolder(path, f"{name}-memory", (), cwd, follow=True))
+            found.append(MarkdownFolder(path, f"{name}-memory", (), cwd, follow=MEMORY))
     return found
 
 
@@ -166,7 +173,7 @@ def _make(
         meta["tags"] = _tags(clean["meta"].get("tags"))
         meta.pop("title", None)
         if folder.follow:
-            meta |= {"source": clean["source"], "loaded_by": loaded_by(Path(path).name) or None}
+            meta |= {"source": clean["source"], "loaded_by": loaded_by(folder, path) or None}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
     made, _ = note.new(

@@ -12,7 +12,6 @@ import os
 from mdmem import privacy, project
 from mdmem.capture import completion, entry, events, turn
 from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
-from mdmem.capture.tools.teamwork import LATER
 from mdmem.config import Config
 from mdmem.transcripts.open_session import Kept
 from mdmem.vault import disk, exclusions, note
@@ -163,7 +162,7 @@ class Replay:
         response = event.tool_response if isinstance(event.tool_response, dict) else {}
         return bool(
             (event.error is not None and meta.get("success") is True)
-            or (meta.get("status") in LATER and response.get("status") not in LATER)
+            or (meta.get("status") in completion.OPEN and response.get("status") not in completion.OPEN)
             or (event.duration_ms is not None and "duration_ms" not in meta)
             or (type(response.get("exit_code")) is int and "exit_code" not in meta)
         )

@@ -18,6 +18,9 @@ SAID = frozenset(["prompt", "response", "summary"])
 Skipped = Counter[str]
 """Why something was passed over -> how often."""
 
+NO_RESULT = "It has no result: the agent was ended while it ran."
+"""The error of a command whose result the transcript does not have, though the session went on or is over."""
+
 Tell = Callable[[int], None]
 """Is told how far into its file the reading is, in bytes."""
 

@@ -57,6 +57,38 @@ RUNS: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+OPEN: list[tuple[str, dict[str, Any]]] = [
+    ("gemini", {"hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_response": {
+        "llmContent": "Command moved to background (PID: 42). Output hidden."}}),
+    ("copilot", {"hook_event_name": "PostToolUse", "tool_name": "bash", "tool_result": {
+        "result_type": "success", "text_result_for_llm": "<command started in background with shellId: s1>"}}),
+    ("codex", {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "c1", "tool_response":
+        "Chunk ID: 1\nWall time: 1 s\nProcess running with session ID 7\nOutput:\nup\n"}),
+    ("claude-code", {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "c1", "tool_response": {
+        "stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b7"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "payload"), OPEN, ids=[agent for agent, _ in OPEN])
+def test_how_a_command_in_the_background_ends_is_left_open(vault: Path, agent: str, payload: dict[str, Any]) -> None:
+    send(vault, agent, {"session_id": "s1", "cwd": "/home/ana/app", "tool_input": {"command": "make"}, **payload})
+
+    (found,) = notes(vault)
+    assert (found["status"], found.get("success"), found.get("exit_code")) == ("background", None, None)
+    assert "Left running in the background" in found.content
+
+
+def test_a_tool_that_opencode_does_not_have_is_a_failure(vault: Path) -> None:
+    given = {"tool": "no_such_tool", "error": "Model tried to call unavailable tool 'no_such_tool'."}
+    payload = {"hook_event_name": "PostToolUse", "tool_name": "invalid", "tool_input": given, "tool_use_id": "c1"}
+    response = {"title": "Invalid Tool", "output": "The arguments provided to the tool are invalid.", "metadata": {}}
+    send(vault, "opencode", {"session_id": "s1", "cwd": "/home/ana/app", **payload, "tool_response": response})
+
+    (found,) = notes(vault)
+    assert (found["tool"], found["success"]) == ("no_such_tool", False)
+    assert "unavailable tool" in str(found["error"])
+
+
 @pytest.mark.parametrize(("agent", "name", "wanted"), RUNS, ids=[f"{agent}-{name}" for agent, name, _ in RUNS])
 def test_a_recorded_run_leaves_what_it_was(vault: Path, agent: str, name: str, wanted: dict[str, Any]) -> None:
     send(vault, agent, live(agent, name))

@@ -121,8 +121,18 @@ def test_instruction_files_of_a_project_are_followed_once_a_session_was_there(va
     assert follow(vault) == 1  # the watcher knows the project by now
     _, post = only(vault, "CLAUDE.md")
     assert post.content.strip() == "Use deno." and post["project"] == "notes-app"
-    assert post["loaded_by"] == ["claude-code", "opencode"]
+    assert post["loaded_by"] == ["claude-code", "cursor", "copilot", "opencode"]
     assert not [path for path in vault.rglob("*.md") if "the key is" in path.read_text("utf-8")]
+
+
+def test_a_file_is_only_loaded_by_the_agents_that_look_for_it_there(vault: Path, home: Path, cwd: Path) -> None:
+    write(cwd / "GEMINI.md", "Use deno.\n")
+    for folder, name in ((cwd / ".claude", "CLAUDE.md"), (home / ".codex", "AGENTS.md")):
+        folder.mkdir(exist_ok=True)
+        write(folder / name, "Be brief.\n")
+    follow(vault, cwd)
+    found = {path.name: frontmatter.load(str(path))["loaded_by"] for path in vault.glob("notes/imported/**/*.md")}
+    assert found == {"CLAUDE.md": ["claude-code"], "AGENTS.md": ["codex"], "GEMINI.md": ["gemini", "copilot"]}
 
 
 def test_what_mdmem_promoted_is_not_taken_in_again(vault: Path, cwd: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import frontmatter
+import pytest
 
 from mdmem import config
 from mdmem.capture import hook
@@ -117,7 +118,9 @@ def test_what_a_copilot_turn_cost_is_put_into_the_answer_that_the_hook_stored(
     vault: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("MDMEM_NOW", "1795324343")
-    home = {"session_id": SESSION, "cwd": "/home/dev/x", "transcript_path": str(tmp_path / SESSION / "events.jsonl")}
+    monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
+    file = tmp_path / "session-state" / SESSION / "events.jsonl"
+    home = {"session_id": SESSION, "cwd": "/home/dev/x", "transcript_path": str(file)}
     lines: list[dict[str, Any]] = [
         {"type": "session.start", "data": {"sessionId": SESSION, "context": {"cwd": "/home/dev/x"}}},
         {"type": "user.message", "data": {"content": "Look.", "messageId": "m1"}},
@@ -126,12 +129,13 @@ def test_what_a_copilot_turn_cost_is_put_into_the_answer_that_the_hook_stored(
     ]
     usage = {"m": {"usage": {"inputTokens": 900, "outputTokens": 20}}}
     lines.append({"type": "session.shutdown", "data": {"modelMetrics": usage}})
-    (tmp_path / SESSION).mkdir()
     path = Path(home["transcript_path"])
+    path.parent.mkdir(parents=True)
     timed = [{**line, "timestamp": f"2026-11-22T05:12:2{at}.000Z"} for at, line in enumerate(lines)]
     written(path, timed[:-1])
     for name, more in (("SessionStart", {}), ("UserPromptSubmit", {"prompt": "Look."}), ("Stop", {})):
         send(vault, "copilot", {"hook_event_name": name, **home, **more})
+    del home["transcript_path"]  # most payloads leave it out
     assert [one.get("tokens_in") for one in notes(vault)] == [None, None]
     send(vault, "copilot", {"hook_event_name": "SessionEnd", "reason": "complete", **home})
     written(path, timed)
@@ -165,6 +169,40 @@ def spoken(role: str, at: int, content: Any, **more: Any) -> dict[str, Any]:
         **line, "sessionId": SESSION, "promptId": "p1", "cwd": "/home/dev/x", **more,
         "timestamp": f"2026-11-22T05:12:2{at}.000Z",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "summary", "success", "code"),
+    [
+        ("failed", 'Background command "x" failed with exit code 4', False, 4),
+        ("completed", "done (exit code 0)", True, 0),
+    ],
+)
+def test_a_command_in_the_background_is_no_success_until_its_notification_says_so(
+    vault: Path, tmp_path: Path, monkeypatch: Any, status: str, summary: str, success: bool, code: int
+) -> None:
+    monkeypatch.setenv("MDMEM_NOW", "1795324340")
+    file = {"transcript_path": str(tmp_path / f"{SESSION}.jsonl")}
+    run = {"tool_name": "Bash", "tool_input": {"command": "make server"}, "tool_use_id": "toolu_1"}
+    launched = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b7"}
+    use = [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": run["tool_input"]}]
+    result = [{"type": "tool_result", "tool_use_id": "toolu_1", "is_error": False, "content": "Running."}]
+    told = (
+        f"<task-notification>\n<task-id>b7</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n<status>{status}</status>\n"
+        f"<summary>{summary}</summary>\n</task-notification>"
+    )
+    queued = {"type": "queue-operation", "operation": "enqueue", "content": told, "sessionId": SESSION}
+    lines = [spoken("user", 0, "Look."), spoken("assistant", 1, use), spoken("user", 2, result, toolUseResult=launched)]
+    written(Path(file["transcript_path"]), [*lines, {**queued, "timestamp": "2026-11-22T05:12:23.000Z"}])
+    send(vault, "claude-code", claude("UserPromptSubmit", prompt="Look.", **file))
+    send(vault, "claude-code", claude("PostToolUse", **run, tool_response=launched, **file))
+    before = notes(vault)[-1]
+    assert (before["status"], before.get("success")) == ("background", None)
+    send(vault, "claude-code", claude("SessionEnd", reason="other", **file))
+    assert catch_up(vault) == 1
+    after = notes(vault)[-1]
+    assert (after.get("status"), after["success"], after["exit_code"]) == (None, success, code)
+    assert len(notes(vault)) == 2 and after["id"] == before["id"]
 
 
 def test_a_run_that_the_user_stopped_and_what_a_turn_cost_come_from_the_transcript(

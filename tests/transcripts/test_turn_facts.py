@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mdmem.agents import goes_on
+from mdmem.transcripts.saved import NO_RESULT
 from tests.helpers.transcript_files import LATER, read
 
 HOME = "/home/ana/notes-app"
@@ -30,7 +32,7 @@ def answers(path: Path, **how: Any) -> list[tuple[str, str, str]]:
 def rollout(path: Path, *payloads: dict[str, Any]) -> Path:
     at = "2026-11-22T05:12:21.000Z"
     meta = {"timestamp": at, "type": "session_meta", "payload": {"id": "s1", "cwd": HOME}}
-    kinds = {"message": "response_item", "": "compacted"}
+    kinds = {"message": "response_item", "function_call": "response_item", "": "compacted"}
     lines = [{"timestamp": at, "type": kinds.get(one.get("type", ""), "event_msg"), "payload": one} for one in payloads]
     return written(path, meta, *lines)
 
@@ -80,6 +82,17 @@ def test_a_codex_compaction_is_a_summary_and_no_answer(tmp_path: Path) -> None:
     assert [one.event.name for one in read(path)[0]][-2:] == ["PostCompact", "SessionEnd"]
 
 
+def test_a_command_without_a_result_failed_once_its_turn_is_over(tmp_path: Path) -> None:
+    call = {"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": '{"cmd": "sleep 300"}'}
+    turns = [begun("t1"), typed("One."), call]
+    found = read(rollout(tmp_path / "a.jsonl", *turns), 1_795_324_400.0)[0]
+    assert [one.event.name for one in found] == ["SessionStart", "UserPromptSubmit"]  # it may still run
+    found = read(rollout(tmp_path / "b.jsonl", *turns, begun("t2"), typed("Two."), said("Done."), ended()))[0]
+    (run,) = [one.event for one in found if one.event.tool]
+    assert (run.name, run.prompt_id, run.error) == ("PostToolUseFailure", "t1", NO_RESULT)
+    assert run.tool_input == {"command": "sleep 300"}
+
+
 # --- Copilot -------------------------------------------------------------------------------------
 
 
@@ -109,6 +122,36 @@ def test_a_copilot_turn_cost_what_its_process_did_where_it_was_the_only_one(tmp_
     found = answers(copilot(tmp_path / "c1" / "events.jsonl", *lines))
     assert [one for one in found if one[1]] == [("One? Yes.", "900", "9"), ("Two? Yes.", "600", "11")]
     assert {one[0] for one in found} == {"One? Yes.", "Two? Yes.", "Three? Yes.", "Four? Yes."}
+
+
+def spent(given: int, made: int, **more: Any) -> dict[str, Any]:
+    usage = {"inputTokens": given, "outputTokens": made}
+    return {"type": "session.usage_record", "data": {"usage": usage}, **more}
+
+
+def test_a_copilot_turn_cost_what_its_requests_did_without_those_of_sub_agents(tmp_path: Path) -> None:
+    one, two = asked("One?"), asked("Two?")
+    sub = spent(5000, 50, agentId="a1")
+    lines = [one[0], spent(100, 1), sub, spent(200, 2), *one[1:], two[0], spent(400, 4), *two[1:], shutdown(5700, 57)]
+    path = copilot(tmp_path / "c1" / "events.jsonl", *lines)
+    assert answers(path) == [("One? Yes.", "300", "3"), ("Two? Yes.", "400", "4")]
+
+
+def test_a_command_in_the_background_is_told_again_when_its_shell_tells_how_it_ended(tmp_path: Path) -> None:
+    def ran(use: str, name: str, given: dict[str, str], said: str) -> list[dict[str, Any]]:
+        begun = {"toolCallId": use, "toolName": name, "arguments": {"shellId": "s1", **given}}
+        ended = {"toolCallId": use, "success": True, "result": {"content": said}}
+        return [{"type": "tool.execution_start", "data": begun}, {"type": "tool.execution_complete", "data": ended}]
+
+    lines = [
+        *ran("t1", "bash", {"command": "make"}, "<command started in background with shellId: s1>"),
+        *ran("t2", "read_bash", {}, "half way"),
+        *ran("t3", "read_bash", {}, "no rule\n<shellId: s1 completed with exit code 2>"),
+    ]
+    found = [one.event for one in read(copilot(tmp_path / "c1" / "events.jsonl", *lines))[0]]
+    runs = [(one.tool_use_id, one.name, goes_on(one.tool_response)) for one in found if one.tool == "Bash"]
+    assert runs == [("t1", "PostToolUse", True), ("t1", "PostToolUseFailure", False)]
+    assert "Exit code 2" in str([one.error for one in found if one.tool_use_id == "t1"][-1])
 
 
 # --- Gemini --------------------------------------------------------------------------------------

@@ -162,12 +162,13 @@ ROWS = (
         own_instructions="GEMINI.md",
         offers=(_reading(gemini.TITLE, ("tools", "allowed"), "run_shell_command(mdmem {})"),),
     ),
-    KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md",)),
+    KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md", "CLAUDE.md")),
     KnownAgent(
         copilot,
         McpClient(copilot.TITLE, _copilot_file, _servers, extra={"type": "local", "tools": ["*"]}),
         transcripts="copilot",
-        instructions=("AGENTS.md",),
+        instructions=("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"),
+        own_instructions="copilot-instructions.md",
     ),
     KnownAgent(
         opencode,
@@ -180,6 +181,7 @@ ROWS = (
             note="OpenCode reads its settings when it starts: start it again.",
         ),
         instructions=("AGENTS.md", "CLAUDE.md"),
+        own_instructions="AGENTS.md",
     ),
 )
 """Every agent, a row each; mypy checks each module against `agents.Agent`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.agents import BACKGROUND, goes_on
 from mdmem.capture.tools.body import Part, inline
 from mdmem.capture.tools.run import Told, answer, items, mapping, number, short, text
 
@@ -37,6 +38,7 @@ def _command(run: Run, language: str) -> Told:
     meta = {
         "command": short(command, 400),
         "exit_code": code,
+        "status": BACKGROUND if goes_on(run.got) else "",
         "made_commit": _commits(run, command, output),
         "url": short(text(mapping(mapping(run.got.get("gitOperation")).get("pr")), "url"), 500),
     }
@@ -72,16 +74,22 @@ def _title(command: str, description: str) -> str:
 
 
 def _remarks(run: Run, picture: str) -> list[str]:
-    task, stopped = text(run.got, "backgroundTaskId"), number(run.got, "timedOutAfterMs")
+    stopped = number(run.got, "timedOutAfterMs")
     remarks = [
         inline(text(run.given, "description")),
-        f"Left running in the background as {inline(task, 60)}." if task else "",
+        _left_running(run),
         "Interrupted." if run.got.get("interrupted") is True else "",
         f"Stopped after {stopped / 1000:g} seconds." if stopped else "",
         inline(text(run.got, "returnCodeInterpretation")),
         f"Not kept: a picture, {len(picture):,} characters of base64." if picture else "",
     ]
     return list(filter(None, remarks))
+
+
+def _left_running(run: Run) -> str:
+    task = text(run.got, "backgroundTaskId")
+    name = f" as {inline(task, 60)}" if task else ""
+    return f"Left running in the background{name}." if goes_on(run.got) else ""
 
 
 def _exit_code(run: Run, output: str) -> int | None:
