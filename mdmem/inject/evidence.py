@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.search.asking.english import LIKELY, SURE
+from mdmem.search.asking.english import POSSIBLE
+from mdmem.search.asking.languages import UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 GAP = 0.62
 """An answer that scores less than this share of the best one ends the list."""
+_ALONE = 3.0
+"""The lead of an answer beside which there is none."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
 MAX_ANSWERS = 5
@@ -40,11 +43,13 @@ class Bar:
 
 
 _SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
-_LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7))
-_POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6))
-_ERROR = (Bar(2, 1.0, 0.5),)
+_LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7), Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0))
+_POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0), Bar(2, 1.5, 0.6, 3.0))
+_ERROR = (Bar(2, 1.0, 0.5), Bar(4, 2.0, 0.3, 2.0))
 _FOREIGN_SURE = (Bar(1, 0.9, 0.0),)
-_FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5))
+_FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
+_UNSPACED = (*_FOREIGN, Bar(1, 0.9, 0.0, 2.0))
+_FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 """In another language than English, question and vault may share no more than names."""
 
 
@@ -53,8 +58,9 @@ def bars(shape: Shape) -> tuple[Bar, ...]:
     if shape.language == "error":
         return _ERROR
     if shape.language == "en":
-        return _SURE if shape.grade == SURE else _LIKELY if shape.grade == LIKELY else _POSSIBLE
-    return _FOREIGN_SURE if shape.grade == SURE else _FOREIGN if shape.grade == LIKELY else _POSSIBLE
+        return (_POSSIBLE, _LIKELY, _SURE)[shape.grade - POSSIBLE]
+    likely = _UNSPACED if shape.language in UNSPACED else _FOREIGN
+    return (_FOREIGN_POSSIBLE, likely, _FOREIGN_SURE)[shape.grade - POSSIBLE]
 
 
 def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
@@ -70,9 +76,10 @@ def chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer]
 def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer], str]:
     if not answers:
         return [], "nothing has a word of it"
-    scores = sorted((answer.score for answer in answers), reverse=True)
-    best = scores[0]
-    lead = best / scores[1] if len(scores) > 1 and scores[1] > 0 else 3.0
+    first = max(answers, key=lambda answer: answer.score)
+    best = first.score
+    others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
+    lead = best / max(others) if others and max(others) > 0 else _ALONE
     top = [answer for answer in answers if answer.score >= ALIKE * best]
     if shape is not None and not any(bar.is_met(answer, lead) for bar in bars(shape) for answer in top):
         return [], "too little in common with what is asked"

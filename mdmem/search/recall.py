@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mdmem.search import engine, fold, freshness, index, ranking
 from mdmem.search.asking import shape
-from mdmem.search.asking.english import LIKELY
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
 
@@ -95,24 +94,28 @@ def answers(
             )
             for group in groups
         )
-        return tuple(answer for answer in given if not (answer.is_talk and _asks_the_same(answer.hits, text)))
+        return tuple(answer for answer in given if not _answers_nothing(answer, text))
 
     return freshness.answered(config, found, seen) or ()
 
 
+def _answers_nothing(answer: Answer, text: str) -> bool:
+    """Whether an answer is a project's page, or the same question asked before."""
+    return answer.hits[0].kind == "project" or (answer.is_talk and _asks_the_same(answer.hits, text))
+
+
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
-    """Whether a turn is this very question about the past, asked before: what came of it then is no source."""
-    asked = set(analysis.query_terms(text))
+    """Whether a turn is this very question, asked before: what came of it then is no source."""
+    asked = _words(text)
     for hit in hits:
-        words = set(analysis.query_terms(hit.title)) if hit.kind == "prompt" else set()
-        if len(words & asked) >= SAME * len(words | asked) > 0 and _is_of_the_past(hit.title):
+        words = _words(shape.topic(hit.title)) if hit.kind == "prompt" else set()
+        if len(words & asked) >= SAME * len(words | asked) > 0:
             return True
     return False
 
 
-def _is_of_the_past(prompt: str) -> bool:
-    found = shape.of(prompt)
-    return found is not None and found.grade >= LIKELY
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in analysis.words(text)}
 
 
 def make_ready(config: Config, budget_seconds: float) -> None:

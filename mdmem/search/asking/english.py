@@ -47,7 +47,7 @@ _TOLD = _words(
     "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
     "wrote noted concluded"
 )
-_TELL = _words("summarize summarise recap tell show explain find dig look list describe give review")
+_TELL = _words("summarize summarise recap tell show explain find dig look list describe give review remind")
 _HERE = _words("this these my here your me")
 _TROUBLE = _words(
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
@@ -63,6 +63,12 @@ _IRREGULAR = _words(
     "threw sent dealt spent knew saw drew fell grew held brought bought caught taught stood understood won rose chosen "
     "gone done seen taken given written broken known thrown fallen stuck cut put set hit let split shut"
 )
+_AGAIN = _words("again still back")
+EVERY = (
+    _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
+    | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
+)  # fmt: skip
+"""The closed classes together: by how many of them a sentence has, its language is told."""
 _NOT_PAST = _words(
     "need needed seed feed speed embed exceed proceed succeed indeed unused based nested named typed shared red bed "
     "related unrelated required allowed supported deprecated"
@@ -74,7 +80,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))
-    question = wh or (first in _INVERTED) or (asks and first not in _MODAL)
+    question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     past, back = _is_past(words, held), _is_back(words, held)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
@@ -84,10 +90,48 @@ def judge(words: list[str], *, asks: bool) -> int:
         return sure
     grade = _without_question(words, held, past=past, back=back)
     if not question:
-        return grade
+        return max(grade, _in_passing(words, held, past=past))
+    if not past and (_after(words, _words("what whats is"), _words("a an")) or (held & _GENERAL and first != "why")):
+        return grade  # what something is in general
     ours = wh and not held.isdisjoint(_WE)
-    spoken = back or ours or (past and wh) or "now" in held
-    return max(grade, LIKELY if spoken else NOT if held & _HERE else POSSIBLE)
+    done = held & _PAST or held & _WE
+    spoken = back or ours or (past and (wh or (done and not held & (_HERE | _YOU)))) or "now" in held
+    return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
+
+
+def _asks_why(words: list[str], held: frozenset[str]) -> bool:
+    """Whether a question asks for the reason of something that is so, or for what is known or left of it."""
+    if held & (_HERE | _YOU | _MODAL):
+        return _after(words, _words("know"), _ABOUT)
+    why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
+    return why or "left" in held
+
+
+def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
+    """Judge what is no question by its form: `how was that solved`, `it failed again`, `the 401 is back`."""
+    if (
+        words[0] in _TELL
+        and not held & (_HERE - {"me"})
+        and held & (_ASKS | _BACK)
+        and (held & (_WE | _BACK) or "again" in held)
+    ):
+        return LIKELY
+    if words[0] == "i" and words[1:2] in (["remember"], ["recall"], ["thought"], ["believe"]):
+        return LIKELY
+    if held & _MODAL:
+        return NOT
+    returns = _after(words, _words("is are was were im"), _words("back")) or _after(
+        words, _words("once"), _words("more")
+    )
+    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS, _PAST):
+        return POSSIBLE
+    return NOT
+
+
+_GENERAL = _words("than difference differences")
+"""Words of questions that compare things, which anybody could answer."""
+_ORDERS = _words("do dont can cant")
+"""Words that begin an order as well as a question."""
 
 
 def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool, back: bool) -> int:
@@ -122,6 +166,8 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return SURE if back else NOT
     if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
+    if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
+        return LIKELY
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show"):
         return LIKELY
     return LIKELY if ours and past and back else NOT

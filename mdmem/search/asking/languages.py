@@ -11,29 +11,44 @@ if TYPE_CHECKING:
 
 
 class Language:
-    """One language's closed classes.
+    """One language's closed classes, each a text of words.
 
-    asks: words that questions begin with. we: who did it, the user and the agent. past: what only stands in a
-    sentence about the past. back: times past. resumes: going on with what was begun. endings: ends of verbs that mean
-    "we did". not_ends: words with such an end that mean something else.
+    asks: words that questions begin with. why: those of them that ask for a reason, which lies in the past. we: who did
+    it, the user and the agent. past: what only stands in a sentence about the past. back: times past. resumes: going on
+    with what was begun. again: what says that something has come back. here: what points at the work at hand. notes:
+    what memories are called. other: more words by which the language is told. endings: ends of verbs that mean "we
+    did". not_ends: words with such an end that mean something else. past_ends: ends of verbs of the past, with their
+    accents. every: all words together.
     """
 
-    __slots__ = ("asks", "back", "endings", "not_ends", "past", "resumes", "we")
+    __slots__ = (
+        "again", "asks", "back", "endings", "every", "here", "not_ends", "notes", "past", "past_ends", "resumes", "we",
+        "why",
+    )  # fmt: skip
 
-    def __init__(
-        self, asks: str, we: str, past: str, back: str, resumes: str, endings: str = "", not_ends: str = ""
-    ) -> None:
-        self.asks = frozenset(asks.split())
+    def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
+        self.why = frozenset(more.get("why", "").split())
+        self.asks = frozenset(asks.split()) | self.why
         self.we = frozenset(we.split())
         self.past = frozenset(past.split())
         self.back = frozenset(back.split())
         self.resumes = frozenset(resumes.split())
-        self.endings = tuple(endings.split())
-        self.not_ends = frozenset(not_ends.split())
+        self.again = frozenset(more.get("again", "").split())
+        self.here = frozenset(more.get("here", "").split())
+        self.notes = frozenset(more.get("notes", "").split())
+        self.endings = tuple(more.get("endings", "").split())
+        self.not_ends = frozenset(more.get("not_ends", "").split())
+        self.past_ends = tuple(more.get("past_ends", "").split())
+        self.every = (
+            self.asks | self.we | self.past | self.back | self.resumes | self.again | self.here | self.notes
+            | frozenset(more.get("other", "").split())
+        )  # fmt: skip
 
-    def speaks_of_us(self, words: Collection[str]) -> tuple[bool, bool]:
-        """Return whether the words say "we", and whether they speak of the past."""
+    def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
+        """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
         we, past = not self.we.isdisjoint(words), not self.past.isdisjoint(words)
+        if self.past_ends and not past:
+            past = any(len(word) > 3 and word.endswith(self.past_ends) for word in typed)
         if self.endings and not (we and past):
             ends = any(len(word) > 5 and word.endswith(self.endings) and word not in self.not_ends for word in words)
             return we or ends, past or ends
@@ -48,6 +63,12 @@ LANGUAGES: dict[str, Language] = {
         "damals gestern vorgestern neulich letztens zuletzt fruher bereits schon vorher zuvor kurzlich letzte letzten "
         "letzter letztes letztem vorige vorigen voriger voriges vorigem vergangene vergangenen vergangener",
         "weiter weitermachen mach fortsetzen fortfahren aufgehort stehengeblieben geblieben anknupfen weiterarbeiten",
+        why="warum wieso weshalb",
+        again="wieder erneut nochmal nochmals",
+        notes="notizen notiz erinnerungen",
+        here="dieser diese dieses diesen diesem mein meine meinen hier",
+        other="der die das den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
+        "es zum zur uber",
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",
@@ -56,6 +77,11 @@ LANGUAGES: dict[str, Language] = {
         "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
         "lautre precedente precedent auparavant",
         "reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
+        why="pourquoi",
+        again="encore",
+        notes="notes souvenirs",
+        here="ce cet cette ces mon ma mes ici",
+        other="le la les un une des du de et est sont dans pour sur avec il elle que",
     ),
     "es": Language(
         "que como por cuando donde cual cuales quien cuanto",
@@ -63,9 +89,14 @@ LANGUAGES: dict[str, Language] = {
         "hemos habiamos habia fue fueron era estaba",
         "ayer antes anteayer pasada pasado ultima ultimo anterior anteriormente ya hace recientemente",
         "sigue sigamos seguir seguimos continua continuemos continuar retoma retomemos retomar dejamos quedamos",
-        "amos emos imos",
-        "podemos debemos vamos tenemos queremos hacemos necesitamos estamos sabemos podriamos deberiamos tendriamos "
-        "ponemos sigamos continuemos retomemos vayamos hagamos",
+        endings="amos emos imos",
+        not_ends="podemos debemos vamos tenemos queremos hacemos necesitamos estamos sabemos podriamos deberiamos "
+        "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
+        why="por porque",
+        notes="notas recuerdos",
+        here="este esta estos estas mi mis aqui",
+        past_ends="ó",
+        other="el la los las un una de del y es son en para con se no lo",
     ),
     "pt": Language(
         "que como por porque quando onde qual quais quem quanto",
@@ -73,8 +104,14 @@ LANGUAGES: dict[str, Language] = {
         "tinhamos foi foram era havia haviamos",
         "ontem antes anteontem passada passado ultima ultimo anterior anteriormente ja atras recentemente",
         "continua continue continuar continuemos retoma retome retomar paramos",
-        "amos emos imos",
-        "podemos devemos vamos temos queremos fazemos precisamos estamos sabemos poderiamos deveriamos continuemos",
+        endings="amos emos imos",
+        not_ends="podemos devemos vamos temos queremos fazemos precisamos estamos sabemos poderiamos deveriamos "
+        "continuemos",
+        why="por porque",
+        notes="notas anotacoes",
+        here="este esta esse essa isto isso meu minha aqui",
+        past_ends="ou iu",
+        other="o a os as um uma de do da e em para com se nao no na",
     ),
     "it": Language(
         "che cosa come perche quando dove quale quali chi quanto",
@@ -82,7 +119,12 @@ LANGUAGES: dict[str, Language] = {
         "abbiamo avevamo eravamo era stato stata fu",
         "ieri prima scorsa scorso ultima ultimo precedente precedentemente gia fa recentemente",
         "riprendi riprendiamo riprendere continua continuiamo proseguiamo",
-        "ammo emmo immo",
+        endings="ammo emmo immo",
+        why="perche",
+        again="ancora",
+        notes="appunti note",
+        here="questo questa questi queste mio mia qui",
+        other="il lo la i gli le un una di del e in per con non si",
     ),
     "nl": Language(
         "wat hoe waarom wanneer waar welke wie waarmee",
@@ -90,6 +132,11 @@ LANGUAGES: dict[str, Language] = {
         "hebben hadden heb was waren werd werden",
         "gisteren eergisteren vorige laatste eerder al destijds toen onlangs laatst",
         "verder doorgaan hervat gebleven vervolg",
+        why="waarom",
+        again="weer opnieuw",
+        notes="notities",
+        here="deze dit mijn hier",
+        other="de het een en is zijn van op voor met niet",
     ),
     "sv": Language(
         "vad hur varfor nar vilken vilket vilka vem",
@@ -97,6 +144,9 @@ LANGUAGES: dict[str, Language] = {
         "har hade blev gjorde",
         "igar sist sista forra senast tidigare redan nyligen",
         "fortsatt fortsatta vidare",
+        why="varfor",
+        again="igen",
+        here="denna detta min har",
     ),
     "da": Language(
         "hvad hva hvordan hvorfor hvornar hvor hvilken hvilket hvilke hvem",
@@ -104,6 +154,9 @@ LANGUAGES: dict[str, Language] = {
         "har havde hadde blev gjorde",
         "igar sidste sist forrige tidligere allerede nylig",
         "fortsaet fortsett videre",
+        why="hvorfor",
+        again="igen",
+        here="denne dette min her",
     ),
     "fi": Language(
         "mita miten miksi milloin missa mika",
@@ -111,7 +164,9 @@ LANGUAGES: dict[str, Language] = {
         "oli olimme",
         "eilen viimeksi viime aiemmin aikaisemmin jo",
         "jatka jatketaan",
-        "imme",
+        endings="imme",
+        why="miksi",
+        here="tama taman tassa",
     ),
     "pl": Language(
         "co jak dlaczego czemu kiedy gdzie jaki jaka jakie ktory ktora ktore",
@@ -119,7 +174,12 @@ LANGUAGES: dict[str, Language] = {
         "byl byla bylo byly",
         "wczoraj ostatnio poprzednio wczesniej juz temu zeszlym zeszly poprzedniej ostatniej",
         "kontynuuj kontynuujmy wrocmy",
-        "lismy lysmy",
+        endings="lismy lysmy",
+        why="dlaczego czemu",
+        again="znowu znow",
+        notes="notatki",
+        here="ten ta to ten tej moj moja",
+        other="jest sa w na z nie i do",
     ),
     "cs": Language(
         "co jak proc kdy kde jaky jaka ktery ktera ako preco kedy aky ktory",
@@ -127,6 +187,9 @@ LANGUAGES: dict[str, Language] = {
         "jsme sme bylo byl byla",
         "vcera minule naposledy drive predtim uz minuly minuleho vtedy skor",
         "pokracuj pokracujme vratme",
+        why="proc preco",
+        again="zase znovu opet",
+        here="tento tato toto muj moje",
     ),
     "hu": Language(
         "mit miert hogyan mikor melyik hol mi",
@@ -134,7 +197,8 @@ LANGUAGES: dict[str, Language] = {
         "volt voltak",
         "tegnap multkor legutobb korabban mult elozo mar",
         "folytassuk folytasd",
-        "tunk tuk",
+        endings="tunk tuk",
+        why="miert",
     ),
     "ro": Language(
         "ce cum cand unde care cine",
@@ -142,6 +206,7 @@ LANGUAGES: dict[str, Language] = {
         "am aveam era fost",
         "ieri trecuta trecut ultima anterior anterioara deja inainte",
         "continua continuam reia",
+        here="acest aceasta",
     ),
     "tr": Language(
         "ne nasil neden niye nicin hangi nerede",
@@ -149,7 +214,9 @@ LANGUAGES: dict[str, Language] = {
         "vardi idi",
         "dun gecen onceki once gecenlerde daha",
         "devam kaldigimiz surdur",
-        "dik duk tik tuk",
+        endings="dik duk tik tuk",
+        why="neden niye nicin",
+        here="bu",
     ),
     "ru": Language(
         "что как почему зачем когда где какой какая какую какие какое кто",
@@ -157,6 +224,12 @@ LANGUAGES: dict[str, Language] = {
         "был было была были решили делали сделали",
         "вчера позавчера раньше прошлый прошлой прошлом прошлую прошлого недавно уже тогда назад ранее",
         "продолжи продолжим продолжай продолжаем вернемся вернись остановились",
+        why="почему зачем",
+        again="снова опять",
+        notes="заметки заметках",
+        here="этот эта это эти этого мои моя мое здесь",
+        endings="али или ели яли",
+        not_ends="если или",
     ),
     "uk": Language(
         "що як чому навіщо коли де який яка яку які",
@@ -164,6 +237,10 @@ LANGUAGES: dict[str, Language] = {
         "був було була були вирішили робили зробили",
         "вчора раніше минулии минулоі минулого минулому нещодавно вже тоді тому",
         "продовж продовжимо продовжуи зупинились зупинилися",
+        why="чому навіщо",
+        again="знову",
+        here="цеи ця це мои моя",
+        endings="али или іли",
     ),
     "id": Language(
         "apa bagaimana kenapa mengapa kapan mana",
@@ -171,9 +248,15 @@ LANGUAGES: dict[str, Language] = {
         "sudah telah pernah",
         "kemarin sebelumnya lalu dulu tadi",
         "lanjutkan teruskan",
+        why="kenapa mengapa",
+        here="ini",
     ),
-    "ar": Language("لماذا كيف ماذا متى اين ما", "نحن", "كان كنا", "امس سابقا الماضي الماضية قبل", "اكمل تابع", "نا"),
-    "he": Language("למה איך מה מתי איפה איזה", "אנחנו", "היה היינו", "אתמול שעבר שעברה קודם", "המשך תמשיך", "נו"),
+    "ar": Language(
+        "لماذا كيف ماذا متى اين ما", "نحن", "كان كنا", "امس سابقا الماضي الماضية قبل", "اكمل تابع", endings="نا"
+    ),
+    "he": Language(
+        "למה איך מה מתי איפה איזה", "אנחנו", "היה היינו", "אתמול שעבר שעברה קודם", "המשך תמשיך", endings="נו"
+    ),
 }
 """A language whose words are set off by spaces -> its closed classes. English has rules of its own: `english`."""
 
@@ -181,18 +264,20 @@ LANGUAGES: dict[str, Language] = {
 class Unspaced:
     """Parts of text that tell the same in a language without spaces, or whose endings are part of its words.
 
-    sure: parts that by themselves ask for the past.
+    sure: parts that by themselves ask for the past. why, here: as in `Language`.
     """
 
-    __slots__ = ("asks", "back", "past", "resumes", "sure", "we")
+    __slots__ = ("asks", "back", "here", "past", "resumes", "sure", "we", "why")
 
-    def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, sure: str = "") -> None:
-        self.asks = tuple(asks.split())
+    def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
+        self.why = tuple(more.get("why", "").split())
+        self.asks = (*asks.split(), *self.why)
         self.we = tuple(we.split())
         self.past = tuple(past.split())
         self.back = tuple(back.split())
         self.resumes = tuple(resumes.split())
-        self.sure = tuple(sure.split())
+        self.sure = tuple(more.get("sure", "").split())
+        self.here = tuple(more.get("here", "").split())
 
 
 UNSPACED: dict[str, Unspaced] = {
@@ -202,15 +287,19 @@ UNSPACED: dict[str, Unspaced] = {
         "した った んだ いた えた れた けた せた めた てた ました でした だった",
         "前に 前回 以前 先週 先日 先月 昨日 一昨日 おととい 昨年 去年 この前 この間 こないだ 当時 過去に 数日前 週間前",
         "続き 続けて 続行 再開 やりかけ どこまで",
-        "っけ",
+        sure="っけ",
+        why="なぜ 何故 どうして",
+        here="この これ ここ",
     ),
     "zh": Unspaced(
         "？ ? 为什么 為什麼 为何 為何 怎么 怎麼 怎样 怎樣 如何 什么 什麼 哪 吗 嗎 多少 几个 是否 有没有 有沒有",
         "我们 我們 咱们 咱們",
         "了 过 過 是怎么 是怎麼 是如何 怎么做的 的吗 的嗎",
         "上次 上回 上周 上週 上礼拜 上星期 上个月 上個月 昨天 前天 前几天 前幾天 之前 以前 当时 當時 那时 那時 "
-        "曾经 曾經 先前 去年 过去 過去 早些时候",
+        "曾经 曾經 先前 后来 後來 去年 过去 過去 早些时候",
         "继续 繼續 接着 接著 做到哪 停在 没做完 沒做完",
+        why="为什么 為什麼 为何 為何",
+        here="这 這",
     ),
     "ko": Unspaced(
         "？ ? 왜 어떻게 무엇 무슨 뭐 뭘 언제 어디 어느 누가 알려",
@@ -218,6 +307,8 @@ UNSPACED: dict[str, Unspaced] = {
         "",
         "지난 어제 그저께 전에 예전 저번 이전에 당시 그때 며칠",
         "이어서 이어 계속 마저 하던",
+        why="왜",
+        here="이거",
     ),
     "th": Unspaced("ทำไม อย่างไร ยังไง อะไร เมื่อไหร่ ที่ไหน ไหม ?", "เรา", "แล้ว ได้", "เมื่อวาน ก่อนหน้า ครั้งที่แล้ว สัปดาห์ที่แล้ว", "ต่อ"),
     "hi": Unspaced("क्यों कैसे क्या कब कहाँ कहां ?", "हमने हम", "था थे थी किया", "कल पहले पिछले पिछली", "जारी आगे"),

@@ -9,7 +9,7 @@ from mdmem.search.asking.languages import LANGUAGES, UNSPACED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.search.asking.languages import Unspaced
+    from mdmem.search.asking.languages import Language, Unspaced
 
 MAX_SENTENCES = 60
 """Of a longer text, only so many sentences are judged, from its beginning and its end."""
@@ -54,7 +54,7 @@ def of(prompt: str) -> Shape | None:
     if best == NOT:
         error = error_line(prompt)
         return Shape(LIKELY, "error", error, error) if error else None
-    return Shape(best, *told, topic(text), resumes=resumes)
+    return Shape(best, *told, topic(text, told[0]), resumes=resumes)
 
 
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
@@ -74,36 +74,60 @@ _LAST_DONE = frozenset(
 
 def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
     """Judge one sentence: how surely it asks, in which language, and whether it goes on with earlier work."""
-    words = [prose.fold(word) for word in prose.words(sentence)]
+    typed = [word.lower() for word in prose.words(sentence)]
+    words = [prose.fold(word) for word in typed]
     if not words:
         return NOT, "", False
     best = (english.judge(words, asks=asks), "en", english.resumes(words))
     if best[0] == SURE:
         return best
-    for name in LANGUAGES:
-        grade, resumes = _in_language(words, name, asks=asks)
-        if grade > best[0]:
-            best = (grade, name, resumes)
+    spoken = frozenset([*words, *_elided(typed)])
+    most = len(english.EVERY & spoken)
+    for name, language in LANGUAGES.items():
+        known = len(language.every & spoken)
+        if not known:
+            continue
+        grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
+        if (grade > best[0] and known >= most) or grade == SURE or (known > most and grade != NOT):
+            best, most = (grade, name, resumes), max(known, most)
+        if best[0] == SURE:
+            return best
     if not sentence.isascii():
         for name, parts in UNSPACED.items():
+            if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
+                continue  # it shares its signs and question marks with Chinese
             grade, resumes = _in_unspaced(sentence, parts, korean=name == "ko")
-            if grade > best[0]:
-                best = (grade, name, resumes)
+            if grade > best[0] or (grade and best[1] == "en" and most < 2):
+                best, most = (grade, name, resumes), max(most, 2)
     return best
 
 
-def _in_language(words: list[str], name: str, *, asks: bool) -> tuple[int, bool]:
-    language = LANGUAGES[name]
-    held = frozenset(words)
+def _elided(typed: list[str]) -> list[str]:
+    """Return what stands behind an apostrophe, as in `c'était` and `l'export`."""
+    behind = (word.replace("’", "'").partition("'")[2] for word in typed if "'" in word or "’" in word)
+    return [prose.fold(word) for word in behind if len(word) > 2]
+
+
+def _in_language(
+    words: list[str], held: frozenset[str], typed: list[str], language: Language, *, asks: bool
+) -> tuple[int, bool]:
     back, resumes = not held.isdisjoint(language.back), not held.isdisjoint(language.resumes)
     asking = words[0] in language.asks or (asks and not held.isdisjoint(language.asks))
-    if not (asking or (back and (asks or resumes)) or resumes):
+    we, past = language.speaks_of_us(held, typed)
+    again = not held.isdisjoint(language.again)
+    if asks and not held.isdisjoint(language.notes):
+        return SURE, resumes
+    if not (asking or resumes or again or (back and asks)):
         return NOT, False
-    we, past = language.speaks_of_us(held)
     spoken = back and (asking or asks) and (we or past)
     if (asking and we and past) or spoken or (resumes and (back or (we and past))):
         return SURE, resumes
-    grade = LIKELY if past else POSSIBLE
+    here = not held.isdisjoint(language.here)
+    if resumes or (back and asks) or (asking and not here and not held.isdisjoint(language.why)):
+        return LIKELY, resumes
+    if again and not here:
+        return (LIKELY if past else POSSIBLE), resumes
+    grade = (POSSIBLE if we else NOT) if here else LIKELY if past or we else POSSIBLE
     return (grade, resumes) if asking and (asks or words[0] in language.asks) else (NOT, False)
 
 
@@ -115,7 +139,8 @@ def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool
     past = has(parts.past) or (korean and any("가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 20 for c in text))
     if has(parts.sure) or (asks and back) or (resumes and back) or (asks and we and past):
         return SURE, resumes
-    return (LIKELY if past or resumes else POSSIBLE, resumes) if asks or resumes else (NOT, False)
+    likely = past or resumes or back or (has(parts.why) and not has(parts.here))
+    return (LIKELY if likely else POSSIBLE, resumes) if asks or resumes or back else (NOT, False)
 
 
 def sentences(text: str) -> list[tuple[str, bool]]:
@@ -143,6 +168,7 @@ days previous previously earlier already session sessions past thing work workin
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
+summarize summarise recap tell explain
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -150,13 +176,15 @@ _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
 
 
-def topic(text: str) -> str:
-    """Leave out the words by which a text asks; all of it when nothing else is left to search by."""
+def topic(text: str, language: str = "en") -> str:
+    """Leave out the words by which a text asks in a language; all of it when nothing else is left to search by."""
     words = text.split()
+    spoken = LANGUAGES.get(language)
+    none = _NO_TOPIC | spoken.asks | spoken.past | spoken.back | spoken.resumes | spoken.again if spoken else _NO_TOPIC
     kept = [
         word
         for before, word in zip(["", *words], words, strict=False)
-        if _bare(word) not in _NO_TOPIC and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+        if _bare(word) not in none and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
     ]
     for parts in () if text.isascii() else UNSPACED.values():
         for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
