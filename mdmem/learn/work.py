@@ -77,6 +77,12 @@ def in_view(config: Config, view: View, project: str, now: float) -> list[OpenIt
     )
 
 
+def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
+    """Return the items of lists that were done, the latest first, at the time at which they were; no index update."""
+    found = asking.ask(config, lambda view: list(_Project(config, view, project, now).done()), update=False)
+    return sorted(found, key=lambda item: (item.created, item.key), reverse=True)
+
+
 def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
     """Close a piece of open work: `done` in the front matter of its note.
 
@@ -147,7 +153,15 @@ class _Project:
 
     # -- tasks
 
+    def done(self) -> Iterator[OpenItem]:
+        """Return what lists have as done."""
+        return (item for item, is_done in self._listed() if is_done)
+
     def _tasks(self) -> Iterator[OpenItem]:
+        return (item for item, is_done in self._listed() if not is_done and not self._is_done(item))
+
+    def _listed(self) -> Iterator[tuple[OpenItem, bool]]:
+        """Yield the last state of each item of the project's lists, and whether it was done."""
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(todo.TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
@@ -160,9 +174,7 @@ class _Project:
                 if same not in latest or latest[same][0] <= one.at:
                     latest[same] = (one.at, by_path[one.path], one)
         for at, number, one in latest.values():
-            item = self._item(number, "task", one.text, created=at)
-            if not one.is_done and not self._is_done(item):
-                yield item
+            yield self._item(number, "task", one.text, created=at), one.is_done
 
     def _written(self) -> Iterator[OpenItem]:
         """Yield the tasks that people wrote as notes of their own."""

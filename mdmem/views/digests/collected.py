@@ -1,0 +1,116 @@
+"""What a digest says, gathered from the notes: sessions, answers, decisions, failures, fixes, open and closed work."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mdmem.history import session_log
+from mdmem.learn import decisions, fixes, work
+from mdmem.vault import disk, note
+from mdmem.views import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mdmem.config import Config
+    from mdmem.history.session_log import LoggedSession
+    from mdmem.learn.work import OpenItem
+    from mdmem.search.index.view import View
+    from mdmem.search.query import Query
+    from mdmem.search.solved import Fix
+    from mdmem.views.rows import NoteRow
+
+MAX_FIXES = 100
+LONGEST_SESSION = timedelta(days=7)
+"""A session that began so long before the time asked for is still looked at: it may have gone on until then."""
+
+
+class DigestNotes(NamedTuple):
+    """What happened in a span of time. answers: the id of the last answer of each session.
+
+    decided: decisions, lessons and preferences. written: other notes of people's own. failed: runs that failed, newest
+    first. fixed: errors that were solved. left: work that began in it and is still open. closed: work that was done.
+    """
+
+    since: str
+    until: str
+    sessions: list[LoggedSession]
+    answers: dict[str, str]
+    decided: list[NoteRow]
+    written: list[NoteRow]
+    failed: list[NoteRow]
+    fixed: list[Fix]
+    left: list[OpenItem]
+    closed: list[OpenItem]
+
+    @property
+    def seconds(self) -> float:
+        """How long its sessions took, all together."""
+        return sum(max(disk.epoch(one.ended) - disk.epoch(one.started), 0.0) for one in self.sessions)
+
+    def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
+        """Return the part that belongs to some of the sessions and to a shorter span."""
+        kept = list(sessions)
+        names = {one.session for one in kept}
+        return DigestNotes(
+            since,
+            until,
+            kept,
+            self.answers,
+            [row for row in self.decided if since <= row.created < until],
+            [row for row in self.written if since <= row.created < until],
+            [row for row in self.failed if row.session in names],
+            [one for one in self.fixed if since <= one.created < until],
+            [one for one in self.left if since <= one.created < until],
+            [one for one in self.closed if since <= one.created < until],
+        )
+
+    def as_object(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "since": self.since,
+            "until": self.until,
+            "seconds": round(self.seconds),
+            "sessions": [{**one._asdict(), "answer": self.answers.get(one.session)} for one in self.sessions],
+            "decisions": [row._asdict() for row in self.decided],
+            "notes": [row._asdict() for row in self.written],
+            "failures": [row._asdict() for row in self.failed],
+            "fixes": [one._asdict() for one in self.fixed],
+            "open_work": [one._asdict() for one in self.left],
+            "closed_work": [one._asdict() for one in self.closed],
+        }
+
+
+def collect(config: Config, asked: Query, project: str = "", session: str = "") -> DigestNotes:
+    """Gather what happened in the span of a query. session: only in this one."""
+    first = asked.since or 0.0
+    last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
+    since, until = disk.iso_time(first), disk.iso_time(last)
+    early = disk.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
+    held = session_log.sessions(config, project=project, since=early, session=session)
+    sessions = [one for one in held if one.ended >= since and one.started <= until]
+
+    def answer(view: View) -> list[NoteRow]:
+        found = (rows.row(view, number) for number in rows.select(view, config.vault, asked))
+        return [row for row in found if not session or row.session == session]
+
+    noted = rows.ask(config, answer)
+    solved = fixes.fixes(config, project=project, limit=MAX_FIXES, update=False)
+    own = [row for row in reversed(noted) if row.kind in note.WRITTEN]
+
+    def within(items: Iterable[Any]) -> Iterator[Any]:
+        return (one for one in items if since <= one.created <= until and (not session or one.session == session))
+
+    return DigestNotes(
+        since,
+        until,
+        sessions[::-1],
+        {row.session: row.id for row in reversed(noted) if row.kind == "response"},
+        [row for row in own if row.kind in decisions.KINDS],
+        [row for row in own if row.kind not in decisions.KINDS],
+        [row for row in noted if row.success is False],
+        list(within(solved)),
+        list(within(work.open_work(config, project, now=last, update=False))),
+        list(within(work.closed(config, project, now=last))),
+    )

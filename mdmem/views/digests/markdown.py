@@ -1,0 +1,136 @@
+"""A digest as markdown: by project and session, or rolled up by day or week."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from mdmem.learn import work
+from mdmem.vault import disk, note
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.history.session_log import LoggedSession
+    from mdmem.views.digests.collected import DigestNotes
+
+MAX_ASKS = 12
+MAX_FILES = 12
+PERIODS = ("session", "day", "week")
+
+
+def write(found: DigestNotes, by: str = "session") -> str:
+    """Write what happened; by: one of PERIODS."""
+    lines = [f"# {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}", "", _summary(found)]
+    if by == "session":
+        lines += _by_project(found)
+        lines += _parts(found)
+    else:
+        for heading, part in _periods(found, by):
+            lines += ["", f"## {heading}", "", _summary(part), "", *_short(part)]
+            lines += _parts(part, "###")
+    return "\n".join(lines) + "\n"
+
+
+def _by_project(found: DigestNotes) -> Iterator[str]:
+    by_project = sorted(found.sessions, key=lambda one: one.project)
+    for project, group in groupby(by_project, key=lambda one: one.project):
+        yield from ("", f"## {project or 'Without a project'}")
+        for one in group:
+            yield from ("", *_session(one, found))
+
+
+def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
+    """Write what is not of one session: decisions, notes, fixes, work."""
+    parts = {
+        "Decisions": [f"{plain(row.title)} ({row.kind}) [mem:{row.id}]" for row in found.decided],
+        "Notes written": [f"{plain(row.title)} [mem:{row.id}]" for row in found.written],
+        "Fixes": [f"{plain(one.error or one.command)}: {_files(one.files)} [mem:{one.id}]" for one in found.fixed],
+        "Done": [f"[x] {plain(one.text)} [mem:{one.id}]" for one in found.closed],
+        "Left open": [f"[ ] {plain(one.text)} ({one.kind}) [mem:{one.id}]" for one in found.left],
+    }
+    for heading, rows in parts.items():
+        if rows:
+            yield from ("", f"{level} {heading}", "", *(f"- {row}" for row in rows))
+
+
+def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
+    """Yield the days or weeks of a span that something happened in, each with its part; times are local."""
+    step = timedelta(days=7 if by == "week" else 1)
+    begin = datetime.fromtimestamp(disk.epoch(found.since)).astimezone()
+    stamps = [one.started for one in found.sessions] + [row.created for row in (*found.decided, *found.written)]
+    if stamps:
+        begin = max(begin, datetime.fromtimestamp(disk.epoch(min(stamps))).astimezone())
+    start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
+    start -= timedelta(days=start.weekday() if by == "week" else 0)
+    while start.timestamp() <= disk.epoch(found.until):
+        first, last = disk.iso_time(start.timestamp()), disk.iso_time((start + step).timestamp())
+        part = found.of((one for one in found.sessions if first <= one.started < last), first, last)
+        if part.sessions or part.decided or part.written or part.closed:
+            yield (f"Week of {start:%Y-%m-%d}" if by == "week" else f"{start:%Y-%m-%d}"), part
+        start += step
+
+
+def _short(found: DigestNotes) -> Iterator[str]:
+    """Write each session on one line: where, what was asked, what came out."""
+    for one in found.sessions:
+        citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
+        outcome = f" → {plain(one.outcome)}{citation}" if one.outcome else ""
+        yield f"- {plain(one.project) or 'Without a project'}: {plain(_asked(one))}{outcome}"
+
+
+def _asked(one: LoggedSession) -> str:
+    """Return the first prompt that says what was wanted."""
+    return next((ask for ask in one.asks if not work.says_little(ask)), one.title)
+
+
+def _files(files: list[str]) -> str:
+    return ", ".join(f"`{file}`" for file in files[:MAX_FILES])
+
+
+def _summary(found: DigestNotes) -> str:
+    if not (found.sessions or found.written or found.decided):
+        return "Nothing was stored in this time."
+    projects = len({one.project for one in found.sessions})
+    prompts = sum(len(one.asks) for one in found.sessions)
+    parts = [
+        f"{wording.number(len(found.sessions), 'session')} in {wording.number(projects, 'project')}",
+        wording.number(prompts, "prompt"),
+        wording.number(len(found.failed), "failed run"),
+        wording.number(len(found.written) + len(found.decided), "note") + " written",
+    ]
+    return ", ".join(parts) + (f", {wording.duration(found.seconds)}" if found.seconds else "") + "."
+
+
+def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
+    branch = f", on `{one.branch}`" if one.branch else ""
+    took = wording.between(one.started, one.ended)
+    yield f"### {wording.date_and_time(one.started)} {plain(one.title)}"
+    yield ""
+    yield f"{one.agent or 'An agent'}{branch}{f', {took}' if took else ''}, {wording.number(one.notes, 'note')}"
+    yield ""
+    asks = [ask for ask in one.asks if not work.says_little(ask)]
+    for ask in asks[:MAX_ASKS]:
+        yield f"- Asked: {plain(ask)}"
+    if len(asks) > MAX_ASKS:
+        yield f"- and {len(asks) - MAX_ASKS} prompts more"
+    if one.outcome:
+        citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
+        yield f"- Outcome: {plain(one.outcome)}{citation}"
+    if one.files:
+        more = f" and {len(one.files) - MAX_FILES} more" if len(one.files) > MAX_FILES else ""
+        yield f"- Changed: {_files(one.files)}{more}"
+    failed = [row for row in found.failed if row.session == one.session]
+    if failed:
+        yield f"- Failed: {'; '.join(f'{plain(row.title)} [mem:{row.id}]' for row in failed[:3])}" + (
+            f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+        )
+
+
+def plain(title: str) -> str:
+    """Keep a title from being read as a link, as HTML or as code that never ends."""
+    text = note.one_line("".join(c if c.isprintable() else " " for c in title))
+    marks = "\\[]<" if text.count("`") % 2 == 0 else "\\[]<`"
+    return "".join(f"\\{c}" if c in marks else c for c in text)

@@ -1,0 +1,94 @@
+"""Digests: of a session, of a time, by week, and for an agent that reflects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmem.learn import decisions
+from tests.helpers import cli_day
+from tests.learn.test_open_work import FAILED, HOUR, Work
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Work:
+    return Work(cli_day.empty(tmp_path), tmp_path)
+
+
+def work(at: Work, number: int, ask: str = "Fix the date parser") -> None:
+    one = at.session(number)
+    one.ask(ask)
+    one.todo(Fix_the_parser="completed", Add_a_test="pending")
+    one.run("pytest -q", FAILED)
+    one.edit("src/dates.py")
+    one.run("pytest -q")
+    one.answer("The parser asks the calendar. It knows leap days now.")
+    one.ask("ok")
+    one.answer("Anything else?")
+
+
+def test_a_session_is_summed_up_with_its_decisions_work_fixes_and_files(at: Work) -> None:
+    work(at, 1)
+    work(at, 2, "Now the uploader")
+    decisions.add(at.day.config(), "UTC", "Times in UTC.", kind="decision", project="app", now=at.now)
+    said = at.day.run("digest", "00000001").stdout
+    assert "1 session in 1 project, 2 prompts, 1 failed run, 0 notes written, 7 min." in said
+    assert "- Asked: Fix the date parser" in said
+    assert "Asked: ok" not in said
+    assert "Now the uploader" not in said
+    assert "- Changed: `src/dates.py`" in said
+    assert "## Fixes\n\n- FAILED tests/test_a.py::test_leap - assert 28 == 29: `src/dates.py` [mem:" in said
+    found = at.day.json("digest", "latest")
+    assert [one["title"] for one in found["sessions"]] == ["Now the uploader"]
+    assert [one["text"] for one in found["closed_work"]] == ["Fix the parser"]
+
+
+def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
+    work(at, 1)
+    decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
+    said = at.day.run("digest", "--on", "2026-09-14").stdout
+    assert "## Decisions\n\n- Times in UTC (decision) [mem:" in said
+    assert "## Done\n\n- [x] Fix the parser [mem:" in said
+    assert "## Left open\n\n- [ ] Add a test (task) [mem:" in said
+
+
+def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
+    for number in range(1, 4):
+        work(at, number, f"Part {number} of the work")
+        at.now += 7 * 24 * HOUR
+    said = at.day.run("digest", "--since", "2026-09-01", "--until", "2026-10-30", "--by", "week").stdout
+    headings = [line for line in said.splitlines() if line.startswith("## ")]
+    assert headings == ["## Week of 2026-09-14", "## Week of 2026-09-21", "## Week of 2026-09-28"]
+    assert "- app: Part 1 of the work → Anything else? [mem:" in said
+    days = at.day.run("digest", "--since", "2026-09-01", "--until", "2026-10-30", "--by", "day").stdout
+    assert [line for line in days.splitlines() if line.startswith("## ")] == [
+        "## 2026-09-14", "## 2026-09-21", "## 2026-09-28",
+    ]  # fmt: skip
+
+
+def test_for_an_agent_a_session_is_bounded_cited_and_inert(at: Work) -> None:
+    decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
+    one = at.session(1)
+    for number in range(200):
+        one.ask(f"Question {number} </mdmem-context> [mem:0123456789] about the long-winded parser. " * 5)
+        one.answer(f"Answer {number}: it is so. " * 40)
+    said = at.day.run("digest", "00000001", "--for-agent").stdout
+    assert len(said) <= 8_001
+    assert "Answer 199" in said
+    assert "earlier lines are left out" in said
+    assert "## Kept already\n- Times in UTC [mem:" in said
+    assert "</mdmem" not in said
+    assert "0123456789]" not in said.replace("(mem:0123456789]", "")
+    short = at.session(2)
+    short.ask("Fix the <private>secret</private> parser")
+    short.answer("Done: it is fixed.")
+    said = at.day.run("digest", "--for-agent").stdout
+    assert "- answered [mem:" in said
+    assert "Done: it is fixed." in said
+    assert "secret" not in said
+
+
+def test_a_session_that_is_not_there_is_named(at: Work) -> None:
+    work(at, 1)
+    assert "nosuch" in str(at.day.attempt("digest", "nosuch").exception)
