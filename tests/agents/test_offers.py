@@ -41,6 +41,62 @@ def test_what_is_put_in_is_taken_out_to_the_byte(ask: Run, home: Path, agent: st
     assert [path.name for path in file.parent.iterdir()] == ["settings.json"]
 
 
+@pytest.mark.parametrize(
+    ("before", "bash"),
+    [
+        ("", {}),
+        ("{}\n", {}),
+        ('{\n  "permission": {\n    "edit": "deny"\n  }\n}\n', {}),
+        ('{"permission": {"bash": "ask"}}', {"*": "ask"}),
+        ('{"permission": "ask"}', {}),
+        ('{"permission": {"bash": {"*": "ask", "git *": "allow"}}}', {"*": "ask", "git *": "allow"}),
+    ],
+)
+def test_opencode_gets_rules_behind_those_that_are_there(
+    ask: Run, home: Path, before: str, bash: dict[str, str]
+) -> None:
+    file = home / ".config" / "opencode" / "opencode.json"
+    if before:
+        file.parent.mkdir(parents=True)
+        file.write_text(before, encoding="utf-8")
+    for _ in range(2):
+        ask("install", "opencode", "--yes", "--also", "reading", check=True)
+    rules = json.loads(file.read_text("utf-8"))["permission"]
+    assert rules["bash"] == {**bash, "mdmem search *": "allow", "mdmem show *": "allow", "mdmem timeline *": "allow"}
+    assert rules.get("*") == ("ask" if before == '{"permission": "ask"}' else None)
+    ask("uninstall", "opencode", check=True)
+    assert (file.read_text("utf-8") if file.exists() else "") == before
+    assert not list(file.parent.glob("*.mdmem*"))
+
+
+def test_opencode_that_may_run_everything_is_left_as_it_is(ask: Run, home: Path) -> None:
+    file = home / ".config" / "opencode" / "opencode.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"permission": {"bash": "allow"}}', encoding="utf-8")
+    ask("install", "opencode", "--yes", "--also", "reading", check=True)
+    assert file.read_text("utf-8") == '{"permission": {"bash": "allow"}}'
+
+
+def test_opencode_with_tools_and_rules_gets_its_file_back(ask: Run, home: Path) -> None:
+    pytest.importorskip("mcp")
+    file = home / ".config" / "opencode" / "opencode.json"
+    ask("install", "opencode", "--yes", "--mcp", "--also", "reading", check=True)
+    assert set(json.loads(file.read_text("utf-8"))) == {"mcp", "permission"}
+    ask("uninstall", "opencode", check=True)
+    assert not file.exists()
+
+
+def test_codex_gets_a_file_of_rules_that_goes_again(ask: Run, home: Path) -> None:
+    file = home / ".codex" / "rules" / "mdmem.rules"
+    for _ in range(2):
+        ask("install", "codex", "--yes", "--also", "reading", check=True)
+    assert file.read_text("utf-8") == (
+        'prefix_rule(pattern=["mdmem", ["search", "show", "timeline"]], decision="allow")\n'
+    )
+    ask("uninstall", "codex", check=True)
+    assert not file.exists() and not list(file.parent.iterdir())
+
+
 def test_nothing_is_put_in_that_was_not_asked_for(ask: Run, home: Path) -> None:
     ask("install", "claude-code", "--yes")
     data = json.loads((home / ".claude" / "settings.json").read_text("utf-8"))
@@ -62,7 +118,7 @@ def test_what_somebody_changed_since_stays(home: Path) -> None:
     data["autoMemoryEnabled"] = True
     data["permissions"]["allow"] = ["Bash(make:*)", *data["permissions"]["allow"]]
     file.write_text(json.dumps(data), encoding="utf-8")
-    offers.withdraw("claude-code")
+    list(offers.withdraw("claude-code"))
     assert json.loads(file.read_text("utf-8")) == {
         "permissions": {"allow": ["Bash(make:*)"]},
         "autoMemoryEnabled": True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -75,8 +76,10 @@ def _servers(scope: str, root: str) -> tuple[str, ...]:
 class SettingsOffer(NamedTuple):
     """Further settings of an agent that a user may want with mdmem, which go together.
 
-    place: the keys that lead to a list, to which `items` are added; or to a value, which becomes `value`.
+    place: the keys that lead to a list, to which `items` are added; to an object of rules, to which `entries` are; or
+    to a value, which becomes `value`. whole: the text of a file of mdmem's own, in place of all that.
     question: what the user is asked. done: what was done, for the user.
+    file: names the settings of a scope, "" when there is no such scope; None for the file that holds the hooks.
     """
 
     name: str
@@ -85,6 +88,9 @@ class SettingsOffer(NamedTuple):
     done: str
     items: tuple[str, ...] = ()
     value: Any = None
+    entries: tuple[tuple[str, str], ...] = ()
+    whole: str = ""
+    file: Callable[[str, str, Mapping[str, str]], str] | None = None
 
 
 class KnownAgent(NamedTuple):
@@ -111,14 +117,18 @@ READING = ("search", "show", "timeline")
 """mdmem's commands that only read, and that agents are told to run."""
 
 
-def _reading(title: str, place: tuple[str, ...], form: str) -> SettingsOffer:
-    return SettingsOffer(
-        "reading",
-        place,
-        f"Let {title} run mdmem's reading commands ({', '.join(READING)}) without asking?",
-        "Reading commands of mdmem run without asking.",
-        items=tuple(form.format(verb) for verb in READING),
-    )
+def _reading(title: str, place: tuple[str, ...], **what: Any) -> SettingsOffer:
+    question = f"Let {title} run mdmem's reading commands ({', '.join(READING)}) without asking?"
+    return SettingsOffer("reading", place, question, "Reading commands of mdmem run without asking.", **what)
+
+
+def _each(form: str) -> tuple[str, ...]:
+    return tuple(form.format(verb) for verb in READING)
+
+
+def _codex_rules(scope: str, root: str, env: Mapping[str, str]) -> str:
+    places = {"user": codex.folder(env), "project": os.path.join(root, ".codex")}
+    return os.path.join(places[scope], "rules", "mdmem.rules") if scope in places else ""
 
 
 ROWS = (
@@ -137,7 +147,7 @@ ROWS = (
         own_instructions="CLAUDE.md",
         own_memory="MEMORY.md",
         offers=(
-            _reading(claude_code.TITLE, ("permissions", "allow"), "Bash(mdmem {}:*)"),
+            _reading(claude_code.TITLE, ("permissions", "allow"), items=_each("Bash(mdmem {}:*)")),
             SettingsOffer(
                 "one-memory",
                 ("autoMemoryEnabled",),
@@ -153,6 +163,14 @@ ROWS = (
         transcripts="codex",
         instructions=("AGENTS.md",),
         own_instructions="AGENTS.md",
+        offers=(
+            _reading(
+                codex.TITLE,
+                (),
+                whole=f'prefix_rule(pattern=["mdmem", {json.dumps(READING)}], decision="allow")\n',
+                file=_codex_rules,
+            ),
+        ),
     ),
     KnownAgent(
         gemini,
@@ -160,7 +178,7 @@ ROWS = (
         transcripts="gemini",
         instructions=("GEMINI.md",),
         own_instructions="GEMINI.md",
-        offers=(_reading(gemini.TITLE, ("tools", "allowed"), "run_shell_command(mdmem {})"),),
+        offers=(_reading(gemini.TITLE, ("tools", "allowed"), items=_each("run_shell_command(mdmem {})")),),
     ),
     KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md", "CLAUDE.md")),
     KnownAgent(
@@ -182,6 +200,14 @@ ROWS = (
         ),
         instructions=("AGENTS.md", "CLAUDE.md"),
         own_instructions="AGENTS.md",
+        offers=(
+            _reading(
+                opencode.TITLE,
+                ("permission", "bash"),
+                entries=tuple((pattern, "allow") for pattern in _each("mdmem {} *")),
+                file=_opencode_file,
+            ),
+        ),
     ),
 )
 """Every agent, a row each; mypy checks each module against `agents.Agent`."""

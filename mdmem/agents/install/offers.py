@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mdmem.agents.install import json_text, settings_file
 from mdmem.agents.install.known import ROWS, SettingsOffer, known
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile
-from mdmem.errors import ConfigError
+from mdmem.errors import ConfigError, UsageError
 
 RECORD_SUFFIX = ".mdmem-added"
 
 
 OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.module.NAME: row.offers for row in ROWS if row.offers}
-"""An agent -> what it can be offered; each goes into the file that holds the hooks."""
+"""An agent -> what it can be offered."""
 
 
 def accept(
@@ -31,9 +31,13 @@ def accept(
     Raises:
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    file, change = _open(agent, scope, root)
+    file, change = _open(agent, offer, scope, root)
     before = file.text or ""
-    text, added = _with(before if before.strip() else "{}\n", offer, file.path)
+    if offer.whole:
+        text, added = offer.whole, _rows_of_whole(offer, before)
+    else:
+        text, added = _with(before if before.strip() else "{}\n", offer, file.path)
+        added += [{"place": [], "value": {}}] if added and file.text is None else []
     if not added:
         return change
     change = change._replace(action="created" if file.text is None else "updated", note=offer.done)
@@ -45,30 +49,50 @@ def accept(
     return change
 
 
-def withdraw(agent: str, scope: str = "user", *, root: str | None = None) -> SettingsChange:
-    """Take out of the agent's file what `accept` put in, and put back what was there.
+def _rows_of_whole(offer: SettingsOffer, before: str) -> list[dict[str, Any]]:
+    return [] if before == offer.whole else [{"place": [], "value": offer.whole}]
+
+
+def withdraw(agent: str, scope: str = "user", *, root: str | None = None) -> Iterator[SettingsChange]:
+    """Take out of the agent's files what `accept` put in, and put back what was there; return what has changed.
 
     Raises:
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    file, change = _open(agent, scope, root)
-    record = SettingsFile(file.path + RECORD_SUFFIX)
-    if record.text is None:
-        return change
-    text = file.text or "{}"
-    for row in reversed(_recorded(record)):
-        text = _without(text, row, file.path)
-    if file.text is not None and text != file.text:
-        file.write(text, keep_first=False)
-        change = change._replace(action="removed")
-    record.delete()
-    return change
+    opened = {change.path: (file, change) for file, change in _files(agent, scope, root)}
+    for file, change in opened.values():
+        record = SettingsFile(file.path + RECORD_SUFFIX)
+        if record.text is None:
+            continue
+        text, rows = file.text or "{}", _recorded(record)
+        made = [row["value"] for row in rows if not row["place"]]
+        for row in reversed(rows):
+            text = _without(text, row, file.path) if row["place"] else text
+        if file.text is not None and (text in made or ({} in made and json_text.loads(text) == {})):
+            file.delete()
+            yield change._replace(action="deleted")
+        elif file.text is not None and text != file.text:
+            file.write(text, keep_first=False)
+            yield change._replace(action="removed")
+        record.delete()
 
 
-def _open(agent: str, scope: str, root: str | None) -> tuple[SettingsFile, SettingsChange]:
-    module = known(agent)
-    path = module.settings_file(scope, os.path.abspath(root or os.getcwd()), os.environ)
-    return SettingsFile(path), SettingsChange(agent, module.TITLE, scope, path, "unchanged")
+def _files(agent: str, scope: str, root: str | None) -> Iterator[tuple[SettingsFile, SettingsChange]]:
+    for offer in OFFERS.get(agent, ()):
+        if _path(agent, offer, scope, root):
+            yield _open(agent, offer, scope, root)
+
+
+def _path(agent: str, offer: SettingsOffer, scope: str, root: str | None) -> str:
+    place = offer.file or known(agent).settings_file
+    return place(scope, os.path.abspath(root or os.getcwd()), os.environ)
+
+
+def _open(agent: str, offer: SettingsOffer, scope: str, root: str | None) -> tuple[SettingsFile, SettingsChange]:
+    title, path = known(agent).TITLE, _path(agent, offer, scope, root)
+    if not path:
+        raise UsageError(f"{title} has no settings of that kind for the scope {scope!r}.")
+    return SettingsFile(path), SettingsChange(agent, title, scope, path, "unchanged")
 
 
 def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[str, Any]]]:
@@ -77,6 +101,8 @@ def _with(text: str, offer: SettingsOffer, path: str) -> tuple[str, list[dict[st
         data = json_text.loads(text)
         if offer.items:
             return _with_items(text, data, offer)
+        if offer.entries:
+            return _with_entries(text, data, offer)
         present = _at(data, offer.place)
         if present == offer.value and type(present) is type(offer.value):
             return text, []
@@ -104,6 +130,29 @@ def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[d
         text = json_text.append(text, offer.place, item)
         rows.append({"place": list(offer.place), "item": item})
     return text, rows
+
+
+def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[dict[str, Any]]]:
+    """Add rules to an object of them; one rule for all, a text, becomes the first of such an object."""
+    rows: list[dict[str, Any]] = []
+    for depth in range(1, len(offer.place) + 1):
+        place = offer.place[:depth]
+        present = _at(json_text.loads(text), place)
+        if isinstance(present, str):
+            if all(present == action for _, action in offer.entries):
+                return text, []  # everything is allowed
+            text = json_text.replace(text, place, {"*": present})
+            rows.append({"place": list(place), "value": {"*": present}, "before": present})
+        elif present is None:
+            text = json_text.append(text, place[:-1], {}, place[-1])
+            rows.append({"place": list(place), "value": {}})
+        elif not isinstance(present, dict):
+            raise TypeError(f"{place[-1]} has another shape")
+    missing = [(key, action) for key, action in offer.entries if key not in (_at(data, offer.place) or ())]
+    for key, action in missing:
+        text = json_text.append(text, offer.place, action, key)
+        rows.append({"place": [*offer.place, key], "value": action})
+    return (text, rows) if missing else (text, [])
 
 
 def _without(text: str, row: Mapping[str, Any], path: str) -> str:

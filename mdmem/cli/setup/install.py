@@ -300,10 +300,11 @@ def uninstall(
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
     changes: list[registration.SettingsChange] = []
     for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
+        if not only_mcp:
+            changes += _withdraw(name, scope)
         if _has_mcp(name, scope):
             changes.append(mcp_registration.unregister(name, scope))
         if not only_mcp and (name in AGENTS or name not in CLIENTS):
-            changes += _withdraw(name, scope)
             status_line.unregister(name, scope)
             changes.append(registration.unregister(name, scope))
     if with_unit:
@@ -315,9 +316,7 @@ def _withdraw(name: str, scope: str) -> Iterator[registration.SettingsChange]:
     """Take out what `--also` put in, if anything."""
     from mdmem.agents.install import offers
 
-    change = offers.withdraw(name, scope) if name in offers.OFFERS else None
-    if change is not None and change.action != "unchanged":
-        yield change
+    yield from offers.withdraw(name, scope)
 
 
 def _has_mcp(name: str, scope: str) -> bool:
