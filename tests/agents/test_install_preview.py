@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.agents.install import extra, known, mcp_registration, registration
+from mdmem.agents.install import extra, known, mcp_registration, registration, trust
 from mdmem.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -95,12 +95,22 @@ def test_status_and_doctor_name_hooks_that_codex_skips(ask: Run, home: Path) -> 
     (found,) = [one for one in findings if "reviewed" in one["text"]]
     assert found["severity"] == "warning" and "/hooks" in found["todo"]
 
-    hooks = home / ".codex" / "hooks.json"
-    lists = json.loads(hooks.read_text("utf-8"))["hooks"]
-    keys = [f"{hooks}:{event}:0:{at}" for event, groups in lists.items() for at in range(len(groups[0]["hooks"]))]
-    tables = [f'[hooks.state."{key}"]\ntrusted_hash = "sha256:2"\n' for key in keys]
-    (home / ".codex" / "config.toml").write_text("".join(tables[1:]), encoding="utf-8")
-    assert f"1 of mdmem's {len(keys)} hooks were never reviewed" in ask("status").stdout
+    hooks, settings = home / ".codex" / "hooks.json", home / ".codex" / "config.toml"
+    own = dict(trust._own(str(hooks), hooks.read_text("utf-8")))
+    tables = [f'[hooks.state."{key}"]\ntrusted_hash = "{known}"\n' for key, known in own.items()]
+    settings.write_text("".join(tables[1:]), encoding="utf-8")
+    assert f"1 of mdmem's {len(own)} hooks were never reviewed" in ask("status").stdout
 
-    (home / ".codex" / "config.toml").write_text("".join(tables), encoding="utf-8")
+    settings.write_text("".join(tables), encoding="utf-8")
     assert "reviewed" not in ask("status").stdout + ask("doctor", "--only", "agents").stdout
+
+    settings.write_text("".join([*tables[1:], tables[0].replace("sha256:", "sha256:0")]), encoding="utf-8")
+    assert f"1 of mdmem's {len(own)} hooks have changed since you reviewed them" in ask("status").stdout
+
+
+def test_the_hash_of_a_hook_is_the_one_that_codex_lists(home: Path) -> None:
+    handler = {"type": "command", "command": "exec python -c 'from mdmem.capture.hook import main'", "timeout": 10}
+    text = json.dumps({"hooks": {"StopFailure": [{"hooks": [handler]}], "PostToolUse": [{"hooks": [handler]}]}})
+    (only,) = trust._own("/home/ana/.codex/hooks.json", text)
+    listed = "90ab71cc474665b7bd2b60e38181b0ec971d05abd8a616953d10b778edcba3e3"  # by Codex 0.169, in `hooks/list`
+    assert only == ("/home/ana/.codex/hooks.json:post_tool_use:0:0", f"sha256:{listed}")

@@ -150,7 +150,7 @@ def status(
         text = _registered(module, file.text, file.path, named if vault is None else vault)
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
-    problem = trust.unreviewed(agent, path, len(own))
+    problem = trust.unreviewed(agent, path, file.text)
     return row._replace(state="registered" if text == file.text else "outdated", vault=named, problem=problem)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from mdmem.agents import codex
-from mdmem.agents.install import toml_text
+from mdmem.agents import text as as_text
+from mdmem.agents.install import entries, toml_text
+from mdmem.agents.install.command_line import is_own
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError
 
@@ -33,22 +38,56 @@ def forget(agent: str, hooks_file: str) -> None:
         return
 
 
-def unreviewed(agent: str, hooks_file: str, own: int) -> str:
-    """Return what is wrong when Codex has not noted a review of mdmem's hooks, which it then skips in silence; or "".
+def unreviewed(agent: str, hooks_file: str, text: str) -> str:
+    """Return what is wrong when Codex has not noted a review of mdmem's hooks as they are, which it then skips; or "".
 
-    own: how many hooks mdmem has in that file.
+    text: the content of the hooks file.
     """
     if agent != codex.NAME:
         return ""
     try:
-        text = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml")).text or ""
-        noted = len(_noted(text, hooks_file))
+        own = dict(_own(hooks_file, text))
+        state = SettingsFile(os.path.join(os.path.dirname(hooks_file), "config.toml")).text or ""
+        noted = {key: _noted_hash(state, key) for key in _noted(state, hooks_file) if key in own}
     except (ConfigError, ValueError):
         return ""
-    if noted >= own:
+    changed = sum(known.startswith(_SHA) and known != own[key] for key, known in noted.items())
+    missing = len(own) - len(noted)
+    if not (missing or changed):
         return ""
-    many = f"{own - noted} of mdmem's {own} hooks were" if noted else "mdmem's hooks were"
-    return f"{many} never reviewed in Codex, which skips them without a word: nothing is stored."
+    why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
+    some = missing or changed
+    many = "mdmem's hooks" if some == len(own) else f"{some} of mdmem's {len(own)} hooks"
+    return f"{many} {why}, which skips them without a word: nothing is stored. Type /hooks in Codex to review them."
+
+
+_SHA = "sha256:"
+_UNHEARD = frozenset(["StopFailure"])
+"""Events that Codex 0.169 does not know: it lists no hook of theirs for a review."""
+
+
+def _own(hooks_file: str, text: str) -> Iterator[tuple[str, str]]:
+    """Return Codex's key of each of mdmem's hooks, and what it notes of one that was reviewed as it is now."""
+    for event, groups in entries.parsed(text, hooks_file).get("hooks", {}).items():
+        for at, group in enumerate(groups if event not in _UNHEARD else ()):
+            for number, handler in enumerate(group.get("hooks", ()) if isinstance(group, dict) else ()):
+                if isinstance(handler, dict) and is_own(handler.get("command")):
+                    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+                    yield f"{hooks_file}:{name}:{at}:{number}", _hash(name, group.get("matcher"), handler)
+
+
+def _hash(event: str, matcher: Any, handler: dict[str, Any]) -> str:
+    """Return the hash that Codex 0.169 has of a hook: of its sorted JSON, in one line."""
+    hook = {key: handler.get(key) for key in ("command", "timeout", "type") if handler.get(key) is not None}
+    facts = {"event_name": event, "hooks": [{**hook, "async": handler.get("async") is True}]}
+    facts |= {"matcher": matcher} if matcher is not None else {}
+    line = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _SHA + hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()
+
+
+def _noted_hash(state: str, key: str) -> str:
+    value: Any = toml_text.loads(state)["hooks"]["state"][key]
+    return as_text(value.get("trusted_hash")) if isinstance(value, dict) else ""
 
 
 def _noted(text: str, hooks_file: str) -> list[str]:
