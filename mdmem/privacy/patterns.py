@@ -7,10 +7,12 @@ from mdmem.privacy import marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from re import Pattern
     from typing import Any
 
     from mdmem.privacy import Rules
+    from mdmem.system.apart import Apart
 
 SECONDS = 1.0
 """All patterns together may use this much processor time on one text."""
@@ -36,26 +38,29 @@ def find(value: str, rules: Rules) -> list[tuple[int, int, str]]:
     Raises:
         PatternError: when a pattern takes too long; what it looks at is then not to be stored.
     """
-    spans: list[tuple[int, int, str]] = []
+    found: list[tuple[int, int, str]] = []
     current = ""
 
-    def look() -> None:
+    def look(spans_of: Callable[[Pattern[str], str], Iterable[tuple[int, int]]]) -> None:
         nonlocal current
         for number, pattern in enumerate(rules.compiled(), 1):
             current = pattern.pattern
-            for match in pattern.finditer(value):
-                start, end = match.span(1 if pattern.groups and match.group(1) is not None else 0)
-                if start < end and not marks.cuts(value, start, end, rules.marks()):
-                    spans.append((start, end, f"pattern-{number}"))
+            found.extend((start, end, f"pattern-{number}") for start, end in spans_of(pattern, value))
 
     try:
-        _in_time(look, SECONDS)
+        if not _in_time(lambda: look(_spans), SECONDS):
+            look(lambda pattern, text: _spans_apart(pattern, [text], SECONDS))
     except (_TooSlowError, DeadlineError):  # on a busy machine the process runs out of time before the pattern does
         raise PatternError(
             f"privacy.patterns has {current!r:.60}, which takes too long: nothing that it looks at is stored. "
             "Change it with `mdmem config set privacy.patterns`, or in the vault's mdmem.toml."
         ) from None
-    return spans
+    return [span for span in found if span[0] < span[1] and not marks.cuts(value, span[0], span[1], rules.marks())]
+
+
+def _spans(pattern: Pattern[str], text: str) -> Iterable[tuple[int, int]]:
+    """Yield where a pattern matches: its first group, if it has one that takes part."""
+    return (match.span(1 if pattern.groups and match.group(1) is not None else 0) for match in pattern.finditer(text))
 
 
 def problem(pattern: str) -> str:
@@ -67,7 +72,9 @@ def problem(pattern: str) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         return f"is no regular expression ({error}): nothing is masked by it"
     try:
-        _in_time(lambda: [compiled.search(probe) for probe in _probes(pattern)], PROBE_SECONDS)
+        probes = _probes(pattern)
+        if not _in_time(lambda: [compiled.search(probe) for probe in probes], PROBE_SECONDS):
+            _spans_apart(compiled, probes, PROBE_SECONDS)
         own = next((word for word in OWN_WORDS if (match := compiled.search(word)) and match.group()), "")
     except _TooSlowError:
         return "takes too long on a short text: put no repetition inside another, as in (a+)+"
@@ -81,10 +88,10 @@ def _probes(pattern: str) -> list[str]:
     return [*runs[:60], f"{'a0' * 19}!", f"{'aA' * 19}\n!", f"{'ab ' * 13}!"]
 
 
-def _in_time(work: Callable[[], Any], seconds: float) -> None:
-    """Do `work`, but for so much processor time at most.
+def _in_time(work: Callable[[], Any], seconds: float) -> bool:
+    """Do `work`, but for so much processor time at most; return whether it was done.
 
-    Only the main thread can be interrupted, and not on every system; elsewhere nothing bounds it.
+    It is not where nothing could interrupt it: only the main thread can be, and not on every system.
 
     Raises:
         _TooSlowError: when the time is over.
@@ -97,11 +104,58 @@ def _in_time(work: Callable[[], Any], seconds: float) -> None:
     try:
         before = _signal.signal(_signal.SIGVTALRM, ring)
     except (AttributeError, ValueError):
-        work()
-        return
+        return False
     try:
         _signal.setitimer(_signal.ITIMER_VIRTUAL, seconds)
         work()
     finally:
         _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
         _signal.signal(_signal.SIGVTALRM, before)
+    return True
+
+
+# -- where nothing can be interrupted ----------------------------------------------------------------
+
+PATIENCE = 20
+"""Another process has this many times as long by the clock as it has processor time, where that can be limited."""
+
+# Its own timer ends it after so much processor time, where the system has one.
+_CODE = """
+import json, re, signal, sys
+timer = getattr(signal, "setitimer", None)
+for line in sys.stdin.buffer:
+    pattern, flags, texts, seconds = json.loads(line)
+    pattern = re.compile(pattern, flags)
+    if timer:
+        timer(signal.ITIMER_VIRTUAL, seconds)
+    spans = [
+        match.span(1 if pattern.groups and match.group(1) is not None else 0)
+        for text in texts for match in pattern.finditer(text)
+    ]
+    if timer:
+        timer(signal.ITIMER_VIRTUAL, 0)
+    print(json.dumps(spans), flush=True)
+"""
+_other: list[Apart] = []
+
+
+def _spans_apart(pattern: Pattern[str], texts: list[str], seconds: float) -> list[tuple[int, int]]:
+    """Return where a pattern matches in these texts, found by a process that can be ended: in a thread, on Windows.
+
+    Raises:
+        _TooSlowError: when it took too long, or there is no such process: nobody has looked at the texts.
+    """
+    import json
+
+    from mdmem.system.apart import Apart
+
+    if not _other:
+        _other.append(Apart(_CODE))
+    asked = json.dumps([pattern.pattern, pattern.flags, texts, seconds]).encode()
+    try:
+        answer = _other[0].ask(asked, seconds * PATIENCE)
+    except OSError:
+        answer = None
+    if answer is None:
+        raise _TooSlowError
+    return [(start, end) for start, end in json.loads(answer)]

@@ -27,7 +27,7 @@ SECONDS = 120
 _ROOM = 60_000
 """So much fits into a pipe before anybody reads it."""
 
-_AT_START = ("PATH", "LANG", "LC_ALL", "LC_CTYPE")
+_AT_START = ("LANG", "LC_ALL", "LC_CTYPE")
 """What a Python, or a library, reads once and never again."""
 
 
@@ -68,8 +68,11 @@ class Started:
 
 
 def _can_fork(env: Mapping[str, str]) -> bool:
-    same = all(env.get(name) == _FIRST.get(name) for name in _AT_START)
-    return same and hasattr(os, "fork") and not any(name.startswith("PYTHON") for name in env if name not in _FIRST)
+    if not hasattr(os, "fork") or any(env.get(name) != _FIRST.get(name) for name in _AT_START):
+        return False
+    if shutil.which("git", path=env.get("PATH")) != shutil.which("git", path=_FIRST.get("PATH")):
+        return False  # GitPython looks for it when it is imported
+    return not any(name.startswith("PYTHON") for name in env if name not in _FIRST)
 
 
 _FIRST = dict(os.environ)
@@ -105,7 +108,7 @@ class _Server:
     """The process that is forked, in a folder of its own; it ends when this process does."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.mkdtemp(prefix="mdmem-")
+        self.folder = tempfile.mkdtemp(prefix="mdmem-", dir="/tmp")  # a socket's path may not be long
         self.owner = os.getpid()
         self.address = str(Path(self.folder) / "socket")
         words = [sys.executable, __file__, self.address]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,22 @@ def test_setting_a_pattern_that_cannot_be_used_is_refused(tmp_path: Path) -> Non
     for pattern in (SLOW, "prompt", "("):
         assert isinstance(day.attempt("config", "set", "privacy.patterns", pattern).exception, ConfigError)
     day.run("config", "set", "privacy.patterns", r"acme-\d+")
+
+
+# -- in threads, and on systems without timers -------------------------------------------------------
+
+
+def test_in_a_thread_a_pattern_masks_and_one_that_takes_for_ever_stores_nothing_either() -> None:
+    """Servers answer in threads, where no signal interrupts a match."""
+    ours = privacy.Rules(patterns=(r"heron-(\d+)", "[あ-ん]{3,}"))
+    slow = privacy.Rules(patterns=(SLOW,))
+    with ThreadPoolExecutor(1) as pool:
+        masked = pool.submit(lambda: privacy.clean(["the heron-42 \ud800 says こんにちは"], rules=ours)).result()
+        with pytest.raises(PatternError, match="takes too long"):
+            pool.submit(lambda: privacy.clean(["a" * 40 + "!"], rules=slow)).result()
+        again = pool.submit(lambda: privacy.clean(["the heron-42 \ud800 says こんにちは"], rules=ours)).result()
+        assert "too long" in pool.submit(lambda: patterns.problem(SLOW)).result()
+        assert pool.submit(lambda: patterns.problem(r"heron-\d+")).result() == ""
+    here = privacy.clean(["the heron-42 \ud800 says こんにちは"], rules=ours)
+    assert "42" not in masked.value[0] and "こんにちは" not in masked.value[0]
+    assert masked.value == again.value == here.value

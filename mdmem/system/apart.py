@@ -1,0 +1,69 @@
+"""Apart: work that nothing can interrupt in this process, done by another one, which can be ended."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import sys
+import threading
+
+
+class Apart:
+    """A Python that answers lines with lines, started when it is first asked, and again after it has been ended."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, line: bytes, seconds: float) -> bytes | None:
+        """Return the answer to a line; None when the process has ended, or is ended since it took `seconds`.
+
+        Raises:
+            OSError: when no process can be started.
+        """
+        with self._lock:
+            process = self._running()
+            timer = threading.Timer(seconds, process.kill)
+            timer.daemon = True
+            timer.start()
+            answer = b""
+            try:
+                if process.stdin is not None and process.stdout is not None:
+                    process.stdin.write(line + b"\n")
+                    process.stdin.flush()
+                    answer = process.stdout.readline()
+            except OSError:
+                pass  # it has ended
+            finally:
+                timer.cancel()
+            if answer.endswith(b"\n"):
+                return answer
+            self._end()
+            return None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", self._code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+            atexit.register(self._end)
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        atexit.unregister(self._end)
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            try:
+                if pipe is not None:
+                    pipe.close()
+            except OSError:
+                continue  # what was still to be written is not wanted any more
