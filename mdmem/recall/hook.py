@@ -31,14 +31,13 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     """Run `mdmem hook WORDS`; never returns."""
     started = time.monotonic()
     delivery = hook.Delivery(words, vault, os.environ)
-    said = hook.stored(delivery)
-    given = b""
-    if "--report" not in words:
-        try:
-            given = _given(delivery, said, SECONDS - (time.monotonic() - started))
-        except BaseException as error:  # noqa: BLE001 - the note is stored, and the agent goes on without memories
-            hook.log_failure("inject failed", error, vault)
-    hook.finish(merged(said, given))
+    out = hook.stored(delivery)
+    try:
+        if "--report" not in words:
+            out = merged(out, _given(delivery, out, SECONDS - (time.monotonic() - started)))
+    except BaseException as error:  # noqa: BLE001 - the note is stored, and the agent goes on without memories
+        hook.log_failure("inject failed", error, vault)
+    hook.finish(out)
 
 
 def _given(delivery: Delivery, said: bytes, room: float) -> bytes:

@@ -81,8 +81,8 @@ def limited(event: dict[str, Any], limit: Callable[[], None]) -> str:
     A fork, since a user without root's rights may not be able to read the interpreter that root runs.
     """
     from mdmem.agents import claude_code  # noqa: F401
-    from mdmem.capture import hook
     from mdmem.capture.tools import table  # noqa: F401 - loaded before the rights are dropped
+    from mdmem.recall import hook
 
     out, into = os.pipe()  # a file would be limited as well
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:

@@ -22,7 +22,7 @@ from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.inject import citations, context, given, process
 from mdmem.search import index
-from tests.conftest import PAYLOADS, own_settings
+from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
 from tests.helpers.talk import Talk, line
 from tests.inject.test_block import POISON
 
@@ -81,6 +81,7 @@ def build(talk: Talk, event: str = "UserPromptSubmit", **fields: Any) -> str:
 def answered(vault: Path, data: bytes, agent: str = "claude-code", **env: str) -> bytes:
     """Answer a payload as a watcher does that is asked with patience."""
     start = time.monotonic()
+    env = {"MDMEM_INJECT_DEADLINE_SECONDS": PATIENT_SECONDS, **env}
     given = process.answer(config.load(str(vault)), [agent, str(start), str(start + 60)], env, data)
     assert given is not None
     return given
