@@ -103,14 +103,17 @@ def storable(text: str) -> str:
 
 def _without_surrogates(text: str) -> str:
     """Join the pairs of surrogates, and replace those that are alone."""
-    data = text.encode("utf-16-le", "surrogatepass")
-    if b"HL" in data[1::2].translate(_SURROGATES):
-        return data.decode("utf-16-le", "replace")
-    return text.translate(dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))
+    halves = sorted(char for char in set(text) if "\ud800" <= char <= "\udfff")
+    if halves[0] < "\udc00" <= halves[-1]:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if len(halves) > _FEW:
+        return text.translate(dict.fromkeys(map(ord, halves), "\ufffd"))
+    for half in halves:
+        text = text.replace(half, "\ufffd")
+    return text
 
 
-_SURROGATES = bytes(0x48 if 0xD8 <= code <= 0xDB else 0x4C if 0xDC <= code <= 0xDF else 0 for code in range(256))
-"""The first bytes of the two halves of a pair, as H and L."""
+_FEW = 16
 
 
 def lower(text: str) -> str:
@@ -160,7 +163,10 @@ def visible(text: str) -> str:
         return text
     from mdmem.privacy.tags import INVISIBLE
 
-    return text.translate(dict.fromkeys(map(ord, INVISIBLE)))
+    for sign in INVISIBLE:
+        if sign in text:
+            text = text.replace(sign, "")
+    return text
 
 
 def private_edits(text: str, low: str, job: Job) -> list[Edit]:
@@ -334,6 +340,10 @@ _PLACE_SIGNS = (
     "asicAuth(",
     "Authentication(",
     "PDO(",
+    "(root/",
+    "(admin/",
+    "(master/",
+    "(user/",
 )
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 

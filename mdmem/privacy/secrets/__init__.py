@@ -17,8 +17,8 @@ KEYWORDS = (
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
 KEYWORDS_BEYOND_ASCII = (
-    "비밀번호", "비번", "암호", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "hasło", "şifre",
-    "lösenord", "jelszó",
+    "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "hasło",
+    "şifre", "lösenord", "jelszó",
 )  # fmt: skip
 
 SHORTEST_TOKEN = 16

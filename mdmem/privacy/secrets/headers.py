@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.privacy.secrets import literals, values
 from mdmem.privacy.secrets.literals import skip_blank
-from mdmem.privacy.secrets.tokens import shape
+from mdmem.privacy.secrets.tokens import shape, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def authorization(name: Name, at: int) -> list[Span]:
         return [(at, end, "authorization")] if "=" in text[at:end] else []
     word = literals.bare_word(text, at, whole_word=False)
     core = word.rstrip(_TRAILING)
-    if len(core) < 4 or values.is_placeholder(core) or (not scheme and values.is_code(word)):
+    if len(core) < 4 or "::" in core or values.is_placeholder(core) or (not scheme and values.is_code(word)):
         return []
     if not (values.looks_random(core) or _is_literal(name, text, at + len(word), core, scheme)):
         return []
@@ -69,7 +69,8 @@ def _own_scheme(text: str, at: int) -> str:
     """Read a scheme that only one service has, before a value that looks random."""
     word, blank, _ = text[at : at + _LONGEST_SCHEME].partition(" ")
     scheme = f"{word} " if blank and word.replace("-", "").isalpha() else ""
-    is_random = values.looks_random(literals.bare_word(text, at + len(scheme), whole_word=False))
+    value = literals.bare_word(text, at + len(scheme), whole_word=False)
+    is_random = "::" not in value and "->" not in value and values.looks_random(value)
     return scheme if is_random else ""
 
 
@@ -79,12 +80,18 @@ def cookie(text: str, at: int) -> list[Span]:
     if "0" not in shape(sample):
         return []
     value = _to_quote(sample).partition("=")[2].strip()
-    if "0" not in shape(value) or values.is_placeholder(value):
+    if not value or values.is_placeholder(value) or not any(map(_is_varied, _to_quote(sample).split(";"))):
         return []
     return [(at, at + len(_to_quote(text[at : literals.line_end(text, at)]).rstrip()), "cookie")]
 
 
+def _is_varied(pair: str) -> bool:
+    """Whether what a cookie holds is no word and no number."""
+    form = shape(pair.partition("=")[2].strip())
+    return len(form) >= 4 and turns(form) >= 1
+
+
 def _to_quote(line: str) -> str:
-    for stop in ("\n", *literals.QUOTES):
+    for stop in ("\n", "\\r", "\\n", *literals.QUOTES):
         line = line.partition(stop)[0]
     return line

@@ -177,6 +177,10 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return value.strip(_TRAILING).isdigit() and 4 <= len(value.strip(_TRAILING)) <= 8
     if name.kind == "password" and _is_count_or_path(name, value):
         return False
+    if name.is_plain_key and (len(value) < 16 or not values.looks_random(value)):
+        return False
+    if not literal.quoted and not in_line and _is_statement(value):
+        return False
     is_variable = in_line and text[name.start : name.end].isupper() and text[name.end : literal.start] == "="
     return values.is_secret(
         value,
@@ -210,6 +214,15 @@ def _is_spoken(name: Name, literal: Literal) -> bool:
 
 def _is_beside(name: Name, literal: Literal) -> bool:
     return values.is_unlike_words(literal.text) and (name.weight == STRONG or values.is_varied(literal.text))
+
+
+def _is_statement(value: str) -> bool:
+    """Whether code goes on behind the value, as in `e.password=t,n=…` of minified code: `t` is no password."""
+    head = value
+    for sign in ",;{}":
+        head = head.partition(sign)[0]
+    rest = value[len(head) :].strip(_TRAILING)
+    return bool(rest) and (len(head) < 4 or values.is_placeholder(head) or "{" in rest)
 
 
 def _is_count_or_path(name: Name, value: str) -> bool:

@@ -8,7 +8,7 @@ and a value: the signs it begins with, a condition on the name, where the value 
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.secrets import KEYWORDS, KEYWORDS_BEYOND_ASCII, judge, names, scan
+from mdmem.privacy.secrets import KEYWORDS, KEYWORDS_BEYOND_ASCII, judge, loose, names, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
@@ -62,6 +62,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
                 if weight:
                     name = Name(text, low, start, end)
                     name.weight, name.kind = weight, kind
+                    name.is_plain_key = kind == _PLAIN_KEY
                     for span in _secrets_of(name):
                         if not text.startswith(marks, span[0]):
                             yield span
@@ -77,8 +78,8 @@ def _secrets_of(name: Name) -> list[Span]:
             if value:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
-                    return found
-    return []
+                    return found or loose.said(name)
+    return loose.said(name)
 
 
 # -- what a name weighs
@@ -96,7 +97,28 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return LITERAL, "authorization"
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
+    if low.endswith("key", start, end) and _is_set(text, end) and _may_be_key(low[start:end]):
+        return WEAK, _PLAIN_KEY
     return names.NONE, ""
+
+
+_PLAIN_KEY = "some-key"
+
+
+def _is_set(text: str, end: int) -> bool:
+    return text[end : end + 3].lstrip(" ")[:1] in ("=", ":")
+
+
+def _may_be_key(word: str) -> bool:
+    """Whether a name that ends in "key" may be of one that opens something, and not of a place in a table."""
+    return not any(other in word for other in _OTHER_KEYS)
+
+
+_OTHER_KEYS = (
+    "public", "pub", "primary", "foreign", "cache", "sort", "partition", "object", "row", "host", "map", "index",
+    "group", "rout", "idempot", "lookup", "hash", "unique", "query", "file", "image", "digest", "build", "hot", "known",
+    "s3", "event", "item", "sub", "parent", "child", "restore", "trans", "i18n", "registry", "turkey", "monkey",
+)  # fmt: skip
 
 
 def _remembered(name: str) -> tuple[int, str]:
@@ -118,6 +140,10 @@ _MOST_WEIGHED = 512
 
 def _always(_: Name) -> bool:
     return True
+
+
+def _appends(name: Name) -> bool:
+    return name.text.startswith(".=", name.sign)
 
 
 def _is_tag(name: Name) -> bool:
@@ -338,7 +364,8 @@ def _on_next_line(name: Name) -> int:
 RULES: tuple[Rule, ...] = (
     # signs, condition on the name, where the value begins, how it is judged
     ("\"'`)]|?o,", _is_looked_up, _after_fallback, judge.assigned),
-    (":=＝：?!|<", _always, _after_assignment, judge.assigned),
+    (":=＝：?!|<+", _always, _after_assignment, judge.assigned),
+    (".", _appends, _after_assignment, judge.assigned),
     ("=!.e-", _always, _after_comparison, judge.beside),
     ("", _is_bare, _after_type, judge.assigned),
     ("fF", _always, _after_for, judge.assigned),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets import loose, values
 from mdmem.privacy.secrets.formats import BASE64, WORD
 from mdmem.privacy.secrets.literals import line_end
 from mdmem.privacy.secrets.names import STRONG
@@ -17,8 +17,9 @@ Span = tuple[int, int, str]
 """Where a secret begins and ends, and its kind."""
 
 HOOKS = (
-    ("hooks.slack.com/services/", WORD + "/"),
-    ("hooks.slack.com/workflows/", WORD + "/"),
+    ("hooks.slack.com/services/", WORD + "/+"),
+    ("hooks.slack.com/workflows/", WORD + "/+"),
+    ("hooks.slack.com/triggers/", WORD + "/+"),
     ("discord.com/api/webhooks/", WORD + "/"),
     ("discordapp.com/api/webhooks/", WORD + "/"),
     (".webhook.office.com/webhookb2/", WORD + "/@"),
@@ -72,6 +73,8 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     for call, number in CALLS:
         if call in low:
             yield from _arguments(text, low, call, number)
+    if "(" in text and "/" in text:
+        yield from loose.pairs(text)
     if "jdbc:oracle:thin:" in low:
         yield from _oracle_urls(text, low)
 

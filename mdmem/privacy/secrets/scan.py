@@ -20,10 +20,10 @@ LONGEST_NAME = 64
 LONGEST_LINE = 160
 """Of the line before a name, only so much is read."""
 
-_SIGNS = frozenset(":=＝：?!|<~")
+_SIGNS = frozenset(":=＝：?!|<~+.")
 _SIGN_ENDS = frozenset("=:>~|?")
 _ASSIGNMENTS = (
-    ":::=", "::=", "||:", "||=", "??=", ":=", "=>", "?=", "?:", "!=", "+=", "<-", "=", ":", "＝", "：",
+    ":::=", "::=", "||:", "||=", "??=", ":=", "=>", "?=", "?:", "!=", "+=", ".=", "<-", "=", ":", "＝", "：",
 )  # fmt: skip
 """What puts a value under a name, longest first."""
 _NO_ASSIGNMENTS = ("==", "=~", "?.", "??", "!!", "<=>", "||")
@@ -39,10 +39,10 @@ class Name:
     """A name that says "secret": its place, its weight, and what follows it.
 
     start, end: the name. closed: behind the quotes and brackets that close it. sign: behind blanks after those.
-    low: the text in lower case.
+    low: the text in lower case. is_plain_key: it says only "key", so that the value has to look random.
     """
 
-    __slots__ = ("closed", "end", "kind", "low", "sign", "start", "text", "weight")
+    __slots__ = ("closed", "end", "is_plain_key", "kind", "low", "sign", "start", "text", "weight")
 
     def __init__(self, text: str, low: str, start: int, end: int) -> None:
         self.text = text
@@ -53,6 +53,7 @@ class Name:
         self.sign = skip_blank(text, self.closed) if text[self.closed : self.closed + 1] in (" ", "\t") else self.closed
         self.weight = names.NONE
         self.kind = ""
+        self.is_plain_key = False
 
     def word(self) -> str:
         """Return the name in lower case."""

@@ -31,6 +31,7 @@ _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
 _SAMPLE = 512
 _LONGEST_HEAD = 96
+_SHORTEST_SPREAD = 26
 _SHORTEST_WRAP = 56
 """Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
 _PART = 64 * 1024
@@ -208,7 +209,26 @@ def _looks_random(shape: str, word: str) -> bool:
             return True
         at += len(part) + 1
     whole = shape.replace(" ", "")
-    return len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole)
+    if len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole):
+        return not is_camel_case(shape)
+    return len(whole) >= _SHORTEST_SPREAD and _is_spread(shape, word)
+
+
+def _is_spread(shape: str, word: str) -> bool:
+    """Whether signs stand among random characters, as in `kfk7q-7z-ztlzse7vnvt6_ihep0`: few of its parts are words."""
+    mixed = letters = changes = digits = 0
+    at = 0
+    for part in shape.split(" "):
+        text = word[at : at + len(part)]
+        at += len(part) + 1
+        if "0" not in part and len(part) > 3:
+            letters += len(part)
+        elif not _is_hash(text):
+            mixed += len(part)
+            changes += turns(part)
+            digits += part.count("0")
+    is_random = mixed >= _SHORTEST_SPREAD and digits >= 5 and changes >= 0.26 * mixed and letters <= 0.2 * mixed
+    return is_random and not is_camel_case(shape)
 
 
 def _is_jumble(shape: str, part: str) -> bool:
@@ -216,10 +236,21 @@ def _is_jumble(shape: str, part: str) -> bool:
     if "a" in shape and "A" in shape:
         if "aaaaa" in shape and shape.count("a") >= 0.6 * size:
             return False  # words in a row: Win32MimeTypesTestCase
-        return rate >= (0.5 if size < 20 or digits == 1 else 0.42)
-    if size < 24 or digits < 3 or rate < 0.22:
+        return rate >= (0.5 if size < 20 or digits == 1 else 0.42) and not is_camel_case(shape)
+    if size < 20 or digits < 3 or rate < 0.22 or (size < 24 and (digits < 4 or rate < 0.3)):
         return False
-    return bool(part.removeprefix("0x").removeprefix("g").strip(HEX))  # a hash is no secret; git describe says g…
+    return not _is_hash(part)
+
+
+def _is_hash(part: str) -> bool:
+    """Whether it is a hash, perhaps behind a letter or two, as in what `git describe` says, and in anchors."""
+    return not part.removeprefix("0x").strip(HEX) or (len(part) > 8 and not part[2:].strip(HEX) and part[:2].isalnum())
+
+
+def is_camel_case(shape: str) -> bool:
+    """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`."""
+    runs = shape.replace("A", " ").replace("0", " ").split()
+    return "A" in shape and sum(len(run) for run in runs if len(run) > 1) > 0.5 * len(shape)
 
 
 def _is_public(text: str, start: int, end: int, run: str) -> bool:
@@ -230,7 +261,21 @@ def _is_public(text: str, start: int, end: int, run: str) -> bool:
         return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
         return True  # a ULID, an id that begins with the time
-    return _is_wrapped(text, start, end)
+    return _is_wrapped(text, start, end) or _says_words(run)
+
+
+def _says_words(run: str) -> bool:
+    """Whether it is a text in base64 that holds no secret itself."""
+    from binascii import Error, a2b_base64
+
+    bare = run.rstrip("=")
+    try:
+        said = a2b_base64(bare[: len(bare) // 4 * 4]).decode()
+    except (Error, ValueError):
+        return False
+    if not said.replace("\n", " ").replace("\r", " ").isprintable() or ":" in said:
+        return False
+    return all(not word.strip(HEX) or not _looks_random(shape(word), word) for word in said.split())
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:

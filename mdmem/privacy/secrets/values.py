@@ -124,7 +124,9 @@ def is_placeholder(value: str) -> bool:
         return low[1:2].isalpha() or low[1:2] == "_"
     if first == "%":
         return len(low) == 2 or (len(low) > 2 and last == "%")
-    return (first == "{" and last != "=") or (first == "<" and last == ">") or len(set(low)) == 1
+    if first == "{":
+        return last != "=" and not (last == "}" and any(map(looks_random, value.strip("{}").split())))
+    return (first == "<" and last == ">") or len(set(low)) == 1
 
 
 def is_code(value: str, *, numbers: bool = False) -> bool:
@@ -184,7 +186,9 @@ def is_unlike_words(value: str) -> bool:
     """Judge a value that merely stands beside a name: letters and digits in one word, and no expression."""
     core = value.strip()
     form = shape(core)
-    mixed = "0" in form and ("a" in form or "A" in form) and " " not in form
+    mixed = "0" in form and ("a" in form or "A" in form) and " " not in form and form.count("\\") < 2
+    if core[:2] == "0x" and len(core) <= 11:
+        return False  # a number
     return mixed and len(core) >= 5 and not is_placeholder(core) and not is_code(core, numbers=True)
 
 

@@ -1,0 +1,89 @@
+"""Passwords in notes and chats: `pw(…)`, `the password for bob: …`, `10.0.0.5 (root/…)`, `비번은…`.
+
+People leave out signs there, or put the user's name between. A value counts only if no word looks like it.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import values
+from mdmem.privacy.secrets.literals import skip_blank
+from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.privacy.secrets.judge import Span
+    from mdmem.privacy.secrets.scan import Name
+
+_SHORTEST, _LONGEST = 6, 64
+_LONGEST_USER = 20
+_JOINS = " :(,-/)"
+_BEFORE_VALUE = ":/( "
+_PARTICLES = "는은"
+_STOPS = " \t\r\n,;)/\"'`<>|"
+_SIGNS = frozenset("!@#$%^&*+~")
+_CODE = frozenset("=.()[]{}\\")
+
+
+def said(name: Name) -> list[Span]:
+    """Find the password behind its name, or behind the name and a user's."""
+    if name.kind != "password":
+        return []
+    text, at = name.text, name.closed
+    if text[at : at + 1] in _PARTICLES and text[at : at + 1]:
+        at += 1
+    ahead = text[at : at + 8]
+    start = at + len(ahead) - len(ahead.lstrip(_JOINS))
+    if start == at == name.end:
+        return []
+    word = _word(text, start)
+    if _is_secret(word):
+        return [(start, start + len(word), name.kind)]
+    start = _behind_user(text, start)
+    word = _word(text, start) if start else ""
+    return [(start, start + len(word), name.kind)] if _is_secret(word) else []
+
+
+def pairs(text: str) -> Iterator[Span]:
+    """Find `(user/…)`."""
+    at = text.find("(")
+    while at >= 0:
+        user, slash, rest = text[at + 1 : at + 2 + _LONGEST_USER].partition("/")
+        if slash and rest and user.isalnum():
+            start = at + 2 + len(user)
+            word = _word(text, start)
+            if _is_secret(word) and text[start + len(word) : start + len(word) + 1] in (")", ",", " "):
+                yield start, start + len(word), "password"
+        at = text.find("(", at + 1)
+
+
+def _behind_user(text: str, at: int) -> int:
+    """Where the value begins behind a user's name: `bob: …`, `for bob/…`, `bob(…`; 0 without one."""
+    at = skip_blank(text, at + 3) if text.startswith("for ", at) else at
+    ahead = text[at : at + _LONGEST_USER]
+    user = next((ahead[:end] for end, sign in enumerate(ahead) if not (sign.isalnum() or sign in "._")), "")
+    start = at + len(user)
+    if not user or text[start : start + 1] not in _BEFORE_VALUE:
+        return 0
+    ahead = text[start : start + 4]
+    return start + len(ahead) - len(ahead.lstrip(_BEFORE_VALUE))
+
+
+def _word(text: str, at: int) -> str:
+    word = text[at : at + _LONGEST + 1]
+    for stop in _STOPS:
+        word = word.partition(stop)[0]
+    return word
+
+
+def _is_secret(word: str) -> bool:
+    """Whether letters and digits change in it as in no name, or signs stand among them."""
+    if not _SHORTEST <= len(word) <= _LONGEST or not _CODE.isdisjoint(word):
+        return False
+    form = shape(word)
+    if "0" not in form or ("a" not in form and "A" not in form) or values.is_placeholder(word):
+        return False
+    if not _SIGNS.isdisjoint(word):
+        return turns(form) >= 2
+    return turns(form) >= 0.4 * len(form) and not is_camel_case(form)
