@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
-_LIGHT = 0.1
+_LIGHT = 0.5
 """What a name costs that means no secret, compared with one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是/*.")

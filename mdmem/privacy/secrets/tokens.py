@@ -93,7 +93,7 @@ def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterato
     at = done = 0
     for word in long_words:
         at = words.find(word, at)
-        if at >= done:
+        if at >= done and (word[:2] in BY_FIRST_TWO or "0" in shapes[at : at + len(word)]):
             start, end, kind = _known(text, at, word) or _random(text, shapes, at, at + len(word))
             if kind:
                 yield start, end, kind
@@ -102,10 +102,10 @@ def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterato
 
 
 def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
-    if text.endswith(_BEFORE_DATA, 0, at) or text.endswith(_BEFORE_HASH, 0, at):
-        return None
     for row in BY_FIRST_TWO.get(word[:2], ()):
         if word.startswith(row[1]):
+            if text.endswith(_BEFORE_DATA, 0, at) or text.endswith(_BEFORE_HASH, 0, at):
+                return None
             end = _match(text, at + len(row[1]), row)
             if end:
                 return at, end, row[0]
