@@ -13,6 +13,18 @@ from tests.helpers import credential_places, credentials
 
 KEPT = (
     "token = json.dumps(payload)",
+    "class TestCPass1(TestPass1): pass",
+    "$auth = new X11::Auth;",
+    "elif token == 0x23:",
+    "function(e,t,n){e.password=t,n.encryptionStrength=5}",
+    '.codicon-pass:before,.codicon-x:before{content:"x"}',
+    "RecvmsgRFC3542AncillaryUDP6Test, dnsAlpnH3JobWonRace, RegOpenKeyEx = win32api.RegOpenKeyEx",
+    "cache_key = 'q1w2e3r4t5y6u7i8'",
+    "https://pcsc.example.org/api#ga4be198045c73ec0deb79e66c0ca1738a",
+    "Set-Cookie: number=7; Path=/",
+    "QmFzw6xjIHTDq3h0Lgo=",
+    "wheels/cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+    "the password OAuth2Token is of another type",
     "apiKey: string",
     "process.env.TOKEN",
     "max tokens: 4096",
@@ -355,3 +367,44 @@ def test_findings_behind_much_that_was_taken_out_are_at_their_place() -> None:
 
     assert (last.rule, last.line, last.column) == ("password", 51, 10)
     assert text[last.start : last.end] == "hunter2"
+
+
+@pytest.mark.parametrize("value", ["IhqSb1Gg", "Prl23Db#@", "xK9vQ2mB"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PASSWORD({})",
+        "server (pw:{})",
+        "the password for bob: {}",
+        "username: bob@example.com password {}",
+        "(ID)bob/(PW){}",
+        "id(bob)/pwd({})",
+        "10.0.0.5 (root/{})",
+        "비밀번호({})",
+        "비번은{}",
+        "패스워드:{}",
+        "password(default:{})",
+    ],
+)
+def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[DEBUG] Using Key={}",
+        "adafruit_key = '{}'",
+        'vendorKey := "{}"',
+        "<secret>{{vendor AQAAABAAA {}}}</secret>",
+        '$vendorToken .= "{}";',
+    ],
+)
+@pytest.mark.parametrize("value", ["rWE8I0axy6Fvw40RE8tsNS3L", "0464e88f5250a8bf2584535eafa0b6ea", "5iuib3ahosnckoqvp"])
+def test_a_random_value_under_any_key_is_masked(line: str, value: str) -> None:
+    assert value not in clean(line.format(value), origin="tool").value
+
+
+@pytest.mark.parametrize("word", ["kfk7q-7z-ztlzse7vnvt6_ih9p0x", "ggh5gbupbg2o45mz4x3_aixi04-qc2su"])
+def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
+    assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"

@@ -21,7 +21,7 @@ _LONGEST_USER = 20
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
 _PARTICLES = "는은"
-_STOPS = " \t\r\n,;)/\"'`<>|"
+_STOPS = " \t\r\n,;:)/\"'`<>|"
 _SIGNS = frozenset("!@#$%^&*+~")
 _CODE = frozenset("=.()[]{}\\")
 

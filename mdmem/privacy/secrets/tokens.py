@@ -31,7 +31,7 @@ _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
 _SAMPLE = 512
 _LONGEST_HEAD = 96
-_SHORTEST_SPREAD = 26
+_SHORTEST_SPREAD = 24
 _SHORTEST_WRAP = 56
 """Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
 _PART = 64 * 1024
