@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import disk, user_notes
 from mdmem.views import about_file, facets, injections, links, review_queue, sessions
 from mdmem.views.rows import NoteRow
-from mdmem.web.pages import health, session, timeline, today
+from mdmem.web.pages import health, search, session, timeline, today
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 
@@ -201,3 +202,27 @@ def test_no_command_is_offered_for_a_session_with_a_strange_name(view: View, nam
     row = sessions.table(view)[0]._replace(session=name, agent="codex")
 
     assert session.resume(row) == ""
+
+
+def test_a_snippet_reads_as_text_and_keeps_its_marks() -> None:
+    text = "```python def parse ``` see [the parser](../parser.md) and `parse` ## Error **bold**"
+    spans = [(match.start(), match.end()) for match in re.finditer("parse(?!r)", text)]
+    plain, marked = search._without_syntax(text, spans)
+
+    assert plain.split() == ["def", "parse", "see", "the", "parser", "and", "parse", "Error", "bold"]
+    assert [plain[start:stop] for start, stop in marked] == ["parse", "parse"]
+
+
+def test_a_mark_within_the_address_of_a_link_goes_with_it() -> None:
+    text = "[answer](001-the-parser.md) and the parser"
+    plain, marked = search._without_syntax(text, [(14, 20), (36, 42)])
+
+    assert plain == "answer and the parser"
+    assert [plain[start:stop] for start, stop in marked] == ["parser"]
+
+
+def test_the_weeks_of_a_project_end_with_this_one() -> None:
+    found = timeline.weeks({"2026-09-14": 3, "2026-09-08": 2, "2026-09-01": 1, "2025-01-01": 9}, date(2026, 9, 14))
+
+    assert len(found) == 26
+    assert found[-2:] == [1, 5]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.learn import decisions
+from mdmem.learn import decisions, work
 from mdmem.vault import disk, journal, note
-from mdmem.views import about_file, sessions
+from mdmem.views import about_file, open_work, sessions
 from mdmem.web import markdown
 from mdmem.web.pages import shared
 from mdmem.web.pages.timeline import calendar
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from mdmem.config import Config
+    from mdmem.learn.work import OpenItem
     from mdmem.search.index.view import View
     from mdmem.views.rows import NoteRow
     from mdmem.web.site import PageRequest
 
 MOST_FILES = 12
 MOST_DECISIONS = 10
+MOST_OPEN = 10
 SESSIONS_SHOWN = 15
 _FILES_OF = 1_000
 """The files touched most are counted in so many of the newest changes."""
@@ -66,7 +69,8 @@ def project(request: PageRequest) -> Response:
         total=len(found),
         pinned=shared.newest(view, view.notes("facet", "is:pinned"), project=name),
         decisions=_decisions(request.config, view, name),
-        open=shared.newest(view, view.notes("facet", "kind:task"), project=name),
+        open=_open_work(request.config, view, name),
+        open_kinds=open_work.LABELS,
         lessons=shared.newest(view, _any(view, "kind:lesson", "kind:preference"), project=name),
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
         files=files_most(view, mine),
@@ -75,6 +79,10 @@ def project(request: PageRequest) -> Response:
         page_path=page,
         notes=len(mine),
     )
+
+
+def _open_work(config: Config, view: View, name: str) -> list[OpenItem]:
+    return work.in_view(config, view, name, time.time())[:MOST_OPEN]
 
 
 def _any(view: View, *terms: str) -> set[int]:

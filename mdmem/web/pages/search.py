@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
@@ -13,6 +14,8 @@ from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.responses import Response
 
     from mdmem.search.engine import SearchHit
@@ -93,12 +96,34 @@ def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue
 def snippet(hit: SearchHit) -> Markup:
     """Return the best part of a note as HTML, the words that were looked for marked."""
     pieces: list[Markup] = []
+    text, spans = _without_syntax(hit.snippet, hit.spans)
     end = 0
-    for start, stop in hit.spans:
-        found = Markup("<mark>{}</mark>").format(hit.snippet[start:stop])
-        pieces += [markdown.marked(hit.snippet[end:start]), found]
+    for start, stop in spans:
+        found = Markup("<mark>{}</mark>").format(text[start:stop])
+        pieces += [markdown.marked(text[end:start]), found]
         end = stop
-    return Markup("").join([*pieces, markdown.marked(hit.snippet[end:])])
+    return Markup("").join([*pieces, markdown.marked(text[end:])])
+
+
+_SYNTAX = re.compile(
+    r"```[\w-]*|`|\*\*|(?<!\S)#{1,6}(?=\s)|<!--.*?(?:-->|$)"  # fences, code, emphasis, headings, comments
+    r"|\[(?=[^\[\]]*\]\()|\]\([^()\s]*(?:\)|$)"  # all of a link but its words
+)
+
+
+def _without_syntax(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Take the signs of Markdown off a snippet; what was marked in them, such as in a link's address, goes along."""
+    kept: list[str] = []
+    place, moved = 0, [0] * (len(text) + 1)
+    for found in [*_SYNTAX.finditer(text), None]:
+        start, end = found.span() if found else (len(text), len(text))
+        for number in range(place, start):
+            moved[number] = len(kept)
+            kept.append(text[number])
+        moved[start : end + 1] = [len(kept)] * (end + 1 - start)
+        place = end
+    made = [(moved[start], moved[stop]) for start, stop in spans]
+    return "".join(kept), [(start, stop) for start, stop in made if start < stop]
 
 
 def go(request: PageRequest) -> Response:

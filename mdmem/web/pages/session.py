@@ -43,10 +43,23 @@ class ShownStep(NamedTuple):
     html: str
 
 
-class ShownTurn(NamedTuple):
-    """A turn as it is shown. said: prompts, answers and summaries in order, each with the runs before it."""
+class OutlinedTurn(NamedTuple):
+    """A prompt in the list beside a session. page: the part of the session on which it is shown."""
 
     number: int
+    title: str
+    page: int
+    failed: bool
+
+
+class ShownTurn(NamedTuple):
+    """A turn as it is shown. said: prompts, answers and summaries in order, each with the runs before it.
+
+    first: whether it begins here, and is not the rest of one that was cut.
+    """
+
+    number: int
+    first: bool
     said: list[tuple[list[NoteRow], ShownStep | None]]
     given: list[Injection]
 
@@ -70,6 +83,7 @@ def session(request: PageRequest) -> Response:
         turns=[_shown(request.config, turn, _given_to(turn, turns, given)) for turn in shown],
         given_first=[one for one in given if one.event == "SessionStart"],
         part_of=part,
+        outline=_outline(parts),
         resume=resume(row),
         files=_files(request.view, row),
         commits=list(dict.fromkeys(_commits(request, every))),
@@ -121,7 +135,17 @@ def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTu
         runs = []
     if runs:
         said.append((runs, None))
-    return ShownTurn(turn.number, said, given)
+    return ShownTurn(turn.number, any(row.kind == "prompt" for row in turn.rows), said, given)
+
+
+def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
+    """List the prompts of a session, each with the part on which it is shown."""
+    return [
+        OutlinedTurn(turn.number, row.title, page, any(one.success is False for one in turn.rows))
+        for page, held in enumerate(parts, 1)
+        for turn in held
+        for row in [row for row in turn.rows if row.kind == "prompt"][:1]
+    ]
 
 
 def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection]) -> list[Injection]:

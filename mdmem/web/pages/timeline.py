@@ -19,6 +19,7 @@ SIZE = 40
 """Sessions on a page."""
 FLAGS = ("failed", "edits", "private")
 _WEEKS = 53
+_SPARK_WEEKS = 26
 
 
 class Day(NamedTuple):
@@ -86,6 +87,17 @@ def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
     return Calendar(made, months, sum(shown.values()), sum(count > 0 for count in shown.values()))
 
 
+def weeks(counts: dict[str, int], today: date | None = None) -> list[int]:
+    """Count the notes of each of the last `_SPARK_WEEKS` weeks, the last one last."""
+    last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
+    made = [0] * _SPARK_WEEKS
+    for day, count in counts.items():
+        back = (last - date.fromisoformat(day)).days // 7
+        if 0 <= back < _SPARK_WEEKS:
+            made[-1 - back] += count
+    return made
+
+
 def _steps(counts: list[int]) -> list[int]:
     """Return the counts above which a day looks busier: the quarters of the days, or of the busiest of a few."""
     ordered = sorted(counts)
@@ -100,7 +112,13 @@ def projects(request: PageRequest) -> Response:
     for row in sessions.table(request.view):
         every.setdefault(row.project, []).append(row)
     made = [
-        {"name": name, "sessions": len(found), "notes": sum(row.notes for row in found), "last": found[0]}
+        {
+            "name": name,
+            "sessions": len(found),
+            "notes": sum(row.notes for row in found),
+            "last": found[0],
+            "weeks": weeks(sessions.by_day(request.view, name)),
+        }
         for name, found in every.items()
         if name
     ]
