@@ -17,6 +17,7 @@ from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reach import Reach
 from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import disk, journal
+from mdmem.views import which_session
 
 MAX_SESSIONS = 5
 MAX_PINNED = 10
@@ -111,20 +112,23 @@ def get_session(
 
 
 def _term(at: Reach, view: View, name: str, project: str) -> str:
-    """Return the index's term for the session that a name means."""
+    """Return the index's term for the session that a name means, as far as this connection may see it."""
     if name in ("", "latest"):
-        return _latest(at, view, project)
-    terms = [f"session:{name.lower()}"] if view.count("facet", f"session:{name.lower()}") else []
-    terms = terms or list(view.starting_with("facet", f"session:{name.lower()}", limit=50))
-    terms = [term for term in terms if _seen(at, view, term)] or _of_note(at, name)
-    if len(terms) > 1:
-        some = ", ".join(term.partition(":")[2][:13] for term in terms[:4])
-        raise NotFoundError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Type more.")
-    return terms[0] if terms else "session:"
+        hidden = staged.hidden(view, at.here)
+        return which_session.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
+    terms = [term for term in which_session.candidates(view, name) if _seen(at, view, term)] or _of_note(at, name)
+    return which_session.only(terms, name) if terms else NONE
+
+
+NONE = which_session.KEY
 
 
 def _seen(at: Reach, view: View, term: str) -> bool:
-    return any(lookup.read(at, view.path(number)) is not None for number in view.notes("facet", term))
+    return any(_reads(at, view, number) for number in view.notes("facet", term))
+
+
+def _reads(at: Reach, view: View, number: int) -> bool:
+    return lookup.read(at, view.path(number)) is not None
 
 
 def _of_note(at: Reach, name: str) -> list[str]:
@@ -132,19 +136,8 @@ def _of_note(at: Reach, name: str) -> list[str]:
         _, parsed = lookup.resolve(at, name)
     except NotFoundError:
         return []
-    session = str(parsed.meta.get("session", "")).lower()
-    return [f"session:{session}"] if session else []
-
-
-def _latest(at: Reach, view: View, project: str) -> str:
-    created = view.numbers("created")
-    within = view.notes("facet", f"project:{project.lower()}") if project else set(view.all)
-    within -= view.notes("facet", "is:internal") | staged.hidden(view, at.here)
-    for number in sorted(within, key=created.__getitem__, reverse=True):
-        session = view.facts(number).get("session")
-        if session and lookup.read(at, view.path(number)) is not None:
-            return f"session:{session}".lower()
-    return "session:"
+    session = str(parsed.meta.get("session", ""))
+    return [which_session.term_of(session)] if session else []
 
 
 def project_context(

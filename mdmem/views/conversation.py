@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.errors import AmbiguousError, NotFoundError
-from mdmem.search import index
 from mdmem.vault import disk, journal, note
-from mdmem.views import rows
+from mdmem.views import rows, which_session
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -62,7 +60,7 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
     """
 
     def answer(view: View) -> tuple[str, list[str]]:
-        term = _latest(view, project) if name == "latest" else _named(config, view, name)
+        term = which_session.find(config, view, name, project=project)
         return term, [view.path(number) for number in view.notes("facet", term)]
 
     term, paths = rows.ask(config, answer)
@@ -81,52 +79,3 @@ def _place(step: ConversationStep) -> tuple[object, ...]:
     """Order by the numbers that a file's name begins with; a note without them lies where its time puts it."""
     name = step.path.rpartition("/")[2]
     return (*(journal.numbers(name) or (1 << 30, 0)), str(step.meta.get("created", "")), name)
-
-
-def _latest(view: View, project: str) -> str:
-    within = view.notes("facet", f"project:{project.lower()}") if project else None
-    for number in view.newest():
-        session = str(view.facts(number).get("session", "")) if within is None or number in within else ""
-        if session:
-            return f"session:{session}".lower()
-    where = f"of {project} " if project else ""
-    raise NotFoundError(f"The vault has no session {where}yet. `mdmem status` says which agents are registered.")
-
-
-def _named(config: Config, view: View, name: str) -> str:
-    wanted = name.strip().rstrip("/")
-    terms = _of_session(view, wanted) or _of_folder(view, wanted) or _of_note(config, view, wanted)
-    if not terms:
-        raise NotFoundError(f"There is no session {name!r:.60}. `mdmem sessions` lists them.")
-    if len(terms) > 1:
-        some = ", ".join(term.partition(":")[2][:13] for term in terms[:4])
-        raise AmbiguousError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Type more.")
-    return terms[0]
-
-
-def _of_session(view: View, name: str) -> list[str]:
-    """Return the terms of the session that is `name`, else of those whose id begins or whose folder ends with it."""
-    if name and view.count("facet", f"session:{name.lower()}"):
-        return [f"session:{name.lower()}"]
-    terms = list(view.starting_with("facet", f"session:{name.lower()}")) if name else []
-    every = view.starting_with("facet", "session:") if not terms else ()
-    return terms or [term for term in every if journal.session_tag(term.partition(":")[2]) == name.lower()]
-
-
-def _of_folder(view: View, name: str) -> list[str]:
-    last = name.rpartition("/")[2]
-    folders = {folder for folder in view.folders if folder.rpartition("/")[2] == last and folder.endswith(name)}
-    found = {view.facts(number).get("session") for folder in folders for number in view.members_of(folder)}
-    return [f"session:{session}".lower() for session in found if session]
-
-
-def _of_note(config: Config, view: View, name: str) -> list[str]:
-    try:
-        path = index.resolve(config, name)
-    except NotFoundError:
-        return []
-    number = view.find(path)
-    session = view.facts(number).get("session") if number is not None else None
-    if not session:
-        raise NotFoundError(f"The note {name!r:.60} belongs to no session. `mdmem show` shows it.")
-    return [f"session:{session}".lower()]

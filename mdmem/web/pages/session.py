@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.errors import NotFoundError
 from mdmem.vault import disk, note
-from mdmem.views import conversation, injections, sessions
+from mdmem.views import conversation, injections, sessions, which_session
 from mdmem.web import markdown
 from mdmem.web.pages import shared
 
@@ -95,13 +95,11 @@ def session(request: PageRequest) -> Response:
 def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, SessionRow | None]:
     """Find the session that is meant, and those of its project before and after it."""
     table = sessions.table(request.view)
-    name = request.parts["name"].lower()
-    found = [row for row in table if row.session.lower() == name]
-    found = found or [row for row in table if row.tag == name]
-    found = found or [row for row in table if len(name) > 3 and row.session.lower().startswith(name)]
-    if not found:
-        raise NotFoundError(f"There is no session {request.parts['name']!r:.60}.")
-    row = found[0]
+    name = request.parts["name"]
+    term = which_session.only(which_session.candidates(request.view, name), name)
+    row = next((row for row in table if which_session.term_of(row.session) == term), None)
+    if row is None:
+        raise NotFoundError(f"There is no session {name!r:.60}.")
     home = [one for one in table if one.project == row.project]
     place = home.index(row)
     older = home[place + 1] if place + 1 < len(home) else None
