@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -73,14 +73,6 @@ def search(
     given_vault: str | None,
     /,
     words: tuple[str, ...],
-    sort: str,
-    limit: int,
-    offset: int,
-    every: bool,
-    deep: bool,
-    at: str | None,
-    queries: str | None,
-    as_json: bool,
     **given: Any,
 ) -> None:
     """Find notes, and files by their names. Words are ranked, none is required; filters narrow down, in the words
@@ -95,31 +87,44 @@ def search(
     Example:  mdmem search date parser kind:response since:2w
               mdmem search --file dates.py --is failed --sort newest
     """
+    how = _Wanted(**{name: given.pop(name) for name in _Wanted._fields})
     settings = options.settings(given_vault)
-    if queries:
-        _answer_all(settings, queries, limit or EVERYTHING)
+    limit = how.limit or EVERYTHING
+    if how.queries:
+        _answer_all(settings, how.queries, limit)
         return
     text = " ".join(words)
     if not text.strip() and not any(given.values()):
         raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
     result: SearchResult | WarmAnswer
-    if at:
-        result = _search_then(settings, text, at, limit or EVERYTHING, given)
+    if how.at:
+        result = _search_then(settings, text, how.at, limit, given)
     else:
         asked = options.query(given, text)
-        how = {"guess": _guess(settings, asked.text)} if deep else {}
-        result = run(settings, asked, sort=sort, limit=limit or EVERYTHING, offset=offset, collapse=not every, **how)
-    files = [] if at or offset or any(given.values()) else attachments.named(settings.vault, text, settings.settings)
-    if as_json:
-        click.echo(_as_json(result, files[: limit or EVERYTHING]))
+        more = {"guess": _guess(settings, asked.text)} if how.deep else {}
+        result = run(settings, asked, sort=how.sort, limit=limit, offset=how.offset, collapse=not how.every, **more)
+    by_name = not (how.at or how.offset or any(given.values()))
+    files = attachments.named(settings.vault, text, settings.settings)[:limit] if by_name else []
+    if how.as_json:
+        click.echo(_as_json(result, files))
     else:
-        print_hits(lines.terminal(), result, first=offset + 1)
-        lines.write(
-            lines.terminal(),
-            [[("file  ", "dim"), (render.safe(path), "bold")] for path in files[: limit or EVERYTHING]],
-        )
+        print_hits(lines.terminal(), result, first=how.offset + 1)
+        lines.write(lines.terminal(), [[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        _print_remarks(result, offset)
+        _print_remarks(result, how.offset)
+
+
+class _Wanted(NamedTuple):
+    """What `search` takes beside words and filters."""
+
+    sort: str
+    limit: int
+    offset: int
+    every: bool
+    deep: bool
+    at: str | None
+    queries: str | None
+    as_json: bool
 
 
 def _guess(settings: Config, text: str) -> str:

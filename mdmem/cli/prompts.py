@@ -63,7 +63,8 @@ def prompts(
     here = staged.place(settings, folder())
 
     def answer(view: View) -> PromptPage:
-        return view_of.find(view, settings.vault, asked, narrowed, order=sort, limit=limit, offset=offset, here=here)
+        part = view_of.PromptSlice(sort, limit, offset)
+        return view_of.find(view, settings.vault, asked, narrowed, part, here=here)
 
     page = rows.ask(settings, answer)
     if as_json:

@@ -38,6 +38,14 @@ class FoundPrompt(NamedTuple):
     text: str
 
 
+class PromptSlice(NamedTuple):
+    """Which part of an answer is wanted. order: one of `ORDERS`. limit: 0 is no limit."""
+
+    order: str = "relevance"
+    limit: int = 0
+    offset: int = 0
+
+
 class PromptPage(NamedTuple):
     """A part of an answer. total: how many prompts match."""
 
@@ -69,14 +77,12 @@ def find(
     root: str,
     asked: PromptQuery,
     narrowed: Query,
+    part: PromptSlice,
     *,
-    order: str,
-    limit: int,
-    offset: int,
     here: Place | None,
     titles_only: bool = False,
 ) -> PromptPage:
-    """Answer a query that was read. order: one of `ORDERS`. limit: 0 is no limit. titles_only: leave texts out."""
+    """Answer a query that was read. titles_only: leave texts out."""
     if asked.problem:
         return PromptPage([], 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)
@@ -84,9 +90,9 @@ def find(
     matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), asked)
     units = [] if titles_only else _units(view, asked)
     scores = dict.fromkeys(matched, 0.0) | (ranking.scores(view, units, among=matched) if units else {})
-    ordered = list(engine.in_order(view, scores, order))
-    part = ordered[offset : offset + limit] if limit else ordered[offset:]
-    found = [_prompt(view, root, number, scores[number], with_text=not titles_only) for number in part]
+    ordered = list(engine.in_order(view, scores, part.order))
+    shown = ordered[part.offset :][: part.limit or None]
+    found = [_prompt(view, root, number, scores[number], with_text=not titles_only) for number in shown]
     return PromptPage(found, len(ordered), (*asked.hints, *hints))
 
 
