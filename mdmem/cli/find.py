@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from mdmem.cli.terminal.lines import Piece
     from mdmem.config import Config
+    from mdmem.learn.relations import TypedLink
     from mdmem.search.engine import SearchHit, SearchResult
     from mdmem.search.query import Query
     from mdmem.views.rows import NoteRow
@@ -283,7 +284,7 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
 @click.option("--path", "only_path", is_flag=True, help="Print only where the file is.")
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
 @click.option("--at", metavar="TIME", help="As it was then: yesterday, 3d, 2026-09-14, a commit.")
-@options.as_json("an object: front matter, path, body and backlinks")
+@options.as_json("an object: front matter, path, body, backlinks and relations")
 @click.pass_obj
 @pager.paged
 def show(
@@ -296,7 +297,7 @@ def show(
     as_json: bool,
 ) -> None:
     """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. As it is in a pipe; on a terminal
-    rendered, with the notes that link to it.
+    rendered, with the notes that link to it and those that its front matter joins it to.
 
     \b
     Example:  mdmem show mem:7m2x4kd9qp
@@ -315,13 +316,16 @@ def show(
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
         named = [{"id": row.id, "path": row.path, "title": row.title} for row in _backlinks(settings, path, parsed)]
-        click.echo(render.as_json({**parsed.meta, "path": path, **problem, "body": parsed.body, "backlinks": named}))
+        joined = [one._asdict() for one in _relations(settings, path, parsed)]
+        rest = {"body": parsed.body, "backlinks": named, "relations": joined}
+        click.echo(render.as_json({**parsed.meta, "path": path, **problem, **rest}))
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     else:
         parsed = note.parse(data)
         _print_note(path, parsed)
+        _print_relations(_relations(settings, path, parsed))
         _print_backlinks(_backlinks(settings, path, parsed))
 
 
@@ -333,6 +337,24 @@ def _backlinks(settings: Config, path: str, parsed: note.Parsed) -> list[NoteRow
         return rows.ask(settings, lambda view: links.backlinks(view, path, str(parsed.meta.get("id", ""))))
     except (MdmemError, OSError):
         return []
+
+
+def _relations(settings: Config, path: str, parsed: note.Parsed) -> list[TypedLink]:
+    """Return how this note is joined to others; none where the index cannot be asked."""
+    from mdmem.learn import relations
+    from mdmem.views import rows
+
+    try:
+        return rows.ask(settings, lambda view: relations.of_note(settings, view, path, parsed.meta))
+    except (MdmemError, OSError):
+        return []
+
+
+def _print_relations(found: list[TypedLink]) -> None:
+    if found:
+        console = lines.terminal()
+        lines.write(console, [[], [("Joined to", "bold")]])
+        lines.write(console, [[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in found])
 
 
 def _print_backlinks(found: list[NoteRow]) -> None:

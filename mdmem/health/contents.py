@@ -64,9 +64,36 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     if parsed.meta.get("kind") in notes.CAPTURED and privacy.holds_memory(data.decode("utf-8", "replace")):
         text = f"{path} holds memories that mdmem had injected; they would be found as if they were new."
         yield warning(text, f"`mdmem edit {path}` and delete the block, or `mdmem forget {path}`.")
+    yield from _skeleton(path, parsed)
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
         yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not take.", "Use a dash.")
+
+
+_SKELETON = {
+    "a reason": ("why", "because", "since", "reason", "warum", "weil"),
+    "how to apply it": ("how to apply", "apply"),
+}
+_WITH_SKELETON = ("decision", "lesson", "preference")
+_MAX_STATEMENT_CHARS = 300
+
+
+def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
+    """Look at what an agent proposed, and a person accepted or not: one statement, why, how to apply it."""
+    meta = parsed.meta
+    unverified = meta.get("unverified")
+    if isinstance(unverified, list) and unverified:
+        text = f"{path} quotes what the turn that it cites does not say: {unverified[0]!s:.120}"
+        yield note(text, f"`mdmem edit {path}`, and delete the line `unverified`.")
+    if meta.get("kind") not in _WITH_SKELETON or not (meta.get("status") == "proposed" or meta.get("accepted")):
+        return
+    text = parsed.body.lower()
+    missing = [what for what, words in _SKELETON.items() if not any(word in text for word in words)]
+    statement = next((line for line in parsed.body.splitlines() if line.strip(" #>*-")), "")
+    if not statement or len(statement) > _MAX_STATEMENT_CHARS:
+        missing.insert(0, "a statement in its first line")
+    if missing:
+        yield note(f"{path} lacks {' and '.join(missing)}.", f"`mdmem edit {path}`, or dismiss it.")
 
 
 def index(config: Config) -> Iterator[HealthFinding]:

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.learn import asking, decisions, fixes, work
+from mdmem.learn import asking, decisions, entities, fixes, relations, work
 from mdmem.search import freshness, select
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.vault import disk, journal
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_NOTES = 500
 MAX_SESSIONS = 10
 MAX_TOGETHER = 10
+MAX_READ = 60
+"""So many of the newest notes that name an entity are read for what they name as well."""
 _FIXES = 200
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
@@ -38,9 +40,19 @@ class KnownSession(NamedTuple):
     note: str
 
 
+class EntityLink(NamedTuple):
+    """A typed link of one of the notes that name an entity. of: that note's id."""
+
+    of: str
+    relation: str
+    id: str
+    title: str
+
+
 class Knowledge(NamedTuple):
     """What is known of an entity. kind: file, number, commit, address or name. changed: ids of edits of a file, the
-    last one first. together: files that were worked on in the same turns, with how often.
+    last one first. links: what joins its decisions to other notes. together: what was named or worked on in the same
+    turns, with how often.
     """
 
     entity: str
@@ -50,6 +62,7 @@ class Knowledge(NamedTuple):
     fixes: list[Fix]
     sessions: list[KnownSession]
     changed: list[str]
+    links: list[EntityLink]
     together: list[tuple[str, int]]
 
     @property
@@ -87,8 +100,9 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
         [],
         [],
         [],
+        [],
     )
-    return asking.ask(config, lambda view: _with_sessions(view, found, paths), update=False)
+    return asking.ask(config, lambda view: _with_sessions(config, view, found, paths), update=False)
 
 
 def _names(entity: str, texts: Iterable[str]) -> bool:
@@ -124,7 +138,7 @@ def _paths(config: Config, entity: str, kind: str, project: str) -> frozenset[st
     return asking.ask(config, saying, update=False)
 
 
-def _with_sessions(view: View, found: Knowledge, paths: frozenset[str]) -> Knowledge:
+def _with_sessions(config: Config, view: View, found: Knowledge, paths: frozenset[str]) -> Knowledge:
     created = view.numbers("created")
     known = [number for path in paths if (number := view.find(path)) is not None]
     numbers = sorted(known, key=lambda number: (created[number], view.name(number)), reverse=True)
@@ -144,20 +158,38 @@ def _with_sessions(view: View, found: Knowledge, paths: frozenset[str]) -> Knowl
             )
     edits = fixes.changing(view)
     changed = [str(view.facts(number)["id"]) for number in numbers if number in edits and found.kind == "file"]
-    together = _together(view, found, numbers)
-    return found._replace(sessions=list(latest.values()), changed=changed[:10], together=together)
+    links = [
+        EntityLink(one.id, link.relation, link.id, link.title)
+        for one in found.decisions
+        for link in relations.of_note(config, view, one.path, asking.read(config, one.path).meta)
+    ]
+    together = _together(config, view, found, numbers)
+    return found._replace(
+        sessions=list(latest.values()), changed=changed[:10], links=links[:MAX_SESSIONS], together=together
+    )
 
 
-def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
-    """Count the files that were changed in the same turns."""
+def _together(config: Config, view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
+    """Count by turns the files that were changed, and what the notes that name the entity name as well."""
     edits = fixes.changing(view)
-    turns = {(view.folder_of[number], turn) for number in numbers if (turn := _turn(view, number)) is not None}
-    counted: Counter[str] = Counter()
-    for folder, turn in turns:
-        members = [one for one in edits.intersection(view.members[folder]) if _turn(view, one) == turn]
-        counted.update({str(file) for one in members for file in view.facts(one).get("files", ())})
+    by_turn: dict[tuple[int, int], set[str]] = {}
+    for place, number in enumerate(numbers):
+        turn = _turn(view, number)
+        if turn is None:
+            continue
+        key = (view.folder_of[number], turn)
+        if key not in by_turn:
+            members = (one for one in edits.intersection(view.members[key[0]]) if _turn(view, one) == turn)
+            by_turn[key] = {str(file) for one in members for file in view.facts(one).get("files", ())}
+        if place < MAX_READ:
+            by_turn[key].update(entities.named_in(asking.read(config, view.path(number)).body))
+    counted = Counter(name for names in by_turn.values() for name in names)
     own = path_tails(found.entity)[:1]
-    others = [(file, count) for file, count in counted.items() if not own or own[0] not in path_tails(file)]
+    others = [
+        (name, count)
+        for name, count in counted.items()
+        if name != found.entity and (not own or own[0] not in path_tails(name))
+    ]
     return sorted(others, key=lambda item: (-item[1], item[0]))[:MAX_TOGETHER]
 
 

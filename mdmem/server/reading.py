@@ -246,7 +246,8 @@ def _entry(at: Reach, view: View, number: int) -> NoteLine | None:
 class Whole(TypedDict):
     """A note, or as much of it as there was room for.
 
-    meta: its front matter. text: from `offset` on. next_offset: where the rest begins, or null. checksum: for
+    meta: its front matter. links: the notes that it supersedes, blocks, fixes, relates to, or that do so with it.
+    text: from `offset` on. next_offset: where the rest begins, or null. checksum: for
     `edit_note`, `move_note` and `delete_note`.
     """
 
@@ -254,6 +255,7 @@ class Whole(TypedDict):
     path: str
     title: str
     meta: dict[str, Any]
+    links: list[str]
     text: str
     next_offset: int | None
     checksum: str
@@ -309,10 +311,22 @@ def whole_note(at: Reach, path: str, parsed: note.Parsed, offset: int, chars: in
         "path": shown.line(at.gate, path, 300),
         "title": shown.line(at.gate, str(parsed.meta.get("title", path)), 200),
         "meta": dict(list(meta.items())[:40]),
+        "links": _links(at, path, parsed),
         "text": part,
         "next_offset": end if end < len(body) else None,
         "checksum": shown.checksum(disk.read_path(at.config.vault, path) or b""),
     }
+
+
+def _links(at: Reach, path: str, parsed: note.Parsed) -> list[str]:
+    """Write how a note is joined to others that may be seen."""
+    from mdmem.learn import relations
+
+    nothing: list[relations.TypedLink] = []
+    found, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
+    seen = (one for one in found if one.path and lookup.read(at, one.path) is not None)
+    named = ((one.relation, shown.line(at.gate, one.id, 60), shown.line(at.gate, one.title, 200)) for one in seen)
+    return [f"{relation} [mem:{name}] {title}" for relation, name, title in named]
 
 
 def _plain(at: Reach, value: Any) -> Any:
@@ -330,7 +344,7 @@ def notes_text(found: Notes) -> list[str]:
     for whole in found["notes"]:
         facts = ", ".join(f"{key}: {value}" for key, value in whole["meta"].items() if key in _SAID)
         place = f"{whole['path']} (checksum {whole['checksum']})"
-        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", place, facts, "", whole["text"]]
+        lines += ["", f"## [mem:{whole['id']}] {whole['title']}", place, facts, *whole["links"], "", whole["text"]]
         if whole["next_offset"] is not None:
             lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
     lines += found["missing"]

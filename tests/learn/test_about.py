@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.learn import about as learned
+from mdmem.learn import entities
 from tests.helpers import cli_day
 from tests.learn.test_open_work import Work
 
@@ -48,7 +49,7 @@ def test_a_symbol_a_number_and_a_package_are_known_by_the_text_as_it_stands(at: 
     symbol = at.day.json("about", "parse_date")
     assert [one["text"] for one in symbol["open_work"]] == ["Document parse_date"]
     assert len(symbol["fixes"]) == len(symbol["decisions"]) == len(symbol["sessions"]) == 1
-    assert [file for file, _ in symbol["together"]] == ["src/dates.py", "tests/test_dates.py"]
+    assert {"src/dates.py", "tests/test_dates.py"} <= {name for name, _ in symbol["together"]}
     assert len(at.day.json("about", "#123")["sessions"]) == 1
     assert len(at.day.json("about", "requests-toolbelt")["sessions"]) == 1
 
@@ -81,3 +82,20 @@ def test_a_digest_tells_fixes_and_open_work_and_no_prompt_that_says_nothing(at: 
     assert "Asked: ok" not in said
     found = at.day.json("digest", *span)
     assert (len(found["fixes"]), [item["text"] for item in found["open_work"]]) == (1, ["Document parse_date"])
+
+
+def test_what_is_named_in_the_same_turns_is_counted(at: Work) -> None:
+    for number in (7, 8):
+        one = at.session(number)
+        one.ask("Close #421: `parse_zone` fails, see https://example.org/tz.")
+        one.run("pip install -q tzdata")
+        one.edit("src/zones.py")
+        one.answer("Closed #421 with `parse_zone` and tzdata.")
+    together = dict(map(tuple, at.day.json("about", "#421")["together"]))
+    assert together == {"src/zones.py": 2, "parse_zone": 2, "https://example.org/tz": 2}
+    assert dict(map(tuple, at.day.json("about", "parse_zone")["together"]))["#421"] == 2
+
+
+def test_entities_are_found_by_rule() -> None:
+    text = "import yaml\nNo module named 'requests'\nnpm install left-pad\nSee https://x.org/a(b) and #12, `Foo.bar()`."
+    assert set(entities.named_in(text)) == {"yaml", "requests", "left-pad", "https://x.org/a", "#12", "Foo.bar"}

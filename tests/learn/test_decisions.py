@@ -105,6 +105,8 @@ def test_an_agent_writes_a_decision_that_supersedes_another(vault: Path) -> None
         new = {"text": "Tabs.", "title": "CSV with tabs", "kind": "decision", "supersedes": f"mem:{old}"}
         name = server.call("add_note", new).value["id"]
         assert server.call("add_note", {"text": "x", "kind": "session"}).error
+        (read,) = server.call("get_notes", {"ids": [old]}).value["notes"]
+        assert read["links"] == [f"superseded by [mem:{name}] CSV with tabs"]
     finally:
         server.close()
     (found,) = decisions.listed(config.load(str(vault)))
@@ -116,3 +118,21 @@ def test_a_decision_written_by_hand_has_the_id_and_title_that_the_index_gives_it
     (found,) = day.json("decisions")
     assert (found["title"], found["statement"], len(found["id"])) == ("Times in UTC", "Everywhere.", 10)
     assert "Everywhere." in day.run("show", found["id"]).stdout
+
+
+def test_a_typed_link_is_shown_on_both_notes(day: Day) -> None:
+    old = decide(day, "Commas.", "--title", "CSV with commas")
+    new = decide(day, "Tabs.", "--title", "CSV with tabs", "--supersedes", old)
+    task = day.json("note", "Ship it.", "--kind", "task", "--project", "notes-app")
+    put(day.vault, "notes/b.md", f"---\nid: abcdefghij\nkind: task\ntitle: Test it\nblocks: {task['id']}\n---\nx\n")
+
+    def joined(name: str) -> list[tuple[str, str]]:
+        return [(one["relation"], one["title"]) for one in day.json("show", name)["relations"]]
+
+    assert joined(old) == [("superseded by", "CSV with tabs")]
+    assert joined(new) == [("supersedes", "CSV with commas")]
+    assert joined(task["id"]) == [("blocked by", "Test it")]
+    assert joined("abcdefghij") == [("blocks", "Ship it.")]
+    assert "superseded by" in day.terminal("show", old)
+    (link,) = day.json("about", "Tabs")["links"]
+    assert (link["of"], link["relation"], link["id"]) == (new, "supersedes", old)

@@ -159,7 +159,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
 @click.command()
 @click.argument("entity")
 @options.project
-@options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, together")
+@options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
 @click.pass_obj
 def about(given_vault: str | None, entity: str, project: str | None, as_json: bool) -> None:
     """Show what is known of ENTITY: a file, a symbol, #123, a commit, a package, an address.
@@ -172,7 +172,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
 
     found = learned.about(options.settings(given_vault), entity, project=project or "", now=_now())
     if as_json:
-        parts = ("decisions", "open_work", "fixes", "sessions")
+        parts = ("decisions", "open_work", "fixes", "sessions", "links")
         rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
         click.echo(render.as_json({**found._asdict(), **rows}))
         return
@@ -192,6 +192,7 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
         "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
         "Latest change": changed,
+        "Joined": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
         "Together with": [f"{file}  {count}×" for file, count in found.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)

@@ -177,6 +177,7 @@ def install(
               mdmem install --all --yes
     """
     from mdmem.agents.install import detect, extra, mcp_registration
+    from mdmem.cli.setup import protocol
     from mdmem.watcher import unit
 
     with_unit = unit.NAME in agents
@@ -202,6 +203,8 @@ def install(
         from mdmem.agents.install import status_line
 
         changes += [status_line.register(name, scope, vault=named, dry_run=dry_run) for name in status_line.of(names)]
+    wants = settings.settings.learn.protocol
+    changes += [change for name in names for change in protocol.of_agent(name, wanted=wants, dry_run=dry_run)]
     asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
     changes += [change for name in names for change in _accept(name, scope, also, asks=asks, dry_run=dry_run)]
     if dry_run and not as_json:
@@ -290,6 +293,7 @@ def uninstall(
     """
     from mdmem.agents.install import mcp_registration, registration, status_line
     from mdmem.agents.install.known import AGENTS, CLIENTS
+    from mdmem.cli.setup import protocol
     from mdmem.watcher import unit
 
     if not agents and not every:
@@ -306,6 +310,7 @@ def uninstall(
             changes.append(mcp_registration.unregister(name, scope))
         if not only_mcp and (name in AGENTS or name not in CLIENTS):
             status_line.unregister(name, scope)
+            changes += protocol.of_agent(name, wanted=False)
             changes.append(registration.unregister(name, scope))
     if with_unit:
         changes.append(unit.uninstall(root, os.environ, now=now))

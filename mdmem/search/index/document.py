@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_CHARS = 512 * 1024
 """Of a longer body only this much is indexed."""
-LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "fixes")
+LINK_KEYS = ("supersedes", "superseded_by", "relates_to", "blocks", "blocked_by", "fixes")
 """Front matter whose values are ids of other notes, or wikilinks to them."""
 MAX_FILES = 64
 """How many file names of a note can be searched by `file:`."""

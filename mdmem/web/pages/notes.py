@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from mdmem.errors import GitError, VaultError
 from mdmem.history import why
 from mdmem.history.git import repository
+from mdmem.learn import relations
 from mdmem.search import engine
 from mdmem.vault import note, user_notes
 from mdmem.views import injections, links, rows
@@ -49,6 +50,7 @@ def show(request: PageRequest) -> Response:
         row=fresh,
         html=markdown.render(markdown.without_title(opened.parsed.body, opened.title), base, level=2),
         asked=_asked(request, fresh),
+        joined=relations.of_note(request.config, request.view, opened.path, meta),
         backlinks=links.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=related.hits,
         given=_given(request, opened),

@@ -1,0 +1,62 @@
+"""The protocol: a short text in the agent's own instruction file on when to save a note, where the user wants that."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mdmem.agents.install.known import AGENTS, ROWS
+from mdmem.agents.install.registration import SettingsChange
+from mdmem.agents.install.settings_file import SettingsFile, diff
+from mdmem.vault import promotion
+
+NAME = "protocol"
+"""What the markers around the text name, in the place of a note's id."""
+MAX_CHARS = 1_500
+TITLE = "Memory"
+TEXT = """
+Sessions are recorded by mdmem's hooks without your help. Save a note only for what should be found first in other
+sessions, and what neither the code nor git says: a decision with its reason, a preference of the user, a lesson that
+cost time. Most turns save nothing.
+
+- The user asks to remember something: `mdmem note` or the MCP tool `add_note`.
+- You think something is worth keeping: the same with `--propose`, or `propose: true`; the user decides later.
+- Look first at what holds: `mdmem decisions WORDS`. What a new note contradicts is named with `--supersedes`.
+
+A note says one thing, in this order:
+
+1. the statement, one sentence that stays true without this conversation,
+2. `Why:` the reason, with the citation `[mem:ID]` of the turn that says so, where there is one,
+3. `How to apply:` what to do or leave because of it.
+
+Never put secrets into a note.
+"""
+
+
+def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[SettingsChange]:
+    """Put the text into the user's instruction file of an agent, or take it out; return [] when nothing changes.
+
+    Everything outside the markers stays as it is.
+
+    Raises:
+        ConfigError: when the file cannot be read or written.
+    """
+    row = next((row for row in ROWS if name == row.module.NAME), None)
+    if row is None or not row.own_instructions:
+        return []
+    path = Path(AGENTS[name].folder(os.environ)) / row.own_instructions
+    if not path.is_file() and not wanted:
+        return []
+    file = SettingsFile(str(path))
+    before = file.text or ""
+    after = promotion.with_note(before, NAME, TITLE, TEXT) if wanted else promotion.without_note(before, NAME)
+    if after == before:
+        return []
+    change = SettingsChange(name, row.module.TITLE, "user", file.path, "updated" if wanted else "removed")
+    if dry_run:
+        return [change._replace(diff=diff(before, after, file.path))]
+    if after.strip():
+        file.write(after, keep_first=False)
+    else:
+        file.delete()
+    return [change._replace(note="It says when a note is worth saving (learn.protocol)." if wanted else "")]

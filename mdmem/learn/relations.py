@@ -1,0 +1,62 @@
+"""Relations: the typed links in front matter, seen from both of the notes that they join."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.learn import asking
+from mdmem.learn.decisions import ids
+from mdmem.search.index.document import LINK_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+MOST = 50
+INVERSE = {
+    "supersedes": "superseded by",
+    "superseded_by": "supersedes",
+    "relates_to": "relates to",
+    "blocks": "blocked by",
+    "blocked_by": "blocks",
+    "fixes": "fixed by",
+}
+"""A key of front matter -> how the note that it names is joined to this one."""
+
+
+class TypedLink(NamedTuple):
+    """What joins a note to another. relation: supersedes, superseded by, relates to, blocks, blocked by, fixes, …"""
+
+    relation: str
+    id: str
+    title: str
+    path: str
+
+
+def of_note(config: Config, view: View, path: str, meta: Mapping[str, object]) -> list[TypedLink]:
+    """Return the typed links of a note and those of other notes to it, each once."""
+    found = [*_forward(view, meta), *_backward(config, view, path, str(meta.get("id", "")))]
+    return list({(one.relation, one.id): one for one in found}.values())[:MOST]
+
+
+def _forward(view: View, meta: Mapping[str, object]) -> Iterator[TypedLink]:
+    for key in LINK_KEYS:
+        for name in ids(meta.get(key)):
+            number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
+            title = str(view.facts(number)["title"]) if number is not None else ""
+            yield TypedLink(key.replace("_", " "), name, title, view.path(number) if number is not None else "")
+
+
+def _backward(config: Config, view: View, path: str, name: str) -> Iterator[TypedLink]:
+    if not name:
+        return
+    naming = view.notes("facet", f"link:{name}".lower()) - view.notes("facet", "is:internal")
+    for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
+        other = view.path(number)
+        meta = asking.read(config, other).meta if other != path else {}
+        facts = view.facts(number)
+        for key in LINK_KEYS:
+            if name in ids(meta.get(key)):
+                yield TypedLink(INVERSE[key], str(facts["id"]), str(facts["title"]), other)
