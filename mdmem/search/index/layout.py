@@ -83,13 +83,16 @@ def digest(data: bytes) -> int:
 _WIDE, _WEIGHTED = 1, 2
 
 
-def encode_postings(rows: Sequence[int], weights: Sequence[float]) -> bytes:
-    """Pack a posting list: a byte that says how, the rows (2 bytes each, or 4), the weights (1 byte, at most 255)."""
+def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes:
+    """Pack a posting list: a byte that says how, the rows (2 bytes each, or 4), the weights (1 byte, at most 255).
+
+    weights: None where each is 1.
+    """
     wide = rows[-1] > 0xFFFF
-    weighted = max(weights) > 1
+    weighted = weights is not None and max(weights) > 1
     head = bytes((wide * _WIDE | weighted * _WEIGHTED,))
     packed = head + array("I" if wide else "H", rows).tobytes()
-    return packed + bytes([int(min(weight, 255)) for weight in weights]) if weighted else packed
+    return packed + bytes([min(weight, 255) for weight in weights]) if weighted and weights else packed
 
 
 def decode_postings(data: bytes) -> Postings:

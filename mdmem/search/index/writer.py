@@ -13,7 +13,6 @@ import sys
 import zlib
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import repeat
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from mdmem import system
 from mdmem.errors import BusyError
 from mdmem.search.index import contents, dictionary, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
-from mdmem.search.index.layout import FIELDS, NEW, TEXT_FIELDS, DamagedError, IndexRow
+from mdmem.search.index.layout import FIELDS, NEW, DamagedError, IndexRow
 from mdmem.search.index.tiers import to_merge
 from mdmem.search.index.view import View
 
@@ -55,7 +54,7 @@ def _without_needless_imports() -> Iterator[None]:
 
 
 with _without_needless_imports():
-    from whoosh import fields, formats
+    from whoosh import fields
     from whoosh.codec import base
     from whoosh.filedb.filestore import FileStorage
     from whoosh.index import TOC, FileIndex
@@ -65,18 +64,8 @@ with _without_needless_imports():
 # -- what Whoosh is given ----------------------------------------------------------------------------
 
 
-class Words(fields.FieldType):
-    """A field that is given its terms counted: the analysis is not Whoosh's."""
-
-    def __init__(self) -> None:
-        super().__init__(formats.Existence(), analyzer=None, scorable=True)
-
-    def index(self, value: Mapping[str, int], **_: Any) -> Iterator[tuple[bytes, int, int, bytes]]:
-        """Return each term as Whoosh wants it: bytes, frequency, weight, nothing else."""
-        return ((term.encode("utf-8", "replace"), times, times, b"") for term, times in value.items())
-
-
-SCHEMA = fields.Schema(row=fields.STORED(), facet=Words(), **{field: Words() for field in TEXT_FIELDS})
+SCHEMA = fields.Schema(row=fields.STORED())
+"""Of Whoosh's fields there is one: the terms of a note come counted, and go into posting lists of our own."""
 
 
 class Storage(FileStorage):
@@ -128,28 +117,57 @@ class Codec(base.Codec):
 
 
 class Pool:
-    """Postings of a segment that is being written, grouped by term as they come. Whoosh's own sorts tuples."""
+    """Postings of a segment that is being written, grouped by field and term as they come. Whoosh's own sorts tuples.
+
+    Most terms occur once in a note: only other numbers are kept, by row.
+    """
 
     def __init__(self) -> None:
-        self._lists: dict[bytes, tuple[list[int], list[float]]] = {}
+        self._rows: dict[str, dict[str, list[int]]] = {field: {} for field in FIELDS}
+        self._times: dict[str, dict[str, dict[int, int]]] = {field: {} for field in FIELDS}
 
-    def add(self, item: tuple[str, bytes, int, float, bytes]) -> None:
-        """Take one posting: field, term, row, weight."""
-        field, term, row, weight, _ = item
-        rows, weights = self._lists.setdefault(FIELDS[field] + term, ([], []))
-        rows.append(row)
-        weights.append(weight)
+    def take(self, field: str, row: int, words: Mapping[str, int]) -> None:
+        """Take the terms of a note, with how often it has each; rows come in ascending order."""
+        by_term, times_of = self._rows[field], self._times[field]
+        for term, times in words.items():
+            rows = by_term.get(term)
+            if rows is None:
+                by_term[term] = [row]
+            else:
+                rows.append(row)
+            if times != 1:
+                times_of.setdefault(term, {})[row] = times
 
-    def extend(self, key: bytes, rows: Iterable[int], weights: Iterable[float]) -> None:
-        """Take a whole list, by field and term in one; its rows come after those that are here."""
-        all_rows, all_weights = self._lists.setdefault(key, ([], []))
-        all_rows.extend(rows)
-        all_weights.extend(weights)
+    def extend(self, field: str, term: str, rows: list[int], weights: Iterable[int] | None) -> None:
+        """Take a whole list; its rows come after those that are here."""
+        self._rows[field].setdefault(term, []).extend(rows)
+        if weights is not None:
+            more = {row: times for row, times in zip(rows, weights, strict=True) if times != 1}
+            if more:
+                self._times[field].setdefault(term, {}).update(more)
 
     def iter_postings(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield every list, packed, in the order of keys."""
-        for key in sorted(self._lists):
-            yield key, layout.encode_postings(*self._lists[key])
+        """Yield every list, packed, in the order of keys, and forget it."""
+        for field, begin in sorted(FIELDS.items(), key=lambda item: item[1]):
+            by_term, times_of = self._rows.pop(field), self._times.pop(field)
+            for term in [term for term in by_term if not term.isascii()]:
+                written = term.encode("utf-8", "replace").decode("utf-8")
+                if written != term:  # it has half a character
+                    self._join(by_term, times_of, term, written)
+            for key, term in sorted((term.encode("utf-8"), term) for term in by_term):
+                rows = by_term.pop(term)
+                times = times_of.get(term)
+                weights = [times.get(row, 1) for row in rows] if times else None
+                yield begin + key, layout.encode_postings(rows, weights)
+
+    @staticmethod
+    def _join(by_term: dict[str, list[int]], times_of: dict[str, dict[int, int]], term: str, into: str) -> None:
+        rows, times = by_term.pop(term), times_of.pop(term, {})
+        both = times_of.get(into, {})
+        for row in by_term.get(into, ()):
+            times[row] = times.get(row, 0 if row not in rows else 1) + both.get(row, 1)
+        by_term[into] = sorted({*rows, *by_term.get(into, ())})
+        times_of[into] = times
 
     def cleanup(self) -> None:
         """There is nothing on disk to remove."""
@@ -163,17 +181,6 @@ class RowWriter(base.PerDocumentWriter):
         self._segment = segment
         self.rows: list[IndexRow] = []
         self.is_closed = False
-
-    def start_doc(self, docnum: int) -> None:
-        """Nothing is written before the end."""
-
-    def add_field(self, fieldname: str, fieldobj: Any, value: IndexRow | None, length: int) -> None:
-        """Take the one stored field; lengths are in it already."""
-        if value is not None:
-            self.rows.append(value)
-
-    def cancel_doc(self) -> None:
-        """A note is taken whole or not at all."""
 
     def close(self) -> None:
         """Write the rows, if there are any."""
@@ -206,15 +213,26 @@ class Writer(SegmentWriter):
         super().__init__(index, codec=Codec(), compound=False, _lk=False)
         self.pool = Pool()
 
+    def put(self, document: Document) -> None:
+        """Put a note in."""
+        self.perdocwriter.rows.append(document.row)
+        for field, words in document.words.items():
+            self.pool.take(field, self.docnum, words)
+        self.pool.take("facet", self.docnum, document.facets)
+        self.docnum += 1
+        self._added = True
+
     def move(self, leaf: Leaf) -> None:
         """Write a segment's notes again, into the one that is being made."""
         assert isinstance(leaf.terms, dictionary.Dictionary)
         kept = [row for row in range(len(leaf.table)) if row not in leaf.deleted]
         new_row = {row: self.docnum + place for place, row in enumerate(kept)}
+        field_of = {begin[0]: field for field, begin in FIELDS.items()}
         for key, (rows, weights) in leaf.terms.everything():
-            pairs = [(new_row[row], n) for row, n in zip(rows, weights or repeat(1), strict=False) if row in new_row]
-            if pairs:
-                self.pool.extend(key, *zip(*pairs, strict=True))
+            left = [row for row in rows if row in new_row]
+            if left:
+                times = None if weights is None else [n for row, n in zip(rows, weights, strict=True) if row in new_row]
+                self.pool.extend(field_of[key[0]], key[1:].decode("utf-8"), [new_row[row] for row in left], times)
         self.perdocwriter.rows += leaf.table.rows(kept)
         self.docnum += len(kept)
         self._added = True
@@ -239,7 +257,7 @@ class Batch:
 
     def add(self, document: Document) -> None:
         """Put a note in; an older version of it is not removed."""
-        self._writer.add_document(row=document.row, facet=document.facets, **document.words)
+        self._writer.put(document)
 
     def remove(self, note: int) -> None:
         """Take a note out."""
