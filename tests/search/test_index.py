@@ -21,7 +21,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
 from mdmem.search import engine, freshness, index
-from mdmem.search.index import contents, dictionary, document, folders, layout, look, tiers, writer
+from mdmem.search.index import builder, contents, dictionary, document, folders, layout, look, tiers, writer
 from mdmem.vault.disk import WalkedFile
 
 
@@ -437,6 +437,52 @@ def test_an_index_is_never_kept_behind_a_link(vault: Path, settings: Config, tmp
     with pytest.raises(ConfigError, match="not a folder of yours"):
         index.update(settings)
     assert list(elsewhere.iterdir()) == []
+
+
+# -- two processes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shared(vault: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return notes whose index two processes make, in many segments."""
+    monkeypatch.setattr(builder, "FROM_NOTES", 10)
+    monkeypatch.setattr(builder, "MOST", 5)
+    monkeypatch.setattr(builder, "LEAST", 5)
+    monkeypatch.setattr(builder, "cores", lambda: 2)
+    return [write(vault, f"s/{number}.md", f"alpha {chr(97 + number % 26) * 9}") for number in range(40)]
+
+
+def test_two_processes_make_the_index_that_one_makes(vault: Path, settings: Config, shared: list[Path]) -> None:
+    assert index.update(settings).added == len(shared)
+
+    _assert_agrees(settings)
+    assert known(settings, "ooooooooo") == ["s/14.md"]
+    assert not [name for name in os.listdir(settings.index_dir) if name.startswith("part-")]
+
+
+def test_an_index_is_made_all_the_same_when_the_second_process_fails(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+
+    assert index.update(settings).added == len(shared)
+    _assert_agrees(settings)
+
+
+def test_an_interrupted_build_goes_on_where_it_stopped(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+
+    def stop(done: int, total: int) -> None:
+        if done == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.update(settings, progress=stop)
+
+    assert index.update(settings).added == len(shared) - 10
+    _assert_agrees(settings)
 
 
 # -- several at once ---------------------------------------------------------------------------------

@@ -172,24 +172,31 @@ def _write(
 
     damage: why there is no index yet, or "".
     """
-    from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
+    from mdmem.search.index import builder, writer  # they load Whoosh, which a process that only reads does without
 
     if deadline is None:
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
     else:
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
-    expected = damage
-    for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
-        with writer.changing(config.index_dir, wait_seconds=wait_seconds) as batch:
-            if batch.damage and not expected:
-                raise DamagedError(batch.damage)  # it went away between looking and writing
-            expected = ""
-            if start == 0:
-                tally.forget(batch, diff.gone)
-            tally.index(batch, config.vault, files[start : start + NOTES_PER_COMMIT])
-        if tally.late:
-            break
+    with writer.alone(config.index_dir, wait_seconds):
+        new = [entry for entry in files if entry.path not in diff.known]
+        if deadline is None and len(new) >= builder.FROM_NOTES:
+            tally.build(config, new, expected=damage)
+            files = [entry for entry in files if entry.path in diff.known]
+            damage_left = ""
+        else:
+            damage_left = damage
+        for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
+            with writer.change(config.index_dir) as batch:
+                if batch.damage and not damage_left:
+                    raise DamagedError(batch.damage)  # it went away between looking and writing
+                damage_left = ""
+                if start == 0:
+                    tally.forget(batch, diff.gone)
+                tally.index(batch, config.vault, files[start : start + NOTES_PER_COMMIT])
+            if tally.late:
+                break
     return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)
 
 
@@ -211,6 +218,39 @@ class _Tally:
             if note is not None:
                 batch.remove(note)
                 self.removed += 1
+            self._step()
+
+    def build(self, config: Config, files: list[WalkedFile], *, expected: str) -> None:
+        """Put files in that the index does not have, with the help of a second process.
+
+        expected: why there is no index yet, or "".
+
+        Raises:
+            DamagedError: when there is none for another reason.
+        """
+        from mdmem.search.index import builder, writer
+
+        with builder.Helper(config, files) as helper:
+            for chunk in helper.chunks():
+                with writer.change(config.index_dir, merge=False) as batch:
+                    if batch.damage and not expected:
+                        raise DamagedError(batch.damage)
+                    expected = ""
+                    self._add(batch, config.vault, chunk)
+                    made = helper.finished()
+                    batch.adopt(made)
+                count = sum(segment.count for segment in made)
+                self.added += count
+                self._step(count)
+
+    def _add(self, batch: Batch, root: str, entries: Iterable[WalkedFile]) -> None:
+        from mdmem.search.index import builder
+
+        for entry in entries:
+            found = builder.read(root, entry)
+            if found is not None:
+                batch.add(found)
+                self.added += 1
             self._step()
 
     def index(self, batch: Batch, root: str, entries: list[WalkedFile]) -> None:
@@ -242,8 +282,8 @@ class _Tally:
             self.changed += 1
         batch.add(document.build(root, entry, data, mtime_ns=mtime_ns))
 
-    def _step(self) -> None:
-        self._done += 1
+    def _step(self, notes: int = 1) -> None:
+        self._done += notes
         if self._progress is not None:
             self._progress(self._done, self._total)
 

@@ -70,10 +70,14 @@ class Newest:
 
 
 class Diff(NamedTuple):
-    """Where vault and index differ: files that are new or changed, and paths whose file is gone."""
+    """Where vault and index differ: files that are new or changed, and paths whose file is gone.
+
+    known: the paths of those files that the index has, as they were; of a short look not all of them.
+    """
 
     files: list[WalkedFile]
     gone: list[str]
+    known: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.files or self.gone)
@@ -84,6 +88,7 @@ class Diff(NamedTuple):
         return Diff(
             [*self.files, *(entry for entry in other.files if entry.path not in known)],
             [*self.gone, *(path for path in other.gone if path not in known)],
+            self.known.union(entry.path for entry in other.files),
         )
 
 
@@ -192,11 +197,15 @@ def differences(view: View | None, seen: Seen) -> Diff:
     known = _known(view, seen)
     stamp = _stamps(view) if seen.shallow is None and seen.deep is None else view.stamp
     files = []
+    changed = []
     for entry in seen.entries:
         note = known.pop(entry.path, None)
-        if note is None or stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
+        if note is None:
             files.append(entry)
-    return Diff(files, list(known))
+        elif stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
+            files.append(entry)
+            changed.append(entry.path)
+    return Diff(files, list(known), frozenset(changed))
 
 
 def _stamps(view: View) -> Callable[[int], tuple[int, int, int]]:

@@ -237,6 +237,13 @@ class Writer(SegmentWriter):
         self.docnum += len(kept)
         self._added = True
 
+    def segment(self) -> Segment:
+        """Write what was put in as a segment, which belongs to no index yet."""
+        if not self._added:
+            return Segment("none")
+        made: Segment = self._finalize_segment()
+        return made
+
     def _commit_toc(self, segments: list[Segment]) -> None:
         contents.publish(self.storage.folder, Contents(self.generation, segments))
 
@@ -259,6 +266,10 @@ class Batch:
         """Put a note in; an older version of it is not removed."""
         self._writer.put(document)
 
+    def adopt(self, segments: list[Segment]) -> None:
+        """Take segments in that another process has made of notes which the index does not have."""
+        self._writer.segments.extend(segments)
+
     def remove(self, note: int) -> None:
         """Take a note out."""
         self._writer.delete_document(note)
@@ -272,15 +283,21 @@ def changing(folder: str, *, wait_seconds: float) -> Iterator[Batch]:
         BusyError: when another process is writing and does not end within `wait_seconds`.
         ConfigError: when the folder is not the user's own.
     """
-    with _locked(folder, wait_seconds):
-        found, view, damage = _open_or_begin(folder)
-        writer = Writer(Index(folder, found))
-        try:
-            yield Batch(writer, view, damage)
-        except BaseException:
-            writer.cancel()
-            raise
-        writer.commit(mergetype=_merge_with(view))
+    with alone(folder, wait_seconds), change(folder) as batch:
+        yield batch
+
+
+@contextmanager
+def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
+    """Change an index that the caller has alone, as `changing` does. merge: put small segments together."""
+    found, view, damage = _open_or_begin(folder)
+    writer = Writer(Index(folder, found))
+    try:
+        yield Batch(writer, view, damage)
+    except BaseException:
+        writer.cancel()
+        raise
+    writer.commit(mergetype=_merge_with(view) if merge else lambda _, segments: segments)
 
 
 def discard(folder: str, *, wait_seconds: float) -> None:
@@ -290,7 +307,7 @@ def discard(folder: str, *, wait_seconds: float) -> None:
         BusyError: when another process is writing and does not end within `wait_seconds`.
         ConfigError: when the folder is not the user's own.
     """
-    with _locked(folder, wait_seconds):
+    with alone(folder, wait_seconds):
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
@@ -302,7 +319,13 @@ def discard(folder: str, *, wait_seconds: float) -> None:
 
 
 @contextmanager
-def _locked(folder: str, wait_seconds: float) -> Iterator[None]:
+def alone(folder: str, wait_seconds: float) -> Iterator[None]:
+    """Have the index in a folder alone.
+
+    Raises:
+        BusyError: when another process is writing and does not end within `wait_seconds`.
+        ConfigError: when the folder is not the user's own.
+    """
     store.own_folder(folder)
     lock = os.open(os.path.join(folder, contents.LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -332,7 +355,8 @@ def _merge_with(view: View) -> Any:
     """Make Whoosh's merge policy: it says which segments stay, and moves the notes of the others."""
 
     def merge(writer: Writer, segments: list[Segment]) -> list[Segment]:
-        chosen = to_merge([segment.live for segment in segments], [len(segment.deleted) for segment in segments])
+        known = segments[: len(view.leaves)]
+        chosen = to_merge([segment.live for segment in known], [len(segment.deleted) for segment in known])
         for number in chosen:
             leaf = view.leaves[number]
             if segments[number].live:

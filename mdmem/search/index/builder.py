@@ -1,0 +1,155 @@
+"""Building a large part of an index with a second process: each makes whole segments, and the first publishes them.
+
+What was published stays when the work is interrupted; the next look begins with what is missing.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mdmem.search.index import document, folders, writer
+from mdmem.search.index.contents import Contents, Segment
+from mdmem.vault import disk
+from mdmem.vault.disk import WalkedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mdmem.config import Config
+    from mdmem.search.index.document import Document
+
+FROM_NOTES = 4_000
+"""Fewer notes are not worth a second process."""
+LEAST, MOST = 1_000, 8_000
+"""How many notes a segment gets."""
+_PART = "part-"
+
+
+def cores() -> int:
+    """Return how many processes can compute at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def read(root: str, entry: WalkedFile) -> Document | None:
+    """Read a file as it is indexed; None when it is gone."""
+    data = disk.read_path(root, entry.path)
+    if data is None:
+        return None
+    mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+    return document.build(root, entry, data, mtime_ns=mtime_ns)
+
+
+class Helper:
+    """Chunks of files, and a second process that takes from them; use it in a `with` statement.
+
+    Only for who has the index alone.
+    """
+
+    def __init__(self, config: Config, files: Sequence[WalkedFile]) -> None:
+        size = min(MOST, max(LEAST, -(-len(files) // (2 * cores()))))
+        self._chunks = deque(files[start : start + size] for start in range(0, len(files), size))
+        self._made: deque[Segment] = deque()
+        self._config = config
+        self._part = os.path.join(config.index_dir, f"{_PART}{os.getpid()}")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._feeding = threading.Thread(target=self._feed, daemon=True)
+
+    def __enter__(self) -> Helper:
+        for name in os.listdir(self._config.index_dir):
+            if name.startswith(_PART):  # of a process that was killed
+                shutil.rmtree(os.path.join(self._config.index_dir, name), ignore_errors=True)
+        if cores() > 1:
+            os.mkdir(self._part, 0o700)
+            code = f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.search.index import builder; builder.serve()"
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            self._feeding.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._feeding.join()
+            for pipe in filter(None, (self._process.stdin, self._process.stdout)):
+                with suppress(OSError):
+                    pipe.close()
+            shutil.rmtree(self._part, ignore_errors=True)
+
+    def chunks(self) -> Iterator[Sequence[WalkedFile]]:
+        """Yield the chunks that are left to this process, and at the end, when all are done, an empty one."""
+        while (chunk := self._take()) is not None:
+            yield chunk
+        if self._process is not None:
+            self._feeding.join()
+        while (chunk := self._take()) is not None:
+            yield chunk
+        yield ()
+
+    def _take(self) -> Sequence[WalkedFile] | None:
+        try:
+            return self._chunks.popleft()
+        except IndexError:
+            return None
+
+    def finished(self) -> list[Segment]:
+        """Return the segments that the other process has made since, moved to where the index is."""
+        made = []
+        while self._made:
+            segment = self._made.popleft()
+            for extension in segment.files:
+                name = segment.name + extension
+                os.rename(os.path.join(self._part, name), os.path.join(self._config.index_dir, name))
+            made.append(segment)
+        return made
+
+    def _feed(self) -> None:
+        """Give chunks to the other process, one after the other; a chunk that it does not finish goes back."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        chunk = None
+        try:
+            self._send((self._config.vault, self._part))
+            while (chunk := self._take()) is not None:
+                self._send([(one.path, one.mtime_ns, one.size, one.inode) for one in chunk])
+                record = marshal.load(self._process.stdout)
+                if record[1]:
+                    self._made.append(Segment(*record))
+        except (OSError, EOFError, ValueError, TypeError):
+            if chunk is not None:
+                self._chunks.append(chunk)
+
+    def _send(self, value: Any) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        marshal.dump(value, self._process.stdin)
+        self._process.stdin.flush()
+
+
+def serve() -> None:
+    """Make segments of the chunks that come on stdin, until it ends: the work of the second process."""
+    source, out = sys.stdin.buffer, sys.stdout.buffer
+    vault, part = marshal.load(source)
+    while True:
+        try:
+            chunk = marshal.load(source)
+        except EOFError:
+            return
+        made = writer.Writer(writer.Index(part, Contents(0, [])))
+        for path, *stamp in chunk:
+            found = read(vault, WalkedFile(path, *stamp))
+            if found is not None:
+                made.put(found)
+        marshal.dump(made.segment().record(), out)
+        out.flush()
