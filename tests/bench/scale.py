@@ -1,0 +1,192 @@
+"""What a vault's size costs: `python -m tests.bench scale [notes ...] [--at DIR] [--rounds N]`.
+
+CPU of each command with all its processes, its memory, and multiples of the first size, beside SQLite's FTS5, ripgrep
+and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.bench import vaults
+
+MDMEM = [sys.executable, "-m", "mdmem"]
+PEERS = {"ripgrep": "rg", "qmd": "qmd"}
+
+
+class Used(NamedTuple):
+    """What a command used: CPU of all its processes in ms, and the memory of its largest process in MB."""
+
+    milliseconds: float
+    megabytes: float
+
+
+_LAUNCHER = """
+import os, resource, sys
+null = os.open(os.devnull, os.O_RDWR)
+actions = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+status = os.waitpid(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions), 0)[1]
+spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, spent.ru_maxrss)
+"""
+"""A process inherits the largest size of the one that starts it: this one is small."""
+
+
+def used(words: list[str], env: Mapping[str, str]) -> Used:
+    """Run a command to its end; status 1 is a finding of it."""
+    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *words]
+    done = subprocess.run(launcher, env={**os.environ, **env}, stdout=subprocess.PIPE, check=True)
+    status, seconds, kilobytes = done.stdout.split()
+    if int(status) not in (0, 1):
+        raise SystemExit(f"{words} ended with status {int(status)}")
+    return Used(float(seconds) * 1000, int(kilobytes) / 1024)
+
+
+class Vault(NamedTuple):
+    """A vault of a size, with a home of its own."""
+
+    root: Path
+    env: dict[str, str]
+    question: list[str]
+
+    def run(self, *words: str) -> Used:
+        """Run mdmem on it."""
+        return used([*MDMEM, *words], self.env)
+
+    def median(self, rounds: int, *words: str) -> Used:
+        """Return the medians of some runs."""
+        found = [self.run(*words) for _ in range(rounds)]
+        return Used(*(statistics.median(values) for values in zip(*found, strict=True)))
+
+
+def prepare(at: Path, notes: int) -> Vault:
+    """Write a vault unless it is there from before; its index and its repository are made anew."""
+    root, home = at / f"vault-{notes}", at / f"home-{notes}"
+    if not root.is_dir():
+        vaults.write(root, notes)
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.rmtree(root / ".git", ignore_errors=True)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (home / "run").mkdir(parents=True, mode=0o700)
+    places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
+    env = {"HOME": str(home), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(home / "run"), **places}
+    return Vault(root, env, vaults.words().text[100:102])
+
+
+def measured(vault: Vault, rounds: int) -> dict[str, Used]:
+    """Measure every command on a vault, in an order in which each finds what it needs."""
+    an_id = next(vault.root.rglob("*-prompt-*.md")).stem.rpartition("-")[2]
+    found = {"index, first": vault.run("index")}
+    pages = {"search": ["search", *vault.question], "about": ["about", "pytest"], "show": ["show", an_id]}
+    pages |= {name: [name] for name in ("list", "log", "sessions", "tree", "todo", "history", "stats")}
+    for name, words in pages.items():
+        found[name] = vault.median(rounds, *words)
+    note = next((vault.root / "notes").glob("*.md"))
+    found["a note changed in place, and found"] = _changed(vault, note, rounds)
+    found["commit, first"] = vault.run("commit")
+    found["doctor, first"] = vault.run("doctor")
+    found["doctor"] = vault.median(min(rounds, 3), "doctor")
+    with note.open("a", encoding="utf-8") as file:
+        file.write("One more line.\n")
+    found["commit of one note"] = vault.run("commit")
+    found["status"] = vault.median(rounds, "status")
+    remote = vault.root.parent / f"remote-{vault.root.name}"
+    shutil.rmtree(remote, ignore_errors=True)
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    subprocess.run(["git", "-C", str(vault.root), "remote", "add", "origin", str(remote)], check=True)
+    vault.run("sync")
+    found["sync, nothing to do"] = vault.median(min(rounds, 3), "sync")
+    return found
+
+
+def _changed(vault: Vault, note: Path, rounds: int) -> Used:
+    before = note.read_text(encoding="utf-8")
+    runs = []
+    for number in range(rounds):
+        note.write_text(f"{before}\nzyzzyva{number}{'q' * number}\n", encoding="utf-8")
+        runs.append(vault.run("search", f"zyzzyva{number}{'q' * number}"))
+    note.write_text(before, encoding="utf-8")
+    return Used(*(statistics.median(values) for values in zip(*runs, strict=True)))
+
+
+def peers(vault: Vault, rounds: int) -> dict[str, Used]:
+    """Measure what others need for the same notes and the same question."""
+    base = str(vault.root.parent / f"fts-{vault.root.name}.db")
+    Path(base).unlink(missing_ok=True)
+    fts = [sys.executable, "-c", _FTS5, base, str(vault.root)]
+    found = {"SQLite FTS5: index": used([*fts, "index"], vault.env)}
+    found["SQLite FTS5: search"] = _median(rounds, lambda: used([*fts, "search", *vault.question], vault.env))
+    if shutil.which("rg"):
+        pattern = "|".join(vault.question)
+        found["ripgrep: search"] = _median(rounds, lambda: used(["rg", "-c", pattern, str(vault.root)], vault.env))
+    if shutil.which("qmd"):
+        found["qmd: index"] = used(["qmd", "collection", "add", str(vault.root), "--name", "bench"], vault.env)
+        found["qmd: search"] = _median(rounds, lambda: used(["qmd", "search", " ".join(vault.question)], vault.env))
+    return found
+
+
+def _median(rounds: int, run: Callable[[], Used]) -> Used:
+    return Used(*(statistics.median(values) for values in zip(*(run() for _ in range(rounds)), strict=True)))
+
+
+_FTS5 = """
+import pathlib, sqlite3, sys
+base = sqlite3.connect(sys.argv[1])
+if sys.argv[3] == "index":
+    base.execute("CREATE VIRTUAL TABLE notes USING fts5(path UNINDEXED, text)")
+    paths = pathlib.Path(sys.argv[2]).rglob("*.md")
+    base.executemany("INSERT INTO notes VALUES (?, ?)", ((str(path), path.read_text("utf-8")) for path in paths))
+    base.commit()
+else:
+    query = " OR ".join(sys.argv[4:])
+    print(base.execute("SELECT path FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 10", (query,)).fetchall())
+"""
+
+
+def table(found: dict[int, dict[str, Used]]) -> str:
+    """Write what was found as a markdown table: CPU and memory at each size, and multiples of the first."""
+    first, *more = found
+    head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "memory, MB"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for name, base in found[first].items():
+        others = [f"{found[size][name].milliseconds:,.0f} ms ({_times(found[size][name], base)})" for size in more]
+        memory = " → ".join(f"{found[size][name].megabytes:.0f}" for size in found)
+        lines.append("| " + " | ".join([name, f"{base.milliseconds:,.0f} ms", *others, memory]) + " |")
+    return "\n".join(lines)
+
+
+def _times(one: Used, base: Used) -> str:
+    return f"{one.milliseconds / base.milliseconds:.2f} ×"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench scale", description=__doc__)
+    parser.add_argument("notes", nargs="*", type=int, default=[10_000, 50_000])
+    parser.add_argument("--at", type=Path, help="where the vaults are written, and kept")
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mdmem-scale-") as folder:
+        at = given.at or Path(folder)
+        found = {}
+        for notes in given.notes:
+            vault = prepare(at, notes)
+            found[notes] = measured(vault, given.rounds) | peers(vault, given.rounds)
+    bare = statistics.median(used([sys.executable, "-I", "-S", "-c", "pass"], {}).milliseconds for _ in range(9))
+    print(f"CPU with all processes; a bare Python took {bare:.1f} ms\n\n{table(found)}")
+    for name, program in PEERS.items():
+        if not shutil.which(program):
+            print(f"\n{name} is not installed ({program} is not on PATH).")
+
+
+if __name__ == "__main__":
+    main()
