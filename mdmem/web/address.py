@@ -7,6 +7,7 @@ import re
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from mdmem.vault import journal
+from mdmem.views.markup import SAFE_SCHEMES
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
 _ATTACHMENTS = {
@@ -15,8 +16,6 @@ _ATTACHMENTS = {
     "txt": "text/plain", "json": "application/json", "zip": "application/zip", "mp3": "audio/mpeg", "mp4": "video/mp4",
 }  # fmt: skip
 """The ending of a file that a note may show, or lead to -> its type."""
-SAFE_SCHEMES = ("http", "https", "mailto")
-"""What a link in a note may lead to outside the vault."""
 
 
 def note(name: str, path: str = "") -> str:

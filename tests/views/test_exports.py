@@ -106,7 +106,7 @@ def test_a_session_is_one_page_with_its_runs_folded(site: Path) -> None:
     assert text.count('<article class="prompt"') == 2
     assert text.count("<details") == 7
     assert '<details class="failed" id="qr95papwvv"><summary>✗ pytest' in text
-    assert "<ins>+    try:</ins>" in text
+    assert '<span class="add">+    try:</span>' in text
     assert "The fix went out with 2.4.2" in text, "what a person wrote on the page"
 
 

@@ -28,8 +28,8 @@ article { border-top: 1px solid #8884; padding: .5rem 0; overflow-wrap: anywhere
 details { margin: .25rem 0 .25rem 1rem; } summary { cursor: pointer; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding: .6rem; }
 pre, code { font: .9rem/1.45 ui-monospace, monospace; }
-ins, del { color: #23863d; text-decoration: none; }
-del { color: #c0392b; }
+.add { color: #23863d; } .del { color: #c0392b; } .head, .hunk, .cut { color: #767676; }
+.kept { color: #7d57b8; font-size: .85em; } .dead { text-decoration: line-through; } .picture { font-style: italic; }
 table { border-collapse: collapse; } td, th { border: 1px solid #8884; padding: .2rem .5rem; }
 input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box; }
 """

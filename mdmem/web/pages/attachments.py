@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.responses import Response
 
 from mdmem.errors import NotFoundError
-from mdmem.vault import disk, note
+from mdmem.vault import attachments, disk, note
 from mdmem.web import address
 
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.web.site import PageRequest
-
-MAX_LOOKED_AT = 20_000
-"""So many files are looked at to find one by its name."""
 
 
 def attachment(request: PageRequest) -> Response:
@@ -46,20 +42,7 @@ def _is_hidden(path: str) -> bool:
 def _places(config: Config, wanted: str, base: str) -> list[str]:
     """Return where a file may lie: at this path, beside the note, or anywhere under this very name."""
     near = [wanted, *([f"{base}/{wanted}"] if base else [])]
-    return near if "/" in wanted or any(_is_file(config, path) for path in near) else [*near, *_named(config, wanted)]
-
-
-def _is_file(config: Config, path: str) -> bool:
-    return os.path.isfile(os.path.join(config.vault, path))  # noqa: PTH113, PTH118 - a path of the vault is text
-
-
-def _named(config: Config, name: str) -> list[str]:
-    count = 0
-    for where, folders, names in os.walk(config.vault):
-        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
-        count += len(names)
-        if name in names:
-            return [os.path.relpath(os.path.join(where, name), config.vault).replace(os.sep, "/")]  # noqa: PTH118
-        if count > MAX_LOOKED_AT:
-            break
-    return []
+    if "/" in wanted or any(disk.read_path(config.vault, path) is not None for path in near):
+        return near
+    named = attachments.named(config.vault, wanted, config.settings)
+    return [path for path in named if path.rpartition("/")[2] == wanted]

@@ -1,0 +1,229 @@
+"""A note's Markdown as HTML. Notes are hostile input: their own HTML is text, nothing of theirs is loaded or run."""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+
+from mdmem.vault import journal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.token import Token
+
+_CODE = re.compile(r"`([^`]+)`")
+_MARKS = re.compile(
+    r"\[mem:(?P<id>[^\[\]\s&]{1,40})\]"
+    r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<label>[^\[\]\n]{1,200}))?\]\]"
+    r"|\[(?P<kept>PRIVATE|REDACTED(?::[\w-]{1,40})?)\]"
+)
+
+
+class NoteLinks(Protocol):
+    """Where the links of a note lead, on the pages that it is rendered for; "" is nowhere."""
+
+    def target(self, href: str) -> str:
+        """Return where a link leads: to one of the pages, or to a safe address outside."""
+
+    def cited(self, name: str) -> str:
+        """Return the page of the note with an id."""
+
+    def named(self, name: str) -> str:
+        """Return the page of what a wikilink names."""
+
+    def picture(self, source: str, *, by_name: bool = False) -> str:
+        """Return the address of a picture of the vault. by_name: it is embedded as in Obsidian."""
+
+
+class Nowhere:
+    """The links of a text that stands by itself."""
+
+    def target(self, href: str) -> str:
+        """Return an address outside, where it is a safe one."""
+        return outside(href)
+
+    def cited(self, name: str) -> str:  # noqa: ARG002 - as `NoteLinks` has it
+        """Return nothing."""
+        return ""
+
+    named = cited
+
+    def picture(self, source: str, *, by_name: bool = False) -> str:  # noqa: ARG002
+        """Return nothing."""
+        return ""
+
+
+SAFE_SCHEMES = ("http", "https", "mailto")
+"""What a link in a note may lead to outside the vault."""
+
+
+def outside(href: str) -> str:
+    """Return an address outside the vault, "" when it is none, or none that is safe."""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return ""
+    return href if parts.scheme.lower() in SAFE_SCHEMES else ""
+
+
+def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024) -> str:
+    """Return a text as HTML that is safe to put into a page. level: of its headings. most: characters; more is cut."""
+    made: str = _PARSER.render(journal.unmarked(text[:most]), {"links": links, "level": level})
+    more = '<p class="cut">The rest of this text is only in the file.</p>' if len(text) > most else ""
+    return f"{made}{more}"
+
+
+def line(text: str) -> str:
+    """Return a line of a note, its code and what was kept out of it as marks."""
+    return _with_marks(_CODE.sub(r"<code>\1</code>", escape(text)), None)
+
+
+def diff(text: str) -> str:
+    """Return a patch; the sign at a line's beginning says what color says."""
+    made = []
+    for one in text.split("\n"):
+        head = one.startswith(("+++", "---", "diff ", "index "))
+        name = "head" if head else _LINE_CLASSES.get(one[:1], "same")
+        made.append(f'<span class="{name}">{_with_marks(escape(one), None) or " "}</span>')
+    while made and made[-1] == '<span class="same"> </span>':
+        made.pop()
+    return f'<pre class="diff" tabindex="0"><code>{"".join(f"{one}{chr(10)}" for one in made)}</code></pre>\n'
+
+
+_LINE_CLASSES = {"+": "add", "-": "del", "@": "hunk"}
+
+
+def _with_marks(escaped: str, links: NoteLinks | None) -> str:
+    """Replace the marks of private parts in text that is escaped already, and with `links` citations and wikilinks."""
+
+    def replaced(found: re.Match[str]) -> str:
+        kept, name = found["kept"], found["id"]
+        if kept:
+            word = "private" if kept == "PRIVATE" else "secret"
+            return f'<span class="kept" title="This part was kept out of the note">{word}</span>'
+        if links is None:
+            return found[0]
+        if name:
+            to, shown, kind = links.cited(name), name, "cite"
+        else:
+            wiki = unescape(found["wiki"])
+            picture = links.picture(wiki, by_name=True) if found["embed"] else ""
+            if picture:
+                return _shown(picture, found["label"] or found["wiki"])
+            to, shown, kind = links.named(wiki), found["label"] or found["wiki"], "wiki"
+        return f'<a class="{kind}" href="{escape(to)}">{shown}</a>' if to else found[0]
+
+    return _MARKS.sub(replaced, escaped) if "[" in escaped else escaped
+
+
+def _shown(source: str, name: str) -> str:
+    """Write a picture of the vault. name: what stands for it, escaped."""
+    return f'<img src="{escape(source)}" alt="{name}" loading="lazy">'
+
+
+# -- the renderer ----------------------------------------------------------------------------------
+
+
+def _text(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
+    return _with_marks(escape(tokens[place].content), None if env.get("in_link") else env["links"])
+
+
+def _link_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
+    env["in_link"] = True
+    target = str(tokens[place].attrGet("href") or "")
+    to = env["links"].target(target)
+    env.setdefault("open", []).append(to)
+    if not to:
+        return f'<span class="dead" title="{escape(target[:300])}">'
+    elsewhere = ' rel="noopener noreferrer" target="_blank"' if urlsplit(to).scheme else ""
+    return f'<a href="{escape(to)}"{elsewhere}>'
+
+
+def _link_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, env: dict[str, Any]) -> str:
+    env["in_link"] = False
+    return "</a>" if env["open"].pop() else "</span>"
+
+
+def _image(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
+    """Show an image of the vault. One from elsewhere is not loaded: only a click opens it."""
+    source = str(tokens[place].attrGet("src") or "")
+    name = escape(tokens[place].content or "image")
+    local = env["links"].picture(source)
+    if local:
+        return _shown(local, name)
+    try:
+        parts = urlsplit(source)
+    except ValueError:
+        return f'<span class="picture">{name}</span>'
+    if parts.scheme.lower() not in ("http", "https") or env.get("in_link"):
+        return f'<span class="picture">{name}</span>'
+    where = escape(parts.netloc[:80])
+    return (
+        f'<a class="picture" href="{escape(source)}" rel="noopener noreferrer" target="_blank">'
+        f"{name} <small>image at {where}, opens there</small></a>"
+    )
+
+
+def _fence(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    token = tokens[place]
+    language = (token.info.split() or [""])[0].lower()
+    if language in ("diff", "patch"):
+        return diff(token.content)
+    shown = f' data-language="{escape(language)}"' if language.isalnum() else ""
+    return f'<pre tabindex="0"{shown}><code>{_with_marks(escape(token.content), None)}</code></pre>\n'
+
+
+def _code_block(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    return f'<pre tabindex="0"><code>{_with_marks(escape(tokens[place].content), None)}</code></pre>\n'
+
+
+def _code_inline(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    return f"<code>{_with_marks(escape(tokens[place].content), None)}</code>"
+
+
+def _cell_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, _env: Any) -> str:
+    """A cell's side is a class: the policy of the pages takes no inline style."""
+    token = tokens[place]
+    side = str(token.attrGet("style") or "").removeprefix("text-align:")
+    return f'<{token.tag} class="{side}">' if side in ("right", "center") else f"<{token.tag}>"
+
+
+def _heading_open(_: Any, tokens: Sequence[Token], place: int, _options: Any, env: dict[str, Any]) -> str:
+    """A note's headings stand below those of the page, and skip no level: that is how screen readers walk."""
+    first = int(env["level"])
+    wanted = first + (tokens[place].tag not in ("h1", "h2"))
+    env["last"] = min(wanted, env.get("last", first - 1) + 1)
+    return f"<h{env['last']}>"
+
+
+def _heading_close(_: Any, _tokens: Sequence[Token], _place: int, _options: Any, env: dict[str, Any]) -> str:
+    return f"</h{env['last']}>\n"
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
+    parser.enable(["table", "strikethrough"])
+    rules = {
+        "text": _text,
+        "link_open": _link_open,
+        "link_close": _link_close,
+        "image": _image,
+        "fence": _fence,
+        "code_block": _code_block,
+        "code_inline": _code_inline,
+        "td_open": _cell_open,
+        "th_open": _cell_open,
+        "heading_open": _heading_open,
+        "heading_close": _heading_close,
+    }
+    for name, rule in rules.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_PARSER = _parser()
