@@ -410,6 +410,21 @@ def test_the_queue_is_decided_note_by_note(web: Web, cookie: str) -> None:
     assert "Drop this one" not in waiting
 
 
+def test_a_note_that_is_not_committed_yet_waits_and_is_decided(web: Web, cookie: str) -> None:
+    path = a_note(web, "Came a moment ago")
+    queue = f"/review?kind=note&{urlencode({'x': path})}"
+    titles = re.compile(r'<h2 dir="auto"><a href="/note/[^"]+">Came a moment ago</a></h2>')
+    while "Came a moment ago" not in get(web, cookie, "/search?q=moment+ago"):
+        time.sleep(0.05)  # until the pages have seen the file
+    numbers = int(re.findall(r">note ([\d,]+)</a>", get(web, cookie, queue))[0].replace(",", ""))
+
+    assert post(web, cookie, "review", csrf=token(web, cookie), note=path, decision="keep")[0] == 303
+
+    assert "reviewed" in note.parse((web.vault / path).read_bytes()).meta
+    assert not titles.search(get(web, cookie, queue))
+    assert numbers > 0
+
+
 def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     assert post(web, cookie, "check", csrf=token(web, cookie))[0] == 303
 

@@ -153,6 +153,12 @@ def test_the_queue_is_what_review_lists(day: Day, settings: Config) -> None:
 
     listed = {item["path"] for item in day.json("review")}
     assert {view.path(number) for number in queue.numbers} == listed
+    user_notes.add(settings, "Is not committed", "yet", now=MORNING)
+    view = fresh(settings)
+    added = {view.path(number) for number in review_queue.waiting(settings, view).numbers} - listed
+    assert len(added) == 1
+    assert "is-not-committed" in added.pop()
+    day.run("commit")
     day.run("review", "--done")
     assert not review_queue.waiting(settings, fresh(settings)).numbers
 
