@@ -275,8 +275,8 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 
     moments = "..".join(wording.end_of(side) for side in span.split("..", 1))
     for line in past.diff(config.load(vault), moments, paths=paths).decode("utf-8", "replace").splitlines():
-        colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        click.secho(safe(line), fg=colour, bold=line.startswith(("diff ", "+++", "---")))
+        color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
 
 
 @click.command()

@@ -28,6 +28,10 @@ GALLERY = (
 )
 
 
+CHANGED = 1_789_480_800
+"""2026-09-15T14:00:00Z: the time of notes that name none, instead of that of a checkout."""
+
+
 def settings_table() -> str:
     """Write every setting as a row: key, default, meaning, and whose it is."""
     lines = ["| setting | default | meaning |", "|---|---|---|"]
@@ -44,6 +48,8 @@ def gallery() -> str:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         shutil.copytree(REPO / "sample-vault", home / "mdmem")
+        for path in (home / "mdmem").rglob("*.md"):
+            os.utime(path, (CHANGED, CHANGED))
         env = {"HOME": str(home), "PATH": os.environ["PATH"], "COLUMNS": "100", "TZ": "UTC", "LANG": "C.UTF-8"}
         work = home / "work" / "acme-notes-app"
         work.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Lines of pieces, each with a style: in colour on a terminal, plain text in a pipe, for which rich is not loaded."""
+"""Lines of pieces, each with a style: in color on a terminal, plain text in a pipe, for which rich is not loaded."""
 
 from __future__ import annotations
 

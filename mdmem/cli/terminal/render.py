@@ -40,7 +40,7 @@ def _without_nan(value: Any) -> Any:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return rich's console for stdout or stderr: colour on a terminal only (NO_COLOR is honoured)."""
+    """Return rich's console for stdout or stderr: color on a terminal only (NO_COLOR is honoured)."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=True)
