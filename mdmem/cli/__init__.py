@@ -30,7 +30,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "init": Command("setup.install", "Create a vault."),
         "install": Command("setup.install", "Register the hooks with your agents."),
         "uninstall": Command("setup.install", "Remove the hooks."),
-        "status": Command("setup.install", "Show which agents are registered, and what was last heard of them."),
+        "status": Command("setup.status", "Show which agents are registered, and what was last heard of them."),
         "import": Command("importing", "Import what agents have saved, or folders of markdown.", "import_"),
         "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show what comes of it."),
     },

@@ -1,12 +1,14 @@
 """The real agents, with mdmem installed as a user would, against a model that is played (`pytest -m agents`).
 
 They are looked for in `$MDMEM_AGENTS/AGENT/node_modules/.bin` and on PATH; an agent that is not there is skipped.
+With `MDMEM_RECORD=DIR`, what hooks are given is kept in `DIR/AGENT`, a file a payload, and what the agent saves itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,11 +20,14 @@ from typing import Any
 import frontmatter
 import pytest
 
+from mdmem.agents.install import entries, known, plugin_file
+from mdmem.transcripts import sources
 from tests.helpers import model
 
 pytestmark = pytest.mark.agents
 
 INSTALLED = Path(os.environ.get("MDMEM_AGENTS", "/nowhere"))  # read here: every test's environment is cleared of it
+RECORD = os.environ.get("MDMEM_RECORD", "")
 PROMPT = "Run the two commands."
 
 
@@ -46,7 +51,7 @@ class Place:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
 
-    def run(self, *words: str, seconds: int = 180) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, seconds: int = 600) -> subprocess.CompletedProcess[str]:
         """Run a program in the project."""
         return subprocess.run(
             words,
@@ -129,7 +134,28 @@ def found(program: str) -> str:
     return path
 
 
-@pytest.mark.timeout(300)
+def record(place: Place, agent: str, folder: Path) -> None:
+    """Have the registered commands keep what they are given before they read it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    module = known.AGENTS[agent]
+    file = place.home / Path(module.settings_file("user", "", {})).relative_to(Path.home())
+    text = file.read_text(encoding="utf-8")
+    own = (plugin_file.lines if module.PLUGIN else entries.lines)(text, str(file))
+    for line in dict.fromkeys(own):
+        kept = f'f=$(mktemp {shlex.quote(str(folder))}/payload-XXXXXXXX); cat > "$f"; ( {line} ) < "$f"'
+        text = text.replace(json.dumps(line, ensure_ascii=False), json.dumps(kept, ensure_ascii=False))
+    file.write_text(text, encoding="utf-8")
+
+
+def keep_transcripts(place: Place, agent: str, folder: Path) -> None:
+    """Copy what the agent has saved of its sessions, where mdmem knows where that lies."""
+    source = next((one for one in sources.SOURCES if one.agent == agent), None)
+    saved = place.home / source.folder({}).relative_to(Path.home()) if source else place.home / "nowhere"
+    if saved.is_dir():
+        shutil.copytree(saved, folder, dirs_exist_ok=True)
+
+
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_agents_turn_is_stored_as_it_was(tmp_path: Path, agent: str) -> None:
     program = found({"claude-code": "claude"}.get(agent, agent))
@@ -139,7 +165,11 @@ def test_an_agents_turn_is_stored_as_it_was(tmp_path: Path, agent: str) -> None:
         for command in (["init"], ["install", agent, "--yes"]):
             done = place.run(sys.executable, "-P", "-m", "mdmem", *command)
             assert done.returncode == 0, done.stderr
+        if RECORD:
+            record(place, agent, Path(RECORD).resolve() / agent)
         played = place.run(*words)
+    if RECORD:
+        keep_transcripts(place, agent, Path(RECORD).resolve() / agent / "transcripts")
     assert model.ANSWER in played.stdout, played.stdout + played.stderr
 
     stored = _notes(place, 4)

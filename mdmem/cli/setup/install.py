@@ -1,13 +1,12 @@
-"""`init`, `install`, `uninstall`, `status`: from nothing to a working memory."""
+"""`init`, `install`, `uninstall`: from nothing to a working memory."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,7 +15,6 @@ from mdmem.cli.terminal import options, render
 from mdmem.errors import ConfigError, VaultError
 from mdmem.settings import SETTINGS
 from mdmem.vault import template
-from mdmem.vault.disk import iso_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +133,21 @@ def _remember_vault(root: Path) -> bool:
 SCOPES = click.Choice(["user", "project", "local"])
 
 
+class InstallRequest(NamedTuple):
+    """What was asked for on the command line."""
+
+    agents: tuple[str, ...]
+    scope: str
+    every: bool
+    with_mcp: bool
+    also: tuple[str, ...]
+    with_line: bool
+    now: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
+
+
 @click.command()
 @click.argument("agents", nargs=-1, shell_complete=options.agents)
 @click.option("--scope", type=SCOPES, default="user", show_default=True, help="Whose settings file.")
@@ -152,19 +165,7 @@ SCOPES = click.Choice(["user", "project", "local"])
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as an array.")
 @click.pass_obj
-def install(
-    vault: str | None,
-    agents: tuple[str, ...],
-    scope: str,
-    every: bool,
-    with_mcp: bool,
-    also: tuple[str, ...],
-    with_line: bool,
-    now: bool,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
+def install(vault: str | None, /, **given: Any) -> None:
     """Register the hooks with AGENTS; without one, with those found on this machine, after a question.
 
     The agent's settings file keeps everything else that is in it; a copy is put beside it the first time.
@@ -176,45 +177,66 @@ def install(
     Example:  mdmem install claude-code --mcp
               mdmem install --all --yes
     """
-    from mdmem.agents.install import detect, extra, mcp_registration
-    from mdmem.cli.setup import protocol
+    from mdmem.agents.install import extra, mcp_registration
     from mdmem.watcher import unit
 
-    with_unit = unit.NAME in agents
-    agents = tuple(name for name in agents if name != unit.NAME)
-    names = list(agents)
-    if not names and not with_unit:
-        names = [found.agent for found in detect.detect()] + (mcp_registration.detect() if with_mcp else [])
-        if not names:
-            raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
-        if not every and not yes and not dry_run:
-            click.echo(f"Found: {', '.join(names)}.", err=True)
-            click.confirm("Register the hooks with all of them?", abort=True, err=True)
+    asked = InstallRequest(**given)
+    with_unit = unit.NAME in asked.agents
+    asked = asked._replace(agents=tuple(name for name in asked.agents if name != unit.NAME))
+    names = list(asked.agents) if asked.agents or with_unit else _found(asked)
     settings = config.load(vault)
-    for name in agents if with_mcp else ():
+    for name in asked.agents if asked.with_mcp else ():
         mcp_registration.known(name)
-    if with_mcp:
+    if asked.with_mcp:
         extra.require_mcp()
-    named = settings.vault if vault else None
-    if not dry_run:
+    if not asked.dry_run:
         launch.compile_all()  # hooks write no bytecode
-    changes = [change for name in names for change in _register(name, scope, named, with_mcp=with_mcp, dry_run=dry_run)]
-    if with_line:
-        from mdmem.agents.install import status_line
-
-        changes += [status_line.register(name, scope, vault=named, dry_run=dry_run) for name in status_line.of(names)]
-    wants = settings.settings.learn.protocol
-    changes += [change for name in names for change in protocol.of_agent(name, wanted=wants, dry_run=dry_run)]
-    asks = not (yes or dry_run or as_json) and sys.stdin.isatty()
-    changes += [change for name in names for change in _accept(name, scope, also, asks=asks, dry_run=dry_run)]
-    if dry_run and not as_json:
+    changes = list(_changes(asked, names, settings, settings.vault if vault else None))
+    if asked.dry_run and not asked.as_json:
         _print_diffs(changes)
         return
-    if with_unit and not dry_run:
-        changes.append(unit.install(settings.vault, os.environ, now=now))
-    _print_changes(changes, as_json=as_json)
-    if not as_json and not Path(settings.vault).is_dir():
+    if with_unit and not asked.dry_run:
+        changes.append(unit.install(settings.vault, os.environ, now=asked.now))
+    _print_changes(changes, as_json=asked.as_json)
+    if not asked.as_json and not Path(settings.vault).is_dir():
         click.echo(f"There is no vault at {settings.vault} yet: run `mdmem init`.", err=True)
+
+
+def _found(asked: InstallRequest) -> list[str]:
+    """Return the agents and clients on this machine, if the user wants them all.
+
+    Raises:
+        ConfigError: when there are none.
+    """
+    from mdmem.agents.install import detect, mcp_registration
+
+    names = [found.agent for found in detect.detect()] + (mcp_registration.detect() if asked.with_mcp else [])
+    if not names:
+        raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
+    if not (asked.every or asked.yes or asked.dry_run):
+        click.echo(f"Found: {', '.join(names)}.", err=True)
+        click.confirm("Register the hooks with all of them?", abort=True, err=True)
+    return names
+
+
+def _changes(
+    asked: InstallRequest, names: list[str], settings: config.Config, vault: str | None
+) -> Iterator[registration.SettingsChange]:
+    """Register hooks and server, the status line, what is asked of agents, and further settings that the user wants."""
+    from mdmem.cli.setup import protocol
+
+    for name in names:
+        yield from _register(name, asked.scope, vault, with_mcp=asked.with_mcp, dry_run=asked.dry_run)
+    if asked.with_line:
+        from mdmem.agents.install import status_line
+
+        for name in status_line.of(names):
+            yield status_line.register(name, asked.scope, vault=vault, dry_run=asked.dry_run)
+    for name in names:
+        yield from protocol.of_agent(name, wanted=settings.settings.learn.protocol, dry_run=asked.dry_run)
+    asks = not (asked.yes or asked.dry_run or asked.as_json) and sys.stdin.isatty()
+    for name in names:
+        yield from _accept(name, asked.scope, asked.also, asks=asks, dry_run=asked.dry_run)
 
 
 def _print_diffs(changes: list[registration.SettingsChange]) -> None:
@@ -335,75 +357,3 @@ def _has_mcp(name: str, scope: str) -> bool:
         and bool(client.file(scope, str(Path.cwd()), os.environ))
         and (mcp_registration.status(name, scope).state not in ("absent", "unreadable"))
     )
-
-
-@click.command()
-@click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows as an array.")
-@click.pass_obj
-def status(vault: str | None, line: bool, as_json: bool) -> None:
-    """Show for each agent whether it is registered, and what was last heard of it; who has the MCP server;
-    and whether storing is paused.
-
-    \b
-    Example:  mdmem status --json
-    """
-    from mdmem.agents.install import mcp_registration, registration
-    from mdmem.agents.install.known import CLIENTS
-    from mdmem.capture import losses
-    from mdmem.cli import branch, home
-    from mdmem.history import beside
-    from mdmem.views import wording
-
-    settings = config.load(vault)
-    if line:
-        from mdmem.capture import status_line
-
-        click.echo(status_line.line(settings, time.time()))
-        return
-    rows = [{**row._asdict(), **_last_seen(settings, row.agent)} for row in registration.survey()]
-    servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
-    servers = [row for row in servers if row["state"] != "absent"]
-    if as_json:
-        click.echo(json.dumps([*rows, *servers]))
-        return
-    paused = home.paused(settings)
-    if paused:
-        click.secho(paused, fg="yellow")
-    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
-    for row in rows:
-        event = f" ({row['last_event']})" if row["last_event"] else ""
-        seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"
-        _tell(row, seen, f"--scope {row['scope']}")
-    for row in servers:
-        _tell(row, "", "--mcp")
-    for hint in branch.hints(settings):
-        click.echo(hint)
-    left = beside.left_out(settings)
-    if left:
-        count = wording.number(len(left), "file")
-        click.echo(
-            f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
-        )
-    lost = losses.recent(settings, time.time())
-    if lost:
-        many = "1 event was" if len(lost) == 1 else f"{len(lost)} events were"
-        text = f"{many} lost in the last {losses.DAYS} days; `mdmem doctor --only lost` names them."
-        click.echo(click.style(text, fg="red"))
-
-
-def _tell(row: dict[str, Any], seen: str, options: str) -> None:
-    state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
-    click.echo(f"{row['title']:<20} {state:<22} {seen}".rstrip())
-    if row["problem"]:
-        click.echo(f"  {row['problem']}")
-    if row["state"] == "outdated":
-        click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
-
-
-def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
-    try:
-        when, _, event = (Path(settings.state_dir) / "seen" / agent).read_text(encoding="utf-8").partition(" ")
-        return {"last_seen": iso_time(float(when)), "last_event": event or None}
-    except (OSError, ValueError):
-        return {"last_seen": None, "last_event": None}

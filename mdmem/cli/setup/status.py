@@ -1,0 +1,85 @@
+"""`status`: who is registered and was heard of, and what is lost or left out."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mdmem import config
+from mdmem.vault.disk import iso_time
+
+
+@click.command()
+@click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as an array.")
+@click.pass_obj
+def status(vault: str | None, line: bool, as_json: bool) -> None:
+    """Show for each agent whether it is registered, and what was last heard of it; who has the MCP server;
+    and whether storing is paused.
+
+    \b
+    Example:  mdmem status --json
+    """
+    from mdmem.agents.install import mcp_registration, registration
+    from mdmem.agents.install.known import CLIENTS
+    from mdmem.capture import losses
+    from mdmem.cli import branch, home
+    from mdmem.history import beside
+    from mdmem.views import wording
+
+    settings = config.load(vault)
+    if line:
+        from mdmem.capture import status_line
+
+        click.echo(status_line.line(settings, time.time()))
+        return
+    rows = [{**row._asdict(), **_last_seen(settings, row.agent)} for row in registration.survey()]
+    servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
+    servers = [row for row in servers if row["state"] != "absent"]
+    if as_json:
+        click.echo(json.dumps([*rows, *servers]))
+        return
+    paused = home.paused(settings)
+    if paused:
+        click.secho(paused, fg="yellow")
+    click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
+    for row in rows:
+        event = f" ({row['last_event']})" if row["last_event"] else ""
+        seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"
+        _tell(row, seen, f"--scope {row['scope']}")
+    for row in servers:
+        _tell(row, "", "--mcp")
+    for hint in branch.hints(settings):
+        click.echo(hint)
+    left = beside.left_out(settings)
+    if left:
+        count = wording.number(len(left), "file")
+        click.echo(
+            f"{count} of the vault neither committed nor synced, such as {left[0]}; `mdmem doctor --only history`."
+        )
+    lost = losses.recent(settings, time.time())
+    if lost:
+        many = "1 event was" if len(lost) == 1 else f"{len(lost)} events were"
+        text = f"{many} lost in the last {losses.DAYS} days; `mdmem doctor --only lost` names them."
+        click.echo(click.style(text, fg="red"))
+
+
+def _tell(row: dict[str, Any], seen: str, options: str) -> None:
+    state = row["state"] if row["scope"] == "user" else f"{row['state']} ({row['scope']})"
+    click.echo(f"{row['title']:<20} {state:<22} {seen}".rstrip())
+    if row["problem"]:
+        click.echo(f"  {row['problem']}")
+    if row["state"] == "outdated":
+        click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
+
+
+def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
+    try:
+        when, _, event = (Path(settings.state_dir) / "seen" / agent).read_text(encoding="utf-8").partition(" ")
+        return {"last_seen": iso_time(float(when)), "last_event": event or None}
+    except (OSError, ValueError):
+        return {"last_seen": None, "last_event": None}
