@@ -11,7 +11,7 @@ from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import block, candidates, given, known_fix, occasion, open_work, recent, turns
 from mdmem.inject.block import Section
-from mdmem.search import fold, staged
+from mdmem.search import staged
 from mdmem.search.asking.english import SURE
 from mdmem.search.gate import Gate
 from mdmem.vault import disk, exclusions, journal
@@ -302,7 +302,7 @@ def _of_last_turns(at: At, text: str) -> str:
 def _visits(at: At, most: int) -> list[recent.Visit]:
     """Visit the last sessions of the project, this one left out."""
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record)
-    worked = (visit for visit in visits if visit.kind() != fold.ECHO and not visit.waits_elsewhere(at.here.branch))
+    worked = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
     return list(islice(worked, most))
 
 

@@ -52,13 +52,19 @@ class Visit:
         """Read one of its files; a missing one is empty."""
         return read(self._config, self.path(name))
 
-    def kind(self) -> int:
-        """Return what the session is: what the best of its turns is, work before talk before an echo."""
+    def kinds(self) -> dict[int, int]:
+        """Return what each of its turns is, by their numbers."""
         turns: dict[int, list[str]] = {}
         for name in self.names:
             turns.setdefault(journal.numbers(name)[0], []).append(name)
         folder = os.path.join(self._config.vault, *self.parts)
-        return min((fold.kind_of_turn(folder, names) for names in turns.values()), default=fold.WORK)
+        return {number: fold.kind_of_turn(folder, names) for number, names in turns.items()}
+
+    def is_worth_showing(self) -> bool:
+        """Whether it holds any work, or a question that was answered from something else than memory."""
+        kinds = self.kinds()
+        answered = {journal.numbers(name)[0] for name in self.of_kind("response")}
+        return any(kind == fold.WORK or (kind == fold.TALK and turn in answered) for turn, kind in kinds.items())
 
     def last_turn(self) -> int:
         """Return the number of its last turn."""
@@ -182,9 +188,10 @@ def left_open(visits: list[Visit]) -> Section:
 
 def _open_ends(visit: Visit) -> Iterator[Item]:
     prompts, answers = visit.of_kind("prompt"), visit.of_kind("response")
-    if prompts and not any(journal.numbers(name)[0] == journal.numbers(prompts[-1])[0] for name in answers):
+    last = journal.numbers(prompts[-1])[0] if prompts else 0
+    if prompts and not any(journal.numbers(name)[0] == last for name in answers):
         item = visit.item(prompts[-1], visit.excerpt(visit.read(prompts[-1])), "has no answer")
-        if item:
+        if item and visit.kinds()[last] == fold.WORK:
             yield item
     elif answers and visit.read(answers[-1]).meta.get("success") is False:
         item = visit.item(answers[-1], "", "the turn failed")

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mdmem.search.asking import shape
-from mdmem.search.asking.english import SURE
+from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, front_matter, journal
 
@@ -172,6 +172,12 @@ def _kind(folder: str, names: list[str]) -> int:
     asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
     if asked is None or "bash" in sources:
         return WORK if asked is None or asked.grade < SURE else TALK
-    if asked.grade == SURE:
+    if asked.grade == SURE or (asked.grade == LIKELY and _cites(folder, names)):
         return ECHO
     return TALK if not sources else WORK
+
+
+def _cites(folder: str, names: Iterable[str]) -> bool:
+    """Whether an answer cites what the agent was given: it adds nothing to that."""
+    answers = (name for name in names if name.split("-", 3)[2] == "response")
+    return any(b"[mem:" in (disk.read_path(folder, name) or b"") for name in answers)

@@ -631,6 +631,19 @@ def test_twenty_sessions_that_only_ask_are_in_no_block(talk: Talk, past: Talk) -
     assert not any("says the echo" in text or "Do you remember" in text or "What did we" in text for text in blocks)
 
 
+def test_sessions_that_only_ask_are_neither_recent_nor_left_open(past: Talk) -> None:
+    for number, question in enumerate(["Why is the date parser so strict?", "How was the uploader fixed?"]):
+        new_session(past, 80 + number).says(question)
+    cited = new_session(past, 90)
+    cited.says("Why is the uploader limited to three retries?")
+    cited.answers("It is what [mem:7gk2q9m4x1] says.")
+
+    text = occur(new_session(past, 91), "SessionStart", source="startup")
+
+    assert "uploader retries" in text
+    assert not any(part in text for part in ("so strict", "was the uploader", "has no answer", "limited to three"))
+
+
 def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
     for number, poison in enumerate(POISON):
         write(talk.vault, f"notes/p{number}.md", f"The date parser {poison} {poison}", title=poison.replace("\0", ""))
