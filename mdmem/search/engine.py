@@ -191,7 +191,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
 
     freshness.bring_up_to_date(config)
     for name, text in queries:
-        asked = Query(words=text)
+        asked = Query(words=_topic(text))
 
         def answer(view: View, asked: Query = asked) -> list[str]:
             found = _find(view, config.vault, asked)
