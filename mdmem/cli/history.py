@@ -207,11 +207,14 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
                 yield []
             day = session.day
             yield [(day, "bold")]
-        facts = " · ".join(part for part in (session.project, session.branch, session.session[:8]) if part)
+        code = " at ".join(part for part in (session.branch, session.commit) if part)
+        facts = " · ".join(part for part in (session.project, code, session.session[:8]) if part)
         yield [(f"  {_clock(session)}  ", ""), (safe(session.title), "bold"), (f"  {safe(facts)}", "dim")]
         yield from ([(f"         {safe(ask)}", "")] for ask in session.asks)
         if session.outcome:
             yield [(f"       → {safe(session.outcome)}", "green")]
+        if session.commits:
+            yield [(f"         committed {safe(session.commits)}", "dim")]
         if session.files:
             more = f" and {len(session.files) - 6} more" if len(session.files) > 6 else ""
             yield [(f"         {safe(', '.join(session.files[:6]))}{more}", "dim")]
@@ -246,7 +249,8 @@ def _print_origin(found: Origin) -> None:
         ("session", found.session),
         ("asked", found.ask),
         ("tool", found.tool),
-        ("code", " ".join(part for part in (found.branch, found.code_commit) if part)),
+        ("code", " at ".join(part for part in (found.branch, found.code_commit) if part)),
+        ("committed", found.made_commit),
     ]
     if found.line:
         last = found.line_commit

@@ -37,7 +37,7 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
-    What was kept out as private is shown as a lock.
+    What was kept out as private is shown as a lock. The agent's own command to go on with the session comes first.
 
     \b
     Example:  mdmem history
@@ -66,6 +66,7 @@ def _as_object(found: Conversation) -> dict[str, Any]:
         **facts,
         "started": times[0] if times else "",
         "ended": times[-1] if times else "",
+        "resume": _resume(found),
         "notes": [{**step.meta, "path": step.path, "body": step.body} for step in found.steps],
     }
 
@@ -81,7 +82,16 @@ def _head(found: Conversation, marker: str) -> list[list[Piece]]:
         found.fact("branch"),
         found.session,
     ]
-    return [[(_readable(found.title, marker), "bold")], [(render.safe(" · ".join(filter(None, facts))), "dim")]]
+    head: list[list[Piece]] = [[(_readable(found.title, marker), "bold")]]
+    head.append([(render.safe(" · ".join(filter(None, facts))), "dim")])
+    resume = _resume(found)
+    return [*head, [(render.safe(f"resume: {resume}"), "dim")]] if resume else head
+
+
+def _resume(found: Conversation) -> str:
+    from mdmem.agents.install import known
+
+    return known.resume_command(found.fact("agent"), found.session, found.fact("cwd"))
 
 
 def _print(console: Console | None, step: ConversationStep, marker: str, *, full: bool) -> None:

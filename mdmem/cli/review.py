@@ -1,10 +1,10 @@
-"""`review`: what was captured since a person last looked, note by note."""
+"""`review`: what was captured since a person last looked, session by session or note by note."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,25 +15,46 @@ from mdmem.cli.terminal.render import safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
 from mdmem.vault import note
-from mdmem.views import pages
+from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.history.review import ReviewItem
+    from mdmem.history.review import ReviewItem, ReviewScreen
     from mdmem.history.rewrite import RewriteStep
 
 CHOICES = {
-    "k": "keep",
-    "e": "edit",
-    "p": "pin",
-    "r": "retitle",
-    "t": "tag",
-    "d": "delete",
-    "s": "skip",
-    "o": "superseded",
-    "q": "quit",
+    "k": ("keep", "it stays, and is not asked about again"),
+    "e": ("edit", "open it in your editor, then keep it"),
+    "p": ("pin", "keep it, and give it to agents when a session begins"),
+    "r": ("retitle", "keep it under another title"),
+    "t": ("tag", "keep it, with tags"),
+    "d": ("drop", "delete it; it stays in history (`mdmem undo` brings it back)"),
+    "s": ("skip", "decide another time"),
+    "o": ("superseded", "keep it, and say which note replaces it"),
+    "b": ("back", "to the one before, to decide again"),
+    "q": ("quit", "keep what was decided, and ask about the rest another time"),
+    "?": ("help", "this list"),
+}
+OF_A_SESSION = {
+    "k": ("keep", "its prompts and answers stay, and are not asked about again"),
+    "e": ("edit", "open one of its notes in your editor, then keep all"),
+    "d": ("drop", "delete what is new of the session, tool runs too; it stays in history"),
+    "n": ("notes", "decide note by note"),
+    "t": ("runs", "show the tool runs"),
+    "s": ("skip", "decide another time"),
+    **{key: CHOICES[key] for key in "bq?"},
 }
 SHOWN_CHARS = 1500
+MAX_ASKS = 12
+MAX_RUNS = 100
+
+
+class Decision(NamedTuple):
+    """What was decided on a screen: how often each answer was given, what changes, and whether that was all."""
+
+    counts: Counter[str]
+    steps: list[RewriteStep]
+    quits: bool = False
 
 
 @click.command()
@@ -41,6 +62,7 @@ SHOWN_CHARS = 1500
 @click.option("--kind", multiple=True, metavar="KIND", shell_complete=options.kinds, help="Only this kind; repeatable.")
 @options.window
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
+@click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
 @options.as_json("an array of objects")
 @click.pass_obj
@@ -50,11 +72,14 @@ def review(
     project: str | None,
     kind: tuple[str, ...],
     listing: bool,
+    by_note: bool,
     done: bool,
     as_json: bool,
     **when: str | None,
 ) -> int:
-    """Look through what was captured since the last time, and keep, edit, pin or delete it.
+    """Look through what was captured since the last time, session by session, and keep, edit or drop it.
+
+    With --kind or --notes note by note. `?` says what each key does.
 
     \b
     Example:  mdmem review --kind response --kind note
@@ -69,73 +94,142 @@ def review(
     if as_json:
         print_json([{key: value for key, value in item._asdict().items() if key != "data"} for item in seen.items])
         return 0
-    if listing or not seen.items:
-        for item in seen.items:
-            click.echo(f"{item.id or '-':10} {item.created[:10]:10} {item.change:8} {safe(item.title or item.path)}")
-        click.echo(f"{len(seen.items)} to review.")
-        return 0 if listing else _ask_proposals(settings, project or "")
+    screens = [work.ReviewScreen("", [item], []) for item in seen.items] if kind or by_note else []
+    screens = screens or work.screens(seen.items)
+    if listing or not screens:
+        for screen in screens:
+            click.echo(_line(screen))
+        click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
+        return 0
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
         return print_applied(work.finish(settings, seen, [], "Review\n"))
-    steps, counts, complete = _ask(settings, seen.items)
-    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    decided = None
+    while decided is None:
+        decided = _ask(settings, screens)
+    told = ", ".join(f"{name} {count}" for name, count in decided.counts.items())
     # A narrowed review has not seen everything, so the next one shows the rest.
-    whole = complete and not narrowed
+    whole = not decided.quits and not narrowed
     text = f"Review: {told or 'nothing'}\n"
-    applied = work.finish(settings, seen, steps, text, complete=whole, update_page=pages.updater(settings))
-    return print_applied(applied) or (_ask_proposals(settings, project or "") if complete else 0)
+    update_page = pages.updater(settings)
+    return print_applied(work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page))
 
 
-def _ask_proposals(settings: Config, project: str) -> int:
-    """Ask about what agents and rules propose, behind the notes."""
-    from mdmem.cli.learned import proposals
-    from mdmem.learn import proposals as learned
+def _ask(settings: Config, screens: list[ReviewScreen]) -> Decision | None:
+    """Ask about each screen; going back takes the decision on the one before back. None for back from the first."""
+    decided: list[Decision] = []
+    while len(decided) < len(screens):
+        screen = screens[len(decided)]
+        place = f"[{len(decided) + 1}/{len(screens)}]"
+        answer = (
+            _ask_session(settings, screen, place) if screen.session else _ask_note(settings, screen.items[0], place)
+        )
+        if answer:
+            decided.append(answer)
+            if answer.quits:
+                break
+            continue
+        if not decided:
+            return None
+        decided.pop()
+        while decided and not screens[len(decided)].session and screens[len(decided)].items[0].change == "deleted":
+            decided.pop()  # nothing was asked there
+    counts: Counter[str] = sum((one.counts for one in decided), Counter())
+    return Decision(counts, [step for one in decided for step in one.steps], bool(decided and decided[-1].quits))
 
-    proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
-    return 0
 
+def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> Decision | None:
+    """Ask about a session; None for back."""
+    from mdmem.history import review as work
 
-def _ask(settings: Config, items: list[ReviewItem]) -> tuple[list[RewriteStep], Counter[str], bool]:
-    """Ask about each note; return the steps, how often each answer was given, and whether all were seen."""
-    steps: list[RewriteStep] = []
-    counts: Counter[str] = Counter()
-    for number, item in enumerate(items, 1):
-        _show(item, number, len(items))
-        answer, decided = _answered(settings, item)
-        if answer == "quit":
-            return steps, counts, False
-        counts[answer] += 1
-        steps += decided
-    return steps, counts, True
-
-
-def _answered(settings: Config, item: ReviewItem) -> tuple[str, list[RewriteStep]]:
-    """Ask about one note until the answer can be followed; what was decided before it is never lost by that."""
-    if item.change == "deleted":
-        return "skip", []
+    _show_session(screen, place)
     while True:
-        answer = _choose()
+        answer = _choose(OF_A_SESSION)
+        if answer in ("back", "quit", "skip"):
+            return _without_steps(answer)
         try:
-            return answer, _decided(settings, item, answer)
-        except NotFoundError as error:
-            click.secho(safe(str(error)), err=True, fg="yellow")
-            return "skip", []
+            if answer == "notes":
+                decided = _ask(settings, [work.ReviewScreen("", [item], []) for item in screen.all])
+                if decided:
+                    return decided
+                _show_session(screen, place)
+            elif answer == "runs":
+                for run in screen.runs[:MAX_RUNS]:
+                    click.echo(f"     {safe(run.title)}")
+            elif answer == "drop":
+                edited = sum(item.edited for item in screen.all)
+                mine = f", of which you have changed {edited}" if edited else ""
+                if click.confirm(f"Delete {wording.number(len(screen.all), 'note')}{mine}?"):
+                    return Decision(
+                        Counter([answer]), [work.delete(one) for one in screen.all if one.change != "deleted"]
+                    )
+            else:
+                return Decision(Counter([answer]), _kept(settings, screen, answer))
         except MdmemError as error:
             click.secho(safe(str(error)), err=True, fg="yellow")
 
 
-def _choose() -> str:
-    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, name in CHOICES.items())
-    return CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="k")]
+def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
+    """Keep what a session left, after one of its notes was edited where that was asked for."""
+    from mdmem.history import review as work
+
+    items = [item for item in screen.items if item.change != "deleted"]
+    edited: ReviewItem | None = None
+    if answer == "edit" and items:
+        for number, item in enumerate(items, 1):
+            click.echo(f"  {number}  {item.kind}  {safe(item.title)}")
+        edited = items[click.prompt("Which", type=click.IntRange(1, len(items)), default=len(items)) - 1]
+    steps = []
+    for item in items:
+        try:
+            steps += _decided(settings, item, "edit") if item is edited else [work.decide(settings, item)]
+        except NotFoundError:
+            continue  # deleted meanwhile
+    return steps
+
+
+def _ask_note(settings: Config, item: ReviewItem, place: str) -> Decision | None:
+    """Ask about one note until the answer can be followed; None for back."""
+    _show(item, place)
+    if item.change == "deleted":
+        return _without_steps("skip")
+    while True:
+        answer = _choose(CHOICES)
+        if answer in ("back", "quit"):
+            return _without_steps(answer)
+        try:
+            return Decision(Counter([answer]), _decided(settings, item, answer))
+        except NotFoundError as error:
+            click.secho(safe(str(error)), err=True, fg="yellow")
+            return _without_steps("skip")
+        except MdmemError as error:
+            click.secho(safe(str(error)), err=True, fg="yellow")
+
+
+def _without_steps(answer: str) -> Decision | None:
+    if answer == "back":
+        return None
+    return Decision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
+
+
+def _choose(choices: dict[str, tuple[str, str]]) -> str:
+    """Ask for one of the choices; `?` lists them first."""
+    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
+    while True:
+        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default="k")][0]
+        if name != "help":
+            return name
+        for key, (what, meaning) in choices.items():
+            click.echo(f"  {key}  {what}: {meaning}")
 
 
 def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteStep]:
     from mdmem.history import review as work
 
-    if answer in ("skip", "quit"):
+    if answer == "skip":
         return []
-    if answer == "delete":
+    if answer == "drop":
         return [work.delete(item)]
     changes: dict[str, Any] = {}
     if answer == "edit":
@@ -172,10 +266,45 @@ def _known(settings: Config, name: str) -> str:
     return wanted
 
 
-def _show(item: ReviewItem, number: int, count: int) -> None:
+def _line(screen: ReviewScreen) -> str:
+    """Return what `--list` says of a screen."""
+    item = screen.items[0]
+    name = screen.session[:8] if screen.session else item.id
+    what = _counted(screen) if screen.session else item.change
+    title = (screen.titles("prompt") or [item.title or item.path])[0] if screen.session else item.title or item.path
+    return f"{name or '-':10} {item.created[:10]:10} {safe(title)} ({what})"
+
+
+def _counted(screen: ReviewScreen) -> str:
+    from mdmem.history import message
+
+    counts = Counter(item.kind for item in screen.all)
+    return ", ".join(wording.number(counts[kind], name) for kind, name in message.COUNTED.items() if counts[kind])
+
+
+def _show_session(screen: ReviewScreen, place: str) -> None:
+    """Show what was asked in a session, what came of it, and what was written; its tool runs as a number."""
+    first = screen.items[0]
+    asks = screen.titles("prompt")
+    click.echo()
+    click.secho(f"{place} {safe((asks or [first.title or first.path])[0])}", bold=True)
+    when = wording.date_and_time(first.created)
+    click.secho(f"{when} {safe(first.project)} {screen.session[:8]}: {_counted(screen)}", dim=True)
+    for ask in asks[1 : MAX_ASKS + 1]:
+        click.echo(f"     {safe(ask)}")
+    if len(asks) > MAX_ASKS + 1:
+        click.echo(f"     and {len(asks) - MAX_ASKS - 1} more prompts")
+    for answer in screen.titles("response")[-1:]:
+        click.secho(f"   → {safe(answer)}", fg="green")
+    for item in screen.items:
+        if item.kind not in ("prompt", "response") or item.change != "added":
+            click.echo(f"   {item.change}: {item.kind} {safe(item.title or item.path)}")
+
+
+def _show(item: ReviewItem, place: str) -> None:
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
-    click.secho(f"[{number}/{count}] {safe(item.title or item.path)}", bold=True)
+    click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
     click.secho(safe(f"{item.created} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
     body = safe(note.parse(item.data).body.strip())
     more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""

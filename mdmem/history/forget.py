@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -88,6 +89,42 @@ def deleted(config: Config) -> dict[str, str]:
         names.pop(find.id_in(entry.path), None)
     names.pop("", None)
     return names
+
+
+class Gone(NamedTuple):
+    """A session of which no note is left. time: when the last one went, ISO 8601; oid, subject: of that commit."""
+
+    session: str
+    time: str
+    oid: str
+    subject: str
+
+
+def gone(config: Config, name: str) -> Gone | None:
+    """Find the session whose id begins with `name` among what was deleted; None when history knows of none.
+
+    Raises:
+        VaultError, GitError: when the vault has no repository that git reads.
+    """
+    if len(name) < find.MIN_ID_CHARS:
+        return None
+    repo = repository.open_vault(config.vault)
+    form = "--format=%x01%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}", "--no-renames", "--name-only")
+    told = os.fsdecode(repository.attempt(repo, "log", "-1", form, *grep, "-z", "HEAD", "--", "journal").out)
+    session, _, listed = told.removeprefix("\x01").partition("\n")
+    folder = next(
+        (path.rpartition("/")[0] for path in listed.strip("\0\n").split("\0") if path.count("/") == _DEPTH), ""
+    )
+    if not session or not folder:
+        return None
+    form = "--format=%aI%x00%H%x00%s"
+    last = os.fsdecode(repository.attempt(repo, "log", "-1", "--diff-filter=D", form, "HEAD", "--", folder).out)
+    return Gone(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
+
+
+_DEPTH = 4
+"""Slashes in the path of a session's note."""
 
 
 def _folded(text: str) -> str:

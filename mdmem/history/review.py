@@ -49,6 +49,35 @@ class Review(NamedTuple):
     items: list[ReviewItem]
 
 
+class ReviewScreen(NamedTuple):
+    """What is decided at once: what a session left since the last review, or one note of a person's.
+
+    items: to be decided; runs: the session's tool runs, which go with it. session: "" for a note by itself.
+    """
+
+    session: str
+    items: list[ReviewItem]
+    runs: list[ReviewItem]
+
+    @property
+    def all(self) -> list[ReviewItem]:
+        """Everything that it is about."""
+        return [*self.items, *self.runs]
+
+    def titles(self, kind: str) -> list[str]:
+        """Return the titles of its notes of a kind, oldest first."""
+        return [item.title for item in self.items if item.kind == kind]
+
+
+def screens(items: Iterable[ReviewItem]) -> list[ReviewScreen]:
+    """Put what a session left together, its tool runs apart; runs whose turn was decided before need no screen."""
+    found: dict[str, ReviewScreen] = {}
+    for item in items:
+        screen = found.setdefault(item.session or item.path, ReviewScreen(item.session, [], []))
+        (screen.runs if item.kind == "observation" and item.session else screen.items).append(item)
+    return [screen for screen in found.values() if screen.items]
+
+
 def pending(config: Config, *, project: str = "", kinds: Iterable[str] = ()) -> Review:
     """Commit what has changed, and list it against what was seen last; oldest note first.
 

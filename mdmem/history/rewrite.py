@@ -9,10 +9,10 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, generated, journal, note
 
 UpdatePage = Callable[[str], None]
-"""Brings the page of the session in this folder of the vault up to date; it is the hooks' half that writes pages."""
+"""Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
 
 
 class RewriteStep(NamedTuple):
@@ -69,7 +69,16 @@ def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePag
             continue
         take(config, RewriteStep(path, data, pages.retitled(config.vault, path, data, titles[path])))
         update_page(folder)
-    return list(found)
+    if not titles:
+        return []
+    update_page("")
+    return [*found, "README.md", *(listing for path in titles for listing in _listings(path))]
+
+
+def _listings(page: str) -> tuple[str, ...]:
+    """Return the pages that list the session whose page this is: of its project, of its day."""
+    parts = page.split("/")
+    return (f"journal/{parts[1]}/{journal.PROJECT_PAGE}", f"{generated.DAYS}/{parts[2]}.md") if len(parts) > 3 else ()
 
 
 def _page_of(root: str, folder: str) -> str:

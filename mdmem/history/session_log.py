@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -26,6 +27,7 @@ class LoggedSession(NamedTuple):
     folder: vault-relative, with slashes. day: its local date, as the folder has it.
     started, ended: ISO 8601 in UTC. asks: the prompts' titles, in order.
     outcome: the title of the last answer, "" without one. files: what was changed, each once, in order.
+    commit: where the code stood then. commits: those of the code that were made, with what the last one says.
     notes: how many notes it left, its own page not counted.
     """
 
@@ -42,6 +44,8 @@ class LoggedSession(NamedTuple):
     outcome: str
     files: list[str]
     notes: int
+    commit: str = ""
+    commits: str = ""
 
 
 class Stat(NamedTuple):
@@ -127,11 +131,17 @@ def _read(root: str, path: str) -> LoggedSession | None:
         return None  # deleted meanwhile, or not ours to read
     notes = {name: note.parse(data).meta for name, data in read.items() if data is not None}
     name = journal.page_of(names, path)
+    made = _COMMITS.search((read.get(name) or b"").decode("utf-8", "replace"))
     page = notes.pop(name, {})
     if not names:
         return None
     metas = sorted(notes.values(), key=lambda meta: (_number(meta, "prompt"), _number(meta, "sequence")))
-    return _session(path, page, metas, len(names) - bool(name))
+    found = _session(path, page, metas, len(names) - bool(name))
+    return found._replace(commits=made[1].replace("`", "").strip()) if made else found
+
+
+_COMMITS = re.compile(r"(?m)^- Commits made: (.{1,2000})$")
+"""The line of a session's page that names commits of the code."""
 
 
 def _label(name: str) -> str:
@@ -160,6 +170,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         outcome=(answers or [""])[-1],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
         notes=count,
+        commit=_text(first, "commit"),
     )
 
 

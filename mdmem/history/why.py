@@ -31,7 +31,8 @@ class Origin(NamedTuple):
     """Where a note came from.
 
     path: vault-relative. line: from 1, 0 for the whole note; text: that line.
-    ask: the title of the prompt it answers. code_commit, branch: of the code, as they were then.
+    ask: the title of the prompt it answers. code_commit, branch: of the code, as they were then. made_commit: what the
+    run committed there.
     line_commit: the commit that last changed the line; None for the whole note, or while it is uncommitted.
     steps: the commits of the note, the first one first.
     """
@@ -50,6 +51,7 @@ class Origin(NamedTuple):
     tool: str
     branch: str
     code_commit: str
+    made_commit: str
     line_commit: OriginStep | None
     steps: list[OriginStep]
 
@@ -78,6 +80,7 @@ def why(config: Config, name: str) -> Origin:
         tool=meta.get("tool", ""),
         branch=meta.get("branch", ""),
         code_commit=meta.get("commit", ""),
+        made_commit=" ".join(filter(None, (meta.get("made_commit"), meta.get("commit_subject")))),
         line_commit=_blame(repo, path, line) if line else None,
         steps=steps(repo, path),
     )

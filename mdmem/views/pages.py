@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.capture.session import Session
+from mdmem.errors import MdmemError
 from mdmem.vault import journal, note
+from mdmem.views import upkeep
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -14,9 +18,13 @@ if TYPE_CHECKING:
 
 
 def updater(config: Config) -> UpdatePage:
-    """Return what brings the page of a session up to date, some of whose notes are gone."""
+    """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it."""
 
     def update(folder: str) -> None:
+        if not folder:
+            with suppress(MdmemError, OSError):  # the next turn does it
+                upkeep.refresh(config, now=time.time())
+            return
         meta = note.parse(journal.read_page(config.vault, folder)).meta
         session = Session(config, str(meta.get("session", "")))
         opened = session.open_folder() if session.id else None

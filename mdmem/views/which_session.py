@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmem.errors import AmbiguousError, NotFoundError
+from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.search import index
 from mdmem.vault import journal
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
@@ -39,7 +40,25 @@ def find(config: Config, view: View, name: str, *, project: str = "") -> str:
             )
         return found
     wanted = name.strip().rstrip("/")
-    return only(candidates(view, wanted) or _of_note(config, view, wanted), name)
+    terms = candidates(view, wanted) or _of_note(config, view, wanted)
+    if not terms and (gone := _gone(config, wanted)):
+        raise NotFoundError(gone)
+    return only(terms, name)
+
+
+def _gone(config: Config, name: str) -> str:
+    """Return what is said of a session that is gone: how, when, and how it is brought back; "" for any other."""
+    from mdmem.history import forget
+
+    try:
+        gone = forget.gone(config, name)
+    except MdmemError:
+        return ""
+    if gone is None:
+        return ""
+    how = {"Forget": "forgotten", "Undo:": "undone"}.get(gone.subject.partition(" ")[0], "deleted")
+    when = wording.date_and_time(gone.time)
+    return f"The session {gone.session[:8]} was {how} on {when}. `mdmem undo {gone.oid[:8]}` brings its notes back."
 
 
 def candidates(view: View, name: str) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -73,7 +75,7 @@ def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
     assert "→ Fixed; 12 tests pass" in journal
     assert lines == "2026-09-14T08:00 00893aaf acme-notes-app: Why does the parser fail\n"
     assert objects[0]["asks"] == ["Why does it fail, take 1?"]
-    assert "+5" in stats
+    assert "+6" in stats
     assert mdmem("log", "--since", "soonish").returncode == 2
 
 
@@ -160,7 +162,7 @@ def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: P
     assert "falcons" not in page.read_text()
     assert "title: Why does the parser fail?\n" in page.read_text()
     assert "\n# Why does the parser fail?\n" in page.read_text()
-    assert "falcons" not in mdmem("search", "falcons").stdout
+    assert "things about falcons" not in mdmem("search", "falcons").stdout
     assert git(vault, "status", "--porcelain") == ""
     mdmem("review", "--kind", "prompt", input="d\nk\n", check=True)
     assert "1. [continue]" not in page.read_text()
@@ -205,46 +207,130 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
 
     assert head_files(tmp_path / "second") == head_files(kept)
     assert (tmp_path / "b.bundle").stat().st_mode & 0o777 == 0o600
-    assert exported.startswith("5 notes")
+    assert exported.startswith("6 notes")
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way_back(
+    mdmem: Run, kept: Path, by_hand: bool
+) -> None:
+    mdmem("commit", check=True)
+    if by_hand:
+        shutil.rmtree(kept / FOLDER)
+        mdmem("commit", check=True)
+    else:
+        mdmem("forget", "00893aaf", "--yes", check=True)
+
+    gone = mdmem("history", "00893aaf")
+
+    day = git(kept, "log", "-1", "--date=format:%Y-%m-%d", "--format=%ad").strip()
+    said = re.search(rf"00893aaf was (forgotten|deleted) on {day} .*`mdmem (undo [0-9a-f]+)`", gone.stderr)
+    assert gone.returncode == 5
+    assert said and said[1] == ("deleted" if by_hand else "forgotten")
+    assert mdmem("history", "ffffffff").stderr.startswith("mdmem: There is no session 'ffffffff'")
+    mdmem(*said[2].split(), "--yes", check=True)
+    assert "Why does it fail" in mdmem("history", "00893aaf", check=True).stdout
+
+
+def test_history_names_the_command_that_goes_on_and_log_and_why_the_commits_of_the_code(mdmem: Run, kept: Path) -> None:
+    page = "<!-- mdmem:begin -->\n- Commits made: `c0ffee1` Fix dates\n<!-- mdmem:end -->"
+    captured(kept, FOLDER.rpartition("/")[2], "session", "Fails", body=page, branch="main", commit="5eed1234")
+    more = {
+        "branch": "main",
+        "commit": "5eed1234",
+        "cwd": "~/my app",
+        "made_commit": "c0ffee1",
+        "commit_subject": "Fix dates",
+    }
+    captured(kept, "002-001-bash-commit-7gk2q9m4x1", "observation", "git commit", tool="Bash", **more)
+    mdmem("commit", check=True)
+
+    history = mdmem("history", "00893aaf", check=True).stdout
+    journal = mdmem("log", check=True).stdout
+    why = mdmem("why", "7gk2q9m4x1", check=True).stdout
+
+    assert f"resume: cd ~/'my app' && claude --resume {SESSION}\n" in history
+    assert "main at 5eed1234" in journal
+    assert "committed c0ffee1 Fix dates" in journal
+    assert "code  main at 5eed1234" in why
+    assert "committed  c0ffee1 Fix dates" in why
+
+
+def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_it(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/mine.md", "# My own\n\nwords\n")
+
+    listed = mdmem("review", "--list", check=True).stdout
+    shown = mdmem("review", input="k\n?\nt\nk\n", check=True).stdout
+
+    assert listed.count("\n") == 3
+    assert "(1 prompt, 2 tool runs, 1 answer)" in listed
+    assert "[2/2] Why does it fail, take 1?" in shown
+    assert "→ Fixed; 12 tests pass" in shown
+    assert "d  drop: delete what is new of the session" in shown
+    assert shown.count("pytest -q") == 1  # a tool run is shown when it is asked for
+    assert shown.endswith("Review: keep 2\n")
+    assert mdmem("review", "--list", check=True).stdout == "0 notes to review.\n"
+
+
+def test_a_session_is_dropped_whole_and_going_back_takes_a_decision_back(mdmem: Run, kept: Path) -> None:
+    put(kept, "notes/mine.md", "# My own\n\nwords\n")
+    back = "d\nb\nk\nk\n"  # first the note is dropped, and after going back kept
+
+    done = mdmem("review", input=back, check=True).stdout
+
+    assert done.endswith("Review: keep 2\n")
+    assert (kept / "notes/mine.md").exists()
+    turn(kept, 2)
+    mdmem("review", input="d\ny\n", check=True)
+    assert not list((kept / FOLDER).glob("002-*"))
+    assert len(list((kept / FOLDER).glob("001-*"))) == 4
+
+
+def test_a_session_is_decided_note_by_note_and_left_again_by_going_back(mdmem: Run, kept: Path) -> None:
+    done = mdmem("review", input="n\nb\nn\nd\nk\nk\nk\n", check=True).stdout
+
+    assert done.endswith("Review: drop 1, keep 3\n")
+    assert done.count("[1/1] Why does it fail, take 1?") == 2
+    assert len(list((kept / FOLDER).glob("001-*"))) == 3
 
 
 def test_a_review_is_listed_asked_note_by_note_and_then_over(mdmem: Run, kept: Path) -> None:
-    listed = mdmem("review", "--list", check=True).stdout
+    listed = mdmem("review", "--list", "--notes", check=True).stdout
     objects = json.loads(mdmem("review", "--json", check=True).stdout)
-    asked = mdmem("review", input="k\np\nr\nA better title\nd\n", check=True)
-    after = mdmem("review", "--list", check=True).stdout
+    asked = mdmem("review", "--notes", input="k\np\nr\nA better title\nd\n", check=True)
+    after = mdmem("review", "--list", "--notes", check=True).stdout
 
-    assert listed.endswith("4 to review.\n")
+    assert listed.endswith("4 notes to review.\n")
     assert len(objects) == 4
-    assert "Review: keep 1, pin 1, retitle 1, delete 1" in asked.stdout
-    assert after == "0 to review.\n"
+    assert "Review: keep 1, pin 1, retitle 1, drop 1" in asked.stdout
+    assert after == "0 notes to review.\n"
     assert "A better title" in mdmem("diff", "HEAD~1..HEAD", check=True).stdout
 
 
 def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Path) -> None:
-    mdmem("review", input="d\nq\n", check=True)
+    mdmem("review", "--notes", input="d\nq\n", check=True)
 
-    assert mdmem("review", "--list", check=True).stdout.count("\n") > 1
+    assert mdmem("review", "--list", "--notes", check=True).stdout.count("\n") > 1
     assert len(list((kept / FOLDER).iterdir())) == 4
 
 
 def test_what_was_decided_is_not_asked_again(mdmem: Run, kept: Path) -> None:
-    mdmem("review", input="k\nq\n", check=True)
-    assert mdmem("review", "--list", check=True).stdout.endswith("3 to review.\n")
+    mdmem("review", "--notes", input="k\nq\n", check=True)
+    assert mdmem("review", "--list", "--notes", check=True).stdout.endswith("3 notes to review.\n")
     mdmem("review", "--kind", "response", input="p\n", check=True)
-    listed = mdmem("review", "--list", check=True).stdout
+    listed = mdmem("review", "--list", "--notes", check=True).stdout
 
-    assert listed.endswith("2 to review.\n")
-    assert mdmem("review", input="s\ns\n", check=True).returncode == 0
+    assert listed.endswith("2 notes to review.\n")
+    assert mdmem("review", "--notes", input="s\ns\n", check=True).returncode == 0
     assert git(kept, "status", "--porcelain") == ""
 
 
 def test_a_failing_editor_or_a_wrong_id_is_told_and_the_question_comes_again(mdmem: Run, kept: Path) -> None:
-    done = mdmem("review", input="k\ne\no\nnone\nk\nk\nd\n", env={"EDITOR": "false"}, check=True)
+    done = mdmem("review", "--notes", input="k\ne\no\nnone\nk\nk\nd\n", env={"EDITOR": "false"}, check=True)
 
     assert "false ended with status 1" in done.stderr
     assert "'none'" in done.stderr
-    assert "Review: keep 3, delete 1" in done.stdout
+    assert "Review: keep 3, drop 1" in done.stdout
     assert "edited" not in git(kept, "log", "-1", "-p")
 
 

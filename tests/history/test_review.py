@@ -14,7 +14,7 @@ from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, export, review
 from mdmem.vault import note
 from mdmem.views import exports
-from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
+from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, start, turn
 
 NOW = datetime(2026, 9, 14, tzinfo=UTC)
 
@@ -172,3 +172,26 @@ def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Pa
     assert made.missing == ["notes/private.md"]
     assert made.commits == 1
     assert len(list((tmp_path / "restored" / FOLDER).iterdir())) == 5
+
+
+@pytest.mark.parametrize("reviewed", [True, False])
+def test_an_import_is_passed_over_and_what_was_captured_before_stays_in_the_queue(vault: Path, reviewed: bool) -> None:
+    config = start(vault)
+    turn(vault)
+    if reviewed:
+        review.finish(config, review.pending(config), [], "Review\n")
+    turn(vault, 2)
+    before = review.begin_import(config)
+    more = {
+        "session": "imported-1",
+        "folder": "journal/app/2024-02-02/0800-old-imported",
+        "created": "2024-02-02T08:00:00Z",
+    }
+    captured(vault, "001-000-prompt-old", "prompt", "Long ago", **more)
+
+    review.end_import(config, before)
+
+    assert [item.session for item in review.pending(config).items] == ([SESSION] * 4 if reviewed else [])
+    assert "Long ago" in git(vault, "log", "--since=2024-02-01", "--until=2024-02-03", "--format=%s")
+    turn(vault, 3)
+    assert len(review.pending(config).items) == (8 if reviewed else 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -102,6 +103,7 @@ class KnownAgent(NamedTuple):
     own_instructions: the user's own file of that kind, relative to the agent's folder; "" for none.
     own_memory: the file in which it remembers things by itself, and which it loads; "" for none.
     offers: what `mdmem install` offers beside the hooks, for the file that holds these.
+    resume: the words by which it goes on with a session, whose id follows; none where there is no such command.
     """
 
     module: Agent
@@ -111,6 +113,7 @@ class KnownAgent(NamedTuple):
     own_instructions: str = ""
     own_memory: str = ""
     offers: tuple[SettingsOffer, ...] = ()
+    resume: tuple[str, ...] = ()
 
 
 READING = ("search", "show", "timeline")
@@ -156,6 +159,7 @@ ROWS = (
                 value=False,
             ),
         ),
+        resume=("claude", "--resume"),
     ),
     KnownAgent(
         codex,
@@ -171,6 +175,7 @@ ROWS = (
                 file=_codex_rules,
             ),
         ),
+        resume=("codex", "resume"),
     ),
     KnownAgent(
         gemini,
@@ -179,6 +184,7 @@ ROWS = (
         instructions=("GEMINI.md",),
         own_instructions="GEMINI.md",
         offers=(_reading(gemini.TITLE, ("tools", "allowed"), items=_each("run_shell_command(mdmem {})")),),
+        resume=("gemini", "--resume"),
     ),
     KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md", "CLAUDE.md")),
     KnownAgent(
@@ -187,6 +193,7 @@ ROWS = (
         transcripts="copilot",
         instructions=("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"),
         own_instructions="copilot-instructions.md",
+        resume=("copilot", "--resume"),
     ),
     KnownAgent(
         opencode,
@@ -208,6 +215,7 @@ ROWS = (
                 file=_opencode_file,
             ),
         ),
+        resume=("opencode", "--session"),
     ),
 )
 """Every agent, a row each; mypy checks each module against `agents.Agent`."""
@@ -220,6 +228,16 @@ CLIENTS: dict[str, McpClient] = {
     "claude-desktop": McpClient("Claude Desktop", _desktop_file, _servers, note="Restart Claude Desktop."),
 }
 """The name of a client of MCP in commands -> what is known of it; Claude Desktop has no hooks."""
+
+
+def resume_command(agent: str, session: str, cwd: str) -> str:
+    """Return the line for a shell by which an agent goes on with a session where it was; "" where there is none."""
+    words = next((row.resume for row in ROWS if agent == row.module.NAME), ())
+    if not words or not session:
+        return ""
+    home, tail = ("~/", cwd[2:]) if cwd.startswith("~/") else ("", cwd)
+    start = f"cd {home}{shlex.quote(tail)} && " if tail else ""
+    return f"{start}{shlex.join([*words, session])}"
 
 
 def known(agent: str) -> Agent:
