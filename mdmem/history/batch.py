@@ -32,12 +32,14 @@ class Wanted(NamedTuple):
 class CommitBatch(NamedTuple):
     """What was read.
 
+    staying: changed notes that stay on this machine; git may know them from before.
     more: there is more than fits. converted: git takes a file for changed that is not, since it converts its line ends.
     """
 
     files: list[File]
     held_back: list[HeldBack]
     left_out: list[LeftOut]
+    staying: list[Change]
     more: bool
     converted: bool
 
@@ -75,11 +77,12 @@ class _Reading:
         self._staying: dict[str, set[str]] = {}
         self._files: list[File] = []
         self._held_back: list[HeldBack] = []
+        self._private: list[Change] = []
         self._converted = False
 
     def batch(self, left_out: list[LeftOut], *, more: bool) -> CommitBatch:
         """Return what was read."""
-        return CommitBatch(self._files, self._held_back, left_out, more, self._converted)
+        return CommitBatch(self._files, self._held_back, left_out, self._private, more, self._converted)
 
     def add(self, change: Change) -> None:
         """Read a note, or one of the vault's known files."""
@@ -93,6 +96,7 @@ class _Reading:
         is_private = private.is_private(change.path, file.meta, self._projects)
         self.targets.add(change.path, file.data, private=is_private)
         if is_private:
+            self._private.append(change)
             self._staying.setdefault(folder, set()).add(name)
         elif is_wanted:  # else it was looked at only to see whether the page that is wanted may name it
             if folder in self._staying and journal.is_page(change.path):

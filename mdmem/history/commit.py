@@ -18,7 +18,7 @@ from mdmem.errors import BusyError
 from mdmem.history import batch, changes, message, past
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.beside import LeftOut
-from mdmem.history.changes import State
+from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
@@ -61,12 +61,14 @@ class CommitResult(NamedTuple):
     commits: oldest first; none when nothing had changed.
     held_back: files whose text the privacy rules would change; they stay uncommitted.
     staged: paths that a person has staged; they stay theirs. left_out: files that are not part of the vault's history.
+    staying: changed notes that stay on this machine.
     """
 
     commits: list[Commit]
     held_back: list[HeldBack]
     staged: list[str]
     left_out: list[LeftOut]
+    staying: list[Change]
 
 
 def commit(
@@ -131,7 +133,7 @@ def _commit(
 ) -> CommitResult:
     repo = repository.open_vault(config.vault)
     rules = privacy.Rules.of(config.settings)
-    done = CommitResult([], [], [], [])
+    done = CommitResult([], [], [], [], [])
     tries = TRIES
     with lock.held(config.state_dir, wait_seconds=wait_seconds) as held:
         git_index.heal(repo)
@@ -152,7 +154,7 @@ def _commit(
                 time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - no secret, two clocks out of step
                 continue
             held_back = done.held_back + [one for one in found.held_back if one not in done.held_back]
-            done = CommitResult(done.commits + made, held_back, state.staged, found.left_out)
+            done = CommitResult(done.commits + made, held_back, state.staged, found.left_out, found.staying)
             if not (found.more and made):
                 return done
     raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
+from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
@@ -75,7 +76,8 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     """
     repo = repository.open_vault(config.vault)
     _fill(repo)
-    held_back = commit.commit(config).held_back
+    committed = commit.commit(config)
+    held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
         raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")
     received: dict[str, None] = {}
@@ -84,13 +86,13 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     over: Over | None = None
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
-        withheld = _keep_private(config, repo, branch, held)
+        withheld = _keep_private(config, repo, branch, committed.staying, held)
         for _ in range(TRIES):
             heard = _heard(repo, remote)
             there = _fetch(repo, remote, branch)
             tracked = _tracked(remote, there)
             theirs, ours = writer.tip(repo, tracked), writer.tip(repo, branch)
-            if theirs:
+            if theirs and theirs != ours:
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
                 joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held)
@@ -349,32 +351,29 @@ def _purged(repo: Repository, one: str, other: str) -> PurgeRecord | None:
     return record if has else None
 
 
-def _keep_private(config: Config, repo: Repository, branch: str, held: int) -> int:
-    """Take notes that became private out of the branch (their files stay); return how many stay on this machine."""
-    projects = private.projects(config.vault)
+def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], held: int) -> int:
+    """Take notes that became private out of the branch (their files stay); return how many stay on this machine.
+
+    staying: those among what has changed. A note that became private has, unless its whole project did.
+    """
+    found = {change.path: change.kind == "changed" for change in staying}
     head = writer.tip(repo, branch)
-    tracked = set(join.tree(repo, head)[0]) if head else set()
-    count = 0
-    leaving = []
-    for path in _may_be_private(config, repo, tracked, projects):
-        if private.stays(path, disk.read_path(config.vault, path) or b"", projects):
-            count += 1
-            leaving += [path] if path in tracked else []
+    projects = private.projects(config.vault)
+    if projects and head:
+        tracked = join.tree(repo, head)[0]
+        held_there = (path for path in tracked if private.is_private(path, {}, projects))
+        found |= dict.fromkeys(held_there, True)
+        named = (path for path in filter(disk.is_note_path, tracked) if not path.startswith("journal/"))
+        found |= {
+            path: True for path in named if private.stays(path, disk.read_path(config.vault, path) or b"", projects)
+        }
+    leaving = sorted(path for path, is_tracked in found.items() if is_tracked)
     if leaving:
         writer.mark(repo, head)
         text = f"Keep {len(leaving)} notes on one machine\n"
-        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(sorted(leaving)))], held)
+        (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], held)
         git_index.follow(repo, branch, head, goal, held)
-    return count
-
-
-def _may_be_private(config: Config, repo: Repository, tracked: set[str], projects: frozenset[str]) -> set[str]:
-    """Return the notes worth reading: a note that became private was never committed, or has changed since."""
-    found = {entry.path for entry in disk.walk(config.vault)}
-    if projects:
-        return {*found, *filter(disk.is_note_path, tracked)}
-    changed = os.fsdecode(repository.run(repo, "diff-files", "--name-only", "-z")).split("\0")
-    return (found - tracked) | (found & set(changed))
+    return len(found)
 
 
 def _put(root: Path, path: str, data: bytes) -> None:

@@ -30,6 +30,9 @@ OVERRULED = (
     "core.symlinks=false",
     "core.fileMode=false",
     "core.bigFileThreshold=512m",
+    # folders in which nothing was added or removed are not listed again
+    "core.untrackedCache=true",
+    "status.showUntrackedFiles=all",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     # a commit that was reported survives a power cut
