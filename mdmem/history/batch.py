@@ -14,8 +14,8 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, note
 
-MAX_BYTES = 64 * 1024 * 1024
-"""So much text is held at a time; what is left follows in further commits."""
+MAX_BYTES = 16 * 1024 * 1024
+"""So much text is held at a time, up to the end of a folder; what is left follows in further commits."""
 
 
 class Wanted(NamedTuple):
@@ -47,8 +47,10 @@ class CommitBatch(NamedTuple):
 def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> CommitBatch:
     """Read the changed files that pass the gate, up to a batch's size; notes first."""
     reading = _Reading(config, wanted)
+    folder = ""
     for change in sorted(state.changes, key=_pages_last):
-        if reading.room < 0:
+        before, folder = folder, change.path.rpartition("/")[0]
+        if reading.room < (0 if folder != before else -MAX_BYTES):
             return reading.batch([], more=True)
         reading.add(change)
     others = [one for one in state.beside if wanted.has(one.path)]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from mdmem.errors import GitError, VaultError
-from mdmem.history.git import repository
-
-
-def git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
-    return done.stdout
+from mdmem.history import commit
+from mdmem.history.git import repository, tidy
+from tests.helpers.history_vault import git, put, start
 
 
 def test_a_new_repository_has_the_branch_main_and_no_hooks(vault: Path) -> None:
@@ -159,3 +155,18 @@ def test_a_linked_work_tree_is_a_vault_too(vault: Path, tmp_path: Path) -> None:
 
     assert repository.branch(repo) == "refs/heads/other"
     assert repo.common_dir == vault / ".git"
+
+
+def test_what_has_gathered_is_tidied_once_there_is_enough(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = start(vault)
+    put(vault, "note.md", "one\n")
+    commit.commit(config)
+    graph = vault / ".git/objects/info/commit-graphs"
+
+    assert tidy.tidy(config)
+    assert not graph.exists()
+    monkeypatch.setattr(tidy, "COMMITS", 1)
+    assert tidy.tidy(config)
+
+    assert graph.exists()
+    assert git(vault, "fsck", "--strict", "--no-dangling") == git(vault, "status", "--porcelain") == ""

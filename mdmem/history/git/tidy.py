@@ -11,6 +11,14 @@ LOOSE_OBJECTS = 5_000
 
 PACKS = 50
 
+COMMITS = 200
+"""So many commits are reason to list them in git's commit-graph, by which a log of one file reads few of them."""
+
+LARGE_PACK = "256m"
+"""A pack that is larger is not packed again: it is read by git's index of several packs."""
+
+TASKS = ("--task=commit-graph", "--task=incremental-repack")
+
 
 def tidy(config: Config) -> bool:
     """Pack what has gathered, if it is much; False when another process does so already.
@@ -22,10 +30,20 @@ def tidy(config: Config) -> bool:
         GitError: when git fails.
     """
     repo = repository.open_vault(config.vault)
-    limits = ("-c", f"gc.auto={LOOSE_OBJECTS}", "-c", f"gc.autoPackLimit={PACKS}", "-c", "pack.threads=1")
+    limits = {
+        "gc.auto": LOOSE_OBJECTS,
+        "gc.autoPackLimit": PACKS,
+        "gc.bigPackThreshold": LARGE_PACK,
+        "pack.threads": 1,
+        "commitGraph.changedPaths": "true",
+        "maintenance.commit-graph.auto": COMMITS,
+        "maintenance.incremental-repack.auto": PACKS // 2,
+    }
+    words = [word for key, value in limits.items() for word in ("-c", f"{key}={value}")]
     try:
         with lock.held(config.state_dir, "gc", wait_seconds=0):
-            repository.run(repo, *limits, "gc", "--auto", "--quiet")
+            repository.run(repo, *words, "gc", "--auto", "--quiet")
+            repository.run(repo, *words, "maintenance", "run", "--auto", "--quiet", *TASKS)
     except BusyError:
         return False
     return True
