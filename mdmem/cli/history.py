@@ -167,7 +167,8 @@ def log(vault: str | None, /, limit: int, oneline: bool, stat: bool, as_json: bo
         print_json([session._asdict() for session in found])
     elif oneline:
         for session in found:
-            click.echo(f"{session.started[:16]} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
+            when = wording.date_and_time(session.started)
+            click.echo(f"{when} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
     else:
         _print_journal(found)
     if limit and len(found) == limit:
@@ -186,7 +187,8 @@ def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
         return
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
-        click.echo(f"{one.oid[:8]} {one.time[:16]} {safe(one.subject)} {click.style(' '.join(counts), dim=True)}")
+        when = wording.date_and_time(one.time)
+        click.echo(f"{one.oid[:8]} {when} {safe(one.subject)} {click.style(' '.join(counts), dim=True)}")
 
 
 def _clock(session: LoggedSession) -> str:
@@ -244,7 +246,7 @@ def why(vault: str | None, name: str, as_json: bool) -> None:
 def _print_origin(found: Origin) -> None:
     rows = [
         ("note", f"{found.title}  ({found.path})"),
-        ("captured", f"{found.created} {found.agent}".strip()),
+        ("captured", f"{wording.date_and_time(found.created)} {found.agent}".strip()),
         ("project", found.project),
         ("session", found.session),
         ("asked", found.ask),
@@ -255,14 +257,15 @@ def _print_origin(found: Origin) -> None:
     if found.line:
         last = found.line_commit
         rows += [(f"line {found.line}", found.text)]
-        rows += [("last changed", f"{last.time[:16]} {last.author}: {last.subject}" if last else "not committed yet")]
+        said = f"{wording.date_and_time(last.time)} {last.author}: {last.subject}" if last else "not committed yet"
+        rows += [("last changed", said)]
     for name, value in rows:
         if value:
             click.echo(f"{click.style(f'{name:>12}', dim=True)}  {safe(value)}")
     for step in found.steps:
         who = "captured" if step.session else f"by {step.author}"
         oid = click.style(f"{step.oid[:8]:>12}", fg="yellow")
-        click.echo(f"{oid}  {step.time[:16]} {safe(who)}: {safe(step.subject)}")
+        click.echo(f"{oid}  {wording.date_and_time(step.time)} {safe(who)}: {safe(step.subject)}")
 
 
 @click.command()

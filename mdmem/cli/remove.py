@@ -65,7 +65,7 @@ def forget(
         click.echo("No note matches; nothing was forgotten.")
         return 0
     for target in targets[:SHOWN]:
-        click.echo(f"{target.id or '-':10} {target.created[:10]:10} {safe(target.title or target.path)}")
+        click.echo(f"{target.id or '-':10} {wording.day(target.created):10} {safe(target.title or target.path)}")
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     if not yes:

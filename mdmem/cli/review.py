@@ -49,7 +49,7 @@ MAX_ASKS = 12
 MAX_RUNS = 100
 
 
-class Decision(NamedTuple):
+class ReviewDecision(NamedTuple):
     """What was decided on a screen: how often each answer was given, what changes, and whether that was all."""
 
     counts: Counter[str]
@@ -116,9 +116,9 @@ def review(
     return print_applied(work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page))
 
 
-def _ask(settings: Config, screens: list[ReviewScreen]) -> Decision | None:
+def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
     """Ask about each screen; going back takes the decision on the one before back. None for back from the first."""
-    decided: list[Decision] = []
+    decided: list[ReviewDecision] = []
     while len(decided) < len(screens):
         screen = screens[len(decided)]
         place = f"[{len(decided) + 1}/{len(screens)}]"
@@ -136,10 +136,10 @@ def _ask(settings: Config, screens: list[ReviewScreen]) -> Decision | None:
         while decided and not screens[len(decided)].session and screens[len(decided)].items[0].change == "deleted":
             decided.pop()  # nothing was asked there
     counts: Counter[str] = sum((one.counts for one in decided), Counter())
-    return Decision(counts, [step for one in decided for step in one.steps], bool(decided and decided[-1].quits))
+    return ReviewDecision(counts, [step for one in decided for step in one.steps], bool(decided and decided[-1].quits))
 
 
-def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> Decision | None:
+def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDecision | None:
     """Ask about a session; None for back."""
     from mdmem.history import review as work
 
@@ -161,11 +161,11 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> Decision
                 edited = sum(item.edited for item in screen.all)
                 mine = f", of which you have changed {edited}" if edited else ""
                 if click.confirm(f"Delete {wording.number(len(screen.all), 'note')}{mine}?"):
-                    return Decision(
+                    return ReviewDecision(
                         Counter([answer]), [work.delete(one) for one in screen.all if one.change != "deleted"]
                     )
             else:
-                return Decision(Counter([answer]), _kept(settings, screen, answer))
+                return ReviewDecision(Counter([answer]), _kept(settings, screen, answer))
         except MdmemError as error:
             click.secho(safe(str(error)), err=True, fg="yellow")
 
@@ -189,7 +189,7 @@ def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteSt
     return steps
 
 
-def _ask_note(settings: Config, item: ReviewItem, place: str) -> Decision | None:
+def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision | None:
     """Ask about one note until the answer can be followed; None for back."""
     _show(item, place)
     if item.change == "deleted":
@@ -199,7 +199,7 @@ def _ask_note(settings: Config, item: ReviewItem, place: str) -> Decision | None
         if answer in ("back", "quit"):
             return _without_steps(answer)
         try:
-            return Decision(Counter([answer]), _decided(settings, item, answer))
+            return ReviewDecision(Counter([answer]), _decided(settings, item, answer))
         except NotFoundError as error:
             click.secho(safe(str(error)), err=True, fg="yellow")
             return _without_steps("skip")
@@ -207,10 +207,10 @@ def _ask_note(settings: Config, item: ReviewItem, place: str) -> Decision | None
             click.secho(safe(str(error)), err=True, fg="yellow")
 
 
-def _without_steps(answer: str) -> Decision | None:
+def _without_steps(answer: str) -> ReviewDecision | None:
     if answer == "back":
         return None
-    return Decision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
+    return ReviewDecision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
 
 
 def _choose(choices: dict[str, tuple[str, str]]) -> str:
@@ -272,7 +272,7 @@ def _line(screen: ReviewScreen) -> str:
     name = screen.session[:8] if screen.session else item.id
     what = _counted(screen) if screen.session else item.change
     title = (screen.titles("prompt") or [item.title or item.path])[0] if screen.session else item.title or item.path
-    return f"{name or '-':10} {item.created[:10]:10} {safe(title)} ({what})"
+    return f"{name or '-':10} {wording.day(item.created):10} {safe(title)} ({what})"
 
 
 def _counted(screen: ReviewScreen) -> str:

@@ -91,7 +91,7 @@ def deleted(config: Config) -> dict[str, str]:
     return names
 
 
-class Gone(NamedTuple):
+class GoneSession(NamedTuple):
     """A session of which no note is left. time: when the last one went, ISO 8601; oid, subject: of that commit."""
 
     session: str
@@ -100,7 +100,7 @@ class Gone(NamedTuple):
     subject: str
 
 
-def gone(config: Config, name: str) -> Gone | None:
+def gone(config: Config, name: str) -> GoneSession | None:
     """Find the session whose id begins with `name` among what was deleted; None when history knows of none.
 
     Raises:
@@ -120,7 +120,7 @@ def gone(config: Config, name: str) -> Gone | None:
         return None
     form = "--format=%aI%x00%H%x00%s"
     last = os.fsdecode(repository.attempt(repo, "log", "-1", "--diff-filter=D", form, "HEAD", "--", folder).out)
-    return Gone(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
+    return GoneSession(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
 
 
 _DEPTH = 4

@@ -6,7 +6,7 @@ import os
 
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
-from mdmem.vault import journal
+from mdmem.vault import disk, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def of_turn(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[
     lines = list(_lines(turn, hit, changes, terms, room * 3 // 5))
     marks = [*_marks(at, hit, changes)]
     item = _item(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
-    item.id, item.date = note_id, recent.spoken(str(asked.meta.get("created") or hit.created))[:10]
+    item.id, item.date = note_id, disk.spoken(str(asked.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
 
@@ -126,7 +126,7 @@ def _item(
         id=hit.id,
         kind=hit.kind,
         title=at.gate.stored(title),
-        date=recent.spoken(hit.created)[:10],
+        date=disk.spoken(hit.created)[:10],
         text=text,
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=tuple(at.gate.stored(mark) for mark in marks),

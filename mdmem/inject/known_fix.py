@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import engine, freshness, index, recall
-from mdmem.vault import journal
+from mdmem.vault import disk, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _item(at: At, fix: Fix, solved: str) -> Item:
         id=fix.edits[-1],
         kind="fix",
         title=at.gate.stored(cut(fix.error, 160)),
-        date=recent.spoken(fix.created)[:10],
+        date=disk.spoken(fix.created)[:10],
         text=at.gate.stored(f"{said} {ended}".strip()),
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=() if fix.project in at.names else (f"of another project: {fix.project}",),

@@ -7,7 +7,7 @@ import os
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
-from mdmem.vault import journal
+from mdmem.vault import disk, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _item(at: At, folder: str, line: str) -> Item | None:
         id=name,
         kind=kind.lower(),
         title=at.gate.stored(title),
-        date=recent.spoken(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
+        date=disk.spoken(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
         text=at.gate.stored(error),
     )
 

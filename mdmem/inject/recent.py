@@ -93,7 +93,7 @@ class Visit:
             id=str(meta["id"]),
             kind=str(meta.get("kind", "note")),
             title=self._gate.stored(str(meta.get("title", ""))),
-            date=spoken(str(meta.get("created", ""))),
+            date=disk.spoken(str(meta.get("created", ""))),
             text=text,
             marks=marks,
         )
@@ -134,11 +134,6 @@ def _is_switched_off(parsed: Parsed) -> bool:
     except OSError:
         return False
     return '"autoMemoryEnabled":false' in "".join(text.split())
-
-
-def spoken(created: str) -> str:
-    """Write a note's time as it is read: 2026-09-14 08:00."""
-    return created[:16].replace("T", " ")
 
 
 def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:

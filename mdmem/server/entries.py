@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from mdmem.search.engine import SearchHit
 from mdmem.server import shown
 from mdmem.server.reach import Reach
-from mdmem.vault import journal, note
+from mdmem.vault import disk, journal, note
 
 NAME_CHARS = 60
 
@@ -43,7 +43,7 @@ def of_hit(at: Reach, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Make an entry of a hit. meta: its front matter, as its file says now."""
     return {
         "id": shown.line(at.gate, hit.id, NAME_CHARS),
-        "date": spoken(hit.created),
+        "date": disk.spoken(hit.created),
         "kind": shown.line(at.gate, hit.kind, NAME_CHARS),
         "title": shown.line(at.gate, hit.title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, hit.project, NAME_CHARS),
@@ -58,18 +58,13 @@ def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) ->
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
     return {
         "id": shown.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
-        "date": shown.line(at.gate, spoken(str(meta.get("created", ""))), NAME_CHARS),
+        "date": shown.line(at.gate, disk.spoken(str(meta.get("created", ""))), NAME_CHARS),
         "kind": shown.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
         "title": shown.line(at.gate, title, shown.TITLE_CHARS),
         "project": shown.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
         "line": _outdated(at, meta) + _text(at, journal.unmarked(parsed.body[:1_000]), title),
     }
-
-
-def spoken(created: str) -> str:
-    """Write a note's time as it is read: 2026-09-14 08:00."""
-    return created[:16].replace("T", " ")
 
 
 def _outdated(at: Reach, meta: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from mdmem.errors import UsageError
 from mdmem.server import entries, lookup, shown
 from mdmem.server.reach import FOR_TEXT, Reach
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
+from mdmem.vault import disk
 from mdmem.views import prompts
 from mdmem.views.prompts import FoundPrompt, PromptPage
 
@@ -96,7 +97,7 @@ def _line(at: Reach, one: FoundPrompt, chars: int) -> PromptLine:
         "session": shown.line(at.gate, one.session, 80),
         "prompt": one.prompt,
         "project": shown.line(at.gate, one.project, entries.NAME_CHARS),
-        "date": entries.spoken(one.created),
+        "date": disk.spoken(one.created),
         "text": shown.text(at.gate, one.text)[:chars] if chars else shown.line(at.gate, one.text or one.title),
     }
 

@@ -177,7 +177,7 @@ def _summary(at: Reach, one: session_log.LoggedSession) -> Summary:
     return {
         "session": shown.line(at.gate, one.session, 80),
         "title": shown.line(at.gate, one.title),
-        "started": entries.spoken(one.started),
+        "started": disk.spoken(one.started),
         "asks": [shown.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
         "outcome": shown.line(at.gate, one.outcome, 240),
         "files": [] if at.titles_only else [shown.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
@@ -225,7 +225,7 @@ def _counts(at: Reach, view: View, key: str, seen: set[int], limit: int = 30) ->
 def session_text(made: SessionView) -> list[str]:
     """Write a session as text."""
     facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
-    head = f"{made['title']} ({entries.spoken(made['started'])} to {entries.spoken(made['ended'])})"
+    head = f"{made['title']} ({disk.spoken(made['started'])} to {disk.spoken(made['ended'])})"
     return [head, ", ".join(facts), *entries.lines(made["notes"])]
 
 

@@ -319,6 +319,17 @@ def iso_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def local_time(seconds: float) -> str:
+    """Write a time as people read it, in the zone of this machine: 2026-09-14 08:00."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def spoken(created: str) -> str:
+    """Write a note's time as people read it, in the zone of this machine; one in another form stays as it is."""
+    seconds = epoch(created)
+    return local_time(seconds) if seconds else created[:16].replace("T", " ")
+
+
 def epoch(iso: str) -> float:
     """Read a time as notes write it; 0 for anything else."""
     if len(iso) != 20 or not (iso[:4] + iso[5:7] + iso[8:10] + iso[11:13] + iso[14:16] + iso[17:19]).isdigit():

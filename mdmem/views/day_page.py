@@ -44,7 +44,7 @@ def written(found: Listing, day: str) -> list[NoteRow]:
     view = found.view
     terms = (f"kind:{kind}" for kind in note.WRITTEN)
     numbers = set().union(*(view.notes("facet", term) for term in terms)) - view.notes("facet", "is:internal")
-    of_day = (number for number in numbers if disk.iso_time(view.number("created", number))[:10] == day)
+    of_day = (number for number in numbers if disk.local_time(view.number("created", number))[:10] == day)
     made = [rows.row(view, number) for number in rows.in_order(view, of_day) if found.leaves(view.path(number))]
     return [row for row in made if _says_when(found.root, row.path)]
 

@@ -73,7 +73,7 @@ def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
 
     assert journal.split()[:2] == ["2026-09-14", "08:00"]
     assert "→ Fixed; 12 tests pass" in journal
-    assert lines == "2026-09-14T08:00 00893aaf acme-notes-app: Why does the parser fail\n"
+    assert lines == "2026-09-14 08:00 00893aaf acme-notes-app: Why does the parser fail\n"
     assert objects[0]["asks"] == ["Why does it fail, take 1?"]
     assert "+6" in stats
     assert mdmem("log", "--since", "soonish").returncode == 2

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mdmem.history import commit, session_log
-from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, put, start, turn
+from mdmem.vault import disk
+from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, put, start, turn
 
 OTHER = "journal/other-project/2026-09-15/1000-rename-the-parser-ffff0000"
 
@@ -85,3 +90,23 @@ def test_commits_are_listed_with_what_they_did(vault: Path) -> None:
         ("acme-notes-app: Why does it fail, take 1? (1 prompt, 2 tool runs, 1 answer)", SESSION, 5, 0, 0),
         ("Vault: mdmem.toml", "", 1, 0, 0),
     }
+
+
+def test_people_read_times_in_the_zone_of_their_machine(vault: Path, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        config = start(vault)
+        folder = "journal/acme-notes-app/2026-09-15/0100-late-00893aaf"
+        more = {"folder": folder, "created": "2026-09-14T16:00:01Z"}
+        captured(vault, "001-000-prompt-late-7gk2q9m4x1", "prompt", "Late", **more)
+        commit.commit(config)
+
+        assert "2026-09-15 01:00 00893aaf" in ask("log", "--oneline", check=True).stdout
+        assert "captured  2026-09-15 01:00" in ask("why", "7gk2q9m4x1", check=True).stdout
+        assert "2026-09-15" in ask("review", "--list", check=True).stdout
+        assert git(vault, "log", "--format=%ai").splitlines()[-1] == "2026-09-15 01:00:01 +0900"
+        assert disk.spoken("2026-09-14T16:00:01Z") == "2026-09-15 01:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

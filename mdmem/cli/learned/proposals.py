@@ -11,6 +11,7 @@ import click
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,7 @@ def proposals(
     elif decided:
         click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
     elif found:
-        rows = [(one.key, one.kind, one.created[:10], one.project, f"{one.title}: {one.why}") for one in found]
+        rows = [(one.key, one.kind, wording.day(one.created), one.project, f"{one.title}: {one.why}") for one in found]
         table.show(lines.terminal(), (table.ID, table.KIND, table.WHEN, table.PROJECT, table.TITLE), rows)
     else:
         click.echo("Nothing is proposed.", err=True)
@@ -63,7 +64,7 @@ def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
     for one in found:
         click.echo()
         click.secho(f"{render.safe(one.title)}  [mem:{one.id}]", bold=True)
-        click.secho(render.safe(f"{one.created[:10]} {one.project}: {one.why}"), dim=True)
+        click.secho(render.safe(f"{wording.day(one.created)} {one.project}: {one.why}"), dim=True)
         click.echo(learned.KINDS[one.kind].question)
         answer = CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="s")]
         if answer == "quit":
