@@ -59,17 +59,14 @@ def looked_up(at: At, query: str, *, shape: Shape | None = None, without_session
     if not has_topic(query):
         return []
     guess = _guess(at, query, "turn" if shape is None else "explicit")
-    answers = recall.answers(
-        at.config,
-        query,
+    asker = recall.Asker(
         project=None if at.config.settings.inject.other_projects else at.project,
         without_session=at.record.id if without_session else "",
-        limit=2 * evidence.MAX_ANSWERS,
-        budget_seconds=at.seconds_left / 2,
-        guess=guess,
         here=at.here,
         now=_other_time(at.now),
     )
+    limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
+    answers = recall.answers(at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
     # What a guess found need not share a word with the question: then the gap in the scores decides alone.
     kept, why = evidence.chosen(None if guess else shape, _persons_first(answers))
     terms = frozenset(analysis.query_terms(query))

@@ -200,45 +200,6 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
         yield name, freshness.answered(config, answer) or []
 
 
-def for_prompt(
-    config: Config,
-    text: str,
-    *,
-    project: str | None = None,
-    without_session: str = "",
-    limit: int = 30,
-    snippet_chars: int = 300,
-    budget_seconds: float = 0.3,
-    quick: bool = True,
-    update: bool = True,
-    guess: str = "",
-    here: Place | None = None,
-    now: datetime | None = None,
-) -> tuple[SearchHit, ...]:
-    """Find what an agent should be reminded of by a prompt, best first: plain words, whatever is in them.
-
-    What was said and decided counts more than what a tool printed (`WORTH`). Internal memories are never found.
-
-    project: only its notes, and those of no project; None: of all. without_session: not the notes of this one,
-        which the agent has before it. quick: look only at folders that changed, and hold the few notes that are new
-        in memory. budget_seconds: how long the index may be brought up to date for when there are many; another
-        process that is writing is not waited for. guess: a text whose words join those of the prompt, and count less.
-    here: where the prompt is typed; what waits on another code branch is not found.
-    """
-    seen = index.glance(config) if update and quick else None
-    if update and seen is None:
-        freshness.bring_up_to_date(config, quick=quick, budget_seconds=budget_seconds, wait_seconds=0.0)
-
-    def answer(view: View) -> tuple[SearchHit, ...]:
-        among = for_agent(view, project, without_session, here)
-        words = ranking.affordable(view, units_of(view, text)) + guessed(view, config, guess)
-        found = ranking.scores(view, words, among=among, prior=prior_by_kind(view, now)) if words else {}
-        chosen = _part(view, in_order(view, found), 0, limit, collapse=True)
-        return tuple(hits_of(view, config.vault, words, chosen, found, snippet_chars))
-
-    return freshness.answered(config, answer, seen) or ()
-
-
 def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> set[int] | None:
     """Return the notes that an agent may be shown, or None for all of them."""
     among = None

@@ -50,50 +50,68 @@ class Answer:
         self.words = words
 
 
+class Asker:
+    """Who asks, and when.
+
+    project: only its notes, and those of no project; None: of all. without_session: not the notes of this one, which
+    the agent has before it. here: where it is asked from; what waits on another code branch is not found.
+    now: another time than the clock's.
+    """
+
+    __slots__ = ("here", "now", "project", "without_session")
+
+    def __init__(
+        self,
+        project: str | None = None,
+        without_session: str = "",
+        here: Place | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        self.project = project
+        self.without_session = without_session
+        self.here = here
+        self.now = now
+
+
 def answers(
     config: Config,
     text: str,
+    asker: Asker,
     *,
-    project: str | None = None,
-    without_session: str = "",
     limit: int = 8,
     snippet_chars: int = 300,
     budget_seconds: float = 0.3,
     guess: str = "",
-    here: Place | None = None,
-    now: datetime | None = None,
 ) -> tuple[Answer, ...]:
     """Find what answers `text`, best first: plain words, whatever is in them; questions about earlier work never do.
 
-    The parameters are those of `engine.for_prompt`; limit: how many answers.
+    What was said and decided counts more than what a tool printed. Internal memories are never found.
+
+    limit: how many answers. budget_seconds: how long the index may be brought up to date for when much is new; a little
+    is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
+    the question, and count less.
     """
     seen = index.glance(config)
     if seen is None:
         make_ready(config, budget_seconds)
 
     def found(view: View) -> tuple[Answer, ...]:
-        among = engine.for_agent(view, project, without_session, here)
         asked = units_of(view, text)
         words = ranking.affordable(view, asked)
         guessed = engine.guessed(view, config, guess)
         if not words and not guessed:
             return ()
-        scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, now))
+        among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
+        scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, asker.now))
         order = list(islice(engine.in_order(view, scores), POOL))
-        groups = fold.by_turn(view, config.vault, scores, order, limit=limit)
         weigh = _Weights(view, words, len(asked))
-        given = (
-            Answer(
-                group,
-                tuple(
-                    engine.hits_of(
-                        view, config.vault, words, dict.fromkeys(group.notes[:MAX_HITS], 0), scores, snippet_chars
-                    )
-                ),
-                *weigh(group.notes),
-            )
-            for group in groups
-        )
+
+        def made(group: Group) -> Answer:
+            notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
+            hits = engine.hits_of(view, config.vault, words, notes, scores, snippet_chars)
+            return Answer(group, tuple(hits), *weigh(group.notes))
+
+        given = map(made, fold.by_turn(view, config.vault, scores, order, limit=limit))
         return tuple(answer for answer in given if not _answers_nothing(answer, text))
 
     return freshness.answered(config, found, seen) or ()

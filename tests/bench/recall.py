@@ -25,6 +25,7 @@ from pathlib import Path
 from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine, index, ranking
+from mdmem.search import recall as answering
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter, note
 from tests.bench import block_recall, measure
@@ -192,7 +193,7 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
     assert view is not None
 
     def remind(text: str) -> object:
-        return engine.for_prompt(settings, text, update=False)
+        return answering.answers(settings, text, answering.Asker())
 
     def find(text: str) -> object:
         return [hit.snippet for hit in engine.search(settings, text, update=False).hits]
@@ -200,7 +201,7 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
     def find_by_all(text: str) -> object:
         return ranking.scores(view, ranking.affordable(view, units_of(view, text), 10**9))
 
-    runs = {"for_prompt": remind, "search, 10 snippets": find, "every word, whatever it costs": find_by_all}
+    runs = {"answers to a prompt": remind, "search, 10 snippets": find, "every word, whatever it costs": find_by_all}
     for name, run in runs.items():
         run(asked[0])
         times = sorted(cpu_ms(partial(run, text)) for text in asked)
@@ -218,9 +219,10 @@ def cold(settings: Config, vault: Path) -> list[measure.Row]:
     start = f"import sys; sys.path[:0] = [{str(package)!r}, {str(site)!r}]; from mdmem import config; "
     start += f"from mdmem.search import engine as search; settings = config.load({str(vault)!r}); "
     (text,) = prompts(vault, 1)
+    answers = f"from mdmem.search import recall; assert recall.answers(settings, {text!r}, recall.Asker())"
     codes = {
         "import search": start,
-        "for_prompt, nothing new": f"{start} assert search.for_prompt(settings, {text!r})",
+        "answers to a prompt, nothing new": f"{start} {answers}",
         "search, every file looked at": f"{start} assert search.search(settings, {text!r}).hits[0].snippet",
     }
     runs = {name: _process(code) for name, code in codes.items()}
@@ -228,9 +230,9 @@ def cold(settings: Config, vault: Path) -> list[measure.Row]:
 
     def with_a_new_note(turn: int) -> float:
         (folder / f"02{turn}-new.md").write_text(f"A new note, {turn}.\n")
-        return _process(codes["for_prompt, nothing new"])(turn)
+        return _process(codes["answers to a prompt, nothing new"])(turn)
 
-    return measure.interleaved(runs | {"for_prompt, one new note": with_a_new_note}, ROUNDS)
+    return measure.interleaved(runs | {"answers to a prompt, one new note": with_a_new_note}, ROUNDS)
 
 
 def _process(code: str) -> Callable[[int], float]:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
-from mdmem.search import engine, freshness, index
+from mdmem.search import engine, freshness, index, recall
 from mdmem.search.index import builder, contents, dictionary, document, folders, layout, look, tiers, writer
 from mdmem.vault.disk import WalkedFile
 
@@ -335,7 +335,7 @@ def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Confi
             os.replace(other, file)
 
             assert engine.search(settings, "alpha tag:a", limit=100).total > 0
-            assert engine.for_prompt(settings, "alpha common words") != ()
+            assert recall.answers(settings, "alpha common words", recall.Asker()) != ()
             index.verify(settings)
             assert len(found(settings, "alpha tag:a", limit=100)) == 30
 

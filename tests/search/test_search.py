@@ -13,7 +13,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, index
+from mdmem.search import engine, index, recall
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import pending
 from mdmem.vault import front_matter
@@ -215,7 +215,7 @@ def test_internal_memories_are_found_only_when_they_are_asked_for(settings: Conf
     assert set(names(ask(settings, "secret", internal=True))) == {"mood.md", "plan.md"}
     assert names(ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:alice"])) == ["mood.md"]
     assert ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:bob"]).total == 0
-    assert engine.for_prompt(settings, "secret mood plan") == ()
+    assert _prompt(settings, "secret mood plan") == []
 
 
 # -- the language ------------------------------------------------------------------------------------
@@ -415,7 +415,8 @@ def test_related_notes_share_what_is_typical_of_a_note(vault: Path, settings: Co
 
 
 def _prompt(settings: Config, text: str, **how: Any) -> list[str]:
-    return [hit.id for hit in engine.for_prompt(settings, text, now=NOW, **how)]
+    found = recall.answers(settings, text, recall.Asker(now=NOW, **how), limit=100, budget_seconds=60)
+    return [hit.id for answer in found for hit in answer.hits]
 
 
 def test_a_prompt_is_reminded_of_its_project_and_of_notes_of_none(settings: Config) -> None:
