@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAME = "web"
 """The socket's name in the vault's runtime folder."""
 MAX_LINK_BYTES = 1024
-_SECONDS = 5.0
+_SECONDS = 20.0
 
 
 def link(config: Config) -> str:

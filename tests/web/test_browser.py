@@ -307,3 +307,27 @@ def test_a_page_of_another_site_cannot_use_the_cookie(web: Web, page: Page) -> N
 
     assert "mdmem web" in str(page.locator("body").text_content())
     assert page.evaluate(f"fetch('{web.served.url}/').then(() => 'read', () => 'refused')") == "refused"
+
+
+# -- what is looked at -----------------------------------------------------------------------------
+
+
+def test_a_picture_of_the_vault_is_drawn(web: Web, page: Page) -> None:
+    square = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='30'><rect width='40' height='30'/></svg>"
+    (web.vault / "notes" / "square.svg").write_text(square)
+    path = a_note(web, "A picture that is drawn", "![a square](square.svg)")
+
+    page.goto(f"{web.served.url}/note/{path}")
+
+    assert page.locator(".text img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
+
+
+def test_the_prompts_beside_a_session_lead_to_its_turns(web: Web, page: Page) -> None:
+    for number in range(4):
+        prompt(web, f"Question number {number}", "outlined-1")
+    page.goto(f"{web.served.url}/session/outlined-1")
+
+    page.get_by_role("complementary").get_by_role("link", name="Question number 2").click()
+
+    page.wait_for_url("**#turn-3")
+    assert page.locator("#turn-3").get_by_text("Question number 2").is_visible()

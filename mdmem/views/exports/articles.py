@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.vault import journal
+from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.views.exports import markdown
 
@@ -124,6 +125,11 @@ def session(one: ExportedSession, places: Places = markdown.NOWHERE, page: str =
     return "".join(parts)
 
 
+def is_page(one: Exported) -> bool:
+    """Whether a note only leads to others: a page of a project or a day."""
+    return _kind(one) in PAGES
+
+
 def _kind(one: Exported) -> str:
     return str(one.parsed.meta.get("kind") or "note")
 
@@ -160,7 +166,7 @@ def whole_page(notes: Iterable[Exported]) -> str:
     for one in sessions:
         days.setdefault(wording.day(one.started), []).append(f"<h3>{escape(one.title)}</h3>\n{session(one)}")
     for note in others:
-        if _kind(note) != "project":
+        if not is_page(note):
             text = f"<h3>{escape(title_of(note))}</h3>\n{said(note)}"
             days.setdefault(wording.day(created(note)) or "Without a date", []).append(text)
     parts = [f"<h2>{escape(day)}</h2>\n{''.join(held)}" for day, held in sorted(days.items())]

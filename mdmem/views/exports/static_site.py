@@ -113,7 +113,7 @@ def _put(target: Path, page: str, title: str, body: str) -> None:
 
 def _index(sessions: list[ExportedSession], others: list[Exported], places: Places) -> str:
     parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
-    written = [one for one in others if one.parsed.meta.get("kind") != "project"]
+    written = [one for one in others if not articles.is_page(one)]
     if written:
         parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(_item(one, places) for one in written)}</ul>\n")
     months: dict[str, list[str]] = {}
