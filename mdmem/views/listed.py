@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.history import private
-from mdmem.vault import disk
+from mdmem.vault import disk, note
 from mdmem.views import rows, sessions, wording
 
 if TYPE_CHECKING:
@@ -40,11 +39,13 @@ class Listing:
         self._internal = view.notes("facet", "is:internal")
         self._known: dict[str, bool] = {}
         self.sessions = sessions.table(view)
+        self.days = frozenset(day(one) for one in self.named(self.sessions))
+        """The days of which sessions may be named."""
 
     @contextmanager
     def on_pages_of(self, folder: str) -> Iterator[None]:
         """List for the pages of a project in the journal: one that stays on this machine names what else does."""
-        self._staying = f"journal/{folder}/" if folder in self._private else ""
+        self._staying = folder if folder in self._private else ""
         try:
             yield
         finally:
@@ -52,17 +53,16 @@ class Listing:
 
     def leaves(self, path: str) -> bool:
         """Whether a note may be named: it does not stay on this machine, or the page does as well."""
-        if self._staying and path.startswith(self._staying):
+        if self._staying and path.startswith(f"journal/{self._staying}/"):
             return True
         if path not in self._known:
             data = disk.read_path(self.root, path)
             self._known[path] = data is not None and not private.stays(path, data, self._private)
-        return self._known[path]
+        return self._known[path] or (bool(self._staying) and self._is_of(path, self._staying))
 
-    @cached_property
-    def days(self) -> frozenset[str]:
-        """Return the days of which sessions may be named."""
-        return frozenset(day(one) for one in self.named(self.sessions))
+    def _is_of(self, path: str, project: str) -> bool:
+        """Whether a note that lies elsewhere is of a project."""
+        return note.parse(disk.read_path(self.root, path) or b"").meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and neither it nor their first prompt stays here."""

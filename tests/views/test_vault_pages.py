@@ -300,6 +300,9 @@ def test_the_page_of_a_project_that_stays_here_lists_its_sessions(day: Day) -> N
     upkeep.rebuild(day.config(), now=NOW)
     text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")
     assert "Cache the exported" in text
+    assert "Times are UTC" in text
+    assert "Times are UTC" not in (day.vault / "README.md").read_text("utf-8")
+    assert "2026-09-15" not in (day.vault / "README.md").read_text("utf-8")
     assert "Cache the exported" not in (day.vault / "README.md").read_text("utf-8")
     assert "Cache the exported" not in "".join(path.read_text("utf-8") for path in day_pages(day))
     first, second = (path for path in pages(day) if "notes-app" in str(path))
