@@ -256,6 +256,7 @@ def test_a_persons_words_on_a_days_page_stay_and_are_found(day: Day) -> None:
     assert page.read_text("utf-8").endswith("Lunch with the auditors.\n")
     found = day.run("search", "auditors", "--json").stdout
     assert f"days/{page.name}" in found
+    assert "days/" not in day.run("search", "date parser", "--limit", "0", "--json").stdout
     assert "days/" not in day.run("list", "--limit", "0", "--json").stdout
 
 

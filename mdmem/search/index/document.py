@@ -106,9 +106,9 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
 
 
 def _own_words(parsed: note.Parsed) -> str:
-    """Return the body without what only leads to other notes; on a project's page that is all mdmem writes there."""
+    """Return the body without what only leads to other notes; on a project's or a day's page that is all of mdmem's."""
     body = parsed.body[:MAX_BODY_CHARS]
-    if parsed.meta.get("kind") == "project":
+    if parsed.meta.get("kind") in ("project", "day"):
         body = journal.outside(body)
     return journal.unmarked(body)
 
