@@ -96,6 +96,16 @@ def main(rounds: int = 21, notes: int = 10_000) -> None:
             prompt = " ".join(random.Random(turn).choices(vocabulary[:5000], k=60))
             return {"hook_event_name": "UserPromptSubmit", "prompt": prompt}
 
+        def fails(turn: int) -> dict[str, Any]:
+            a, b = random.Random(turn).choices(vocabulary[50:5000], k=2)
+            error = f"Exit code 1\nsrc/{a}.py:12: ValueError: {a} is no {b}"
+            use = {"tool_name": "Bash", "tool_input": {"command": f"pytest -q {a}"}, "tool_use_id": f"t{turn}"}
+            return {"hook_event_name": "PostToolUseFailure", "error": error, **use}
+
+        silent = {**env, "XDG_CONFIG_HOME": str(work / "silent")}
+        (work / "silent" / "mdmem").mkdir(parents=True)
+        (work / "silent" / "mdmem" / "config.toml").write_text('[inject]\non = ["ask"]\n')
+
         runs = {
             "a prompt that wants nothing": lambda _: {
                 "hook_event_name": "UserPromptSubmit", "prompt": "fix the bug in parser.py",
@@ -103,8 +113,10 @@ def main(rounds: int = 21, notes: int = 10_000) -> None:
             "a prompt that asks to recall": asks,
             "a prompt of 60 words, once a session": writes,
             "the start of a session": lambda _: {"hook_event_name": "SessionStart", "source": "startup"},
+            "a failed run with a new error": fails,
         }  # fmt: skip
         made = {name: sender(work, env, f"cold{place}", fields) for place, (name, fields) in enumerate(runs.items())}
+        made["a failed run, without looking it up"] = sender(work, silent, "silent", fails)
         print(f"{notes} notes, no watcher\n\n{measure.table(measure.interleaved(made, rounds))}\n")
         watcher = subprocess.Popen([sys.executable, "-m", "mdmem", "watch"], env={**os.environ, **env},
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
@@ -113,6 +125,7 @@ def main(rounds: int = 21, notes: int = 10_000) -> None:
             made = {
                 name: sender(work, env, f"warm{place}", fields) for place, (name, fields) in enumerate(runs.items())
             }
+            made["a failed run, without looking it up"] = sender(work, silent, "quiet", fails)
             print(f"{notes} notes, with a watcher\n\n{measure.table(measure.interleaved(made, rounds))}")
         finally:
             watcher.terminate()
