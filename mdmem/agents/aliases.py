@@ -85,6 +85,7 @@ ALIASES: dict[str, tuple[str, dict[str, str]]] = {
     "write_todos": ("TodoWrite", _NONE),  # Gemini CLI
     "update_todo": ("TodoWrite", _NONE),  # Copilot
     "todowrite": ("TodoWrite", _NONE),  # OpenCode
+    "todo_write": ("TodoWrite", _NONE),  # Copilot
     "update_plan": ("TodoWrite", {"plan": "todos"}),  # Codex CLI
 }
 """A tool's name in lower case -> the name that `TOOLS` knows, and its keys -> the keys that row reads."""

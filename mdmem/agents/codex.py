@@ -144,5 +144,5 @@ def _written_code(event: Event) -> int | None:
 
 
 SPAWN = "collaborationspawn_agent"
-_HOUSEKEEPING = ("collaboration", "update_plan")
+_HOUSEKEEPING = ("collaboration",)
 """How the names of tools begin with which the agent only manages its own work."""

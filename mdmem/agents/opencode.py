@@ -52,7 +52,7 @@ def _read_invalid(event: Event, given: dict[str, Any]) -> None:
     event.tool_input, event.tool_response = {}, None
 
 
-_SILENT = frozenset(["todowrite", "todoread"])
+_SILENT = frozenset(["todoread"])
 """Tools with which the agent only manages its own work."""
 
 

@@ -17,23 +17,31 @@ if TYPE_CHECKING:
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
 _TASK = re.compile(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>.+))?)?$")
 OVER = ("completed", "deleted", "cancelled", "done")
-TOOLS = ("todowrite", "write_todos", "update_todo", "update_plan", "taskcreate", "taskupdate")
+TOOLS = ("todowrite", "write_todos", "todo_write", "update_todo", "update_plan", "taskcreate", "taskupdate")
+
+
+_WAITS = re.compile(r"^(Blocked by|Blocks) task (.+)$", re.MULTILINE)
 
 
 class Listed(NamedTuple):
-    """An item of a list. path, id: the note that says its last state. at: when that was."""
+    """An item of a list. path, id: the note that says its last state. at: when that was.
+
+    blocked_by: the ids of the notes of tasks that it waits for.
+    """
 
     text: str
     is_done: bool
     path: str
     id: str
     at: str
+    blocked_by: tuple[str, ...] = ()
 
 
 def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     """Return the last state of a session's list. paths: the notes of its TOOLS, oldest first."""
     lists: list[tuple[str, str, note.Parsed]] = []
     tasks: dict[str, Listed] = {}
+    waits: dict[str, set[str]] = {}
     for path in paths:
         parsed = asking.read(config, path)
         at = str(parsed.meta.get("updated") or parsed.meta.get("created", ""))
@@ -44,9 +52,26 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
             lists.append((at, path, parsed))
         else:
             _take(tasks, parsed, path, at)
+            _take_blockers(waits, parsed)
     last = max(lists, key=lambda one: one[:2], default=None)
     items = list(_items(last[2], last[1], last[0])) if last else []
-    return [*items, *tasks.values()]
+    return [*items, *(_waiting(tasks, name, waits.get(name, set())) for name in tasks)]
+
+
+def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
+    """Note which task waits for which others, by what one TaskUpdate says."""
+    found = _TASK.match(str(parsed.meta.get("title", "")))
+    if found is None:
+        return
+    for how, names in _WAITS.findall(parsed.body):
+        for name in names.split(", "):
+            one, other = (found["number"], name) if how == "Blocked by" else (name, found["number"])
+            waits.setdefault(one, set()).add(other)
+
+
+def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
+    open_ = [tasks[other].id for other in sorted(blockers) if other in tasks and not tasks[other].is_done]
+    return tasks[name]._replace(blocked_by=tuple(open_))
 
 
 def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:

@@ -174,7 +174,7 @@ class _Project:
                 if same not in latest or latest[same][0] <= one.at:
                     latest[same] = (one.at, by_path[one.path], one)
         for at, number, one in latest.values():
-            yield self._item(number, "task", one.text, created=at), one.is_done
+            yield self._item(number, "task", one.text, created=at, blocked_by=[*one.blocked_by]), one.is_done
 
     def _written(self) -> Iterator[OpenItem]:
         """Yield the tasks that people wrote as notes of their own."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem.learn import fixes as learned
-from mdmem.learn import work
 from mdmem.server import lookup, shown
 from mdmem.server.reach import Reach
+
+if TYPE_CHECKING:
+    from mdmem.search.solved import Fix
 
 MAX_FIXES = 5
 MAX_OPEN = 30
@@ -61,13 +62,15 @@ def fixes(
     project: Annotated[str, Field(description="Only this project, by its name.")] = "",
 ) -> KnownFixes:
     """Have I seen this error before, and what solved it? Gives the run that failed, the edits, the run that passed."""
+    from mdmem.learn import fixes as learned  # a server that starts needs none of it
+
     with lookup.fresh(at.config):
         found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES, update=False)
     seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
     return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]]}
 
 
-def _known(at: Reach, fix: learned.Fix) -> KnownFix:
+def _known(at: Reach, fix: Fix) -> KnownFix:
     return {
         "id": fix.id,
         "solved": fix.solved,
@@ -86,6 +89,8 @@ def open_work(
     project: Annotated[str, Field(description="Its name; without it the one that is worked in. `-` is all.")] = "",
 ) -> OpenTasks:
     """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off."""
+    from mdmem.learn import work
+
     name = "" if project == "-" else project or at.project
     with lookup.fresh(at.config):
         found = work.open_work(at.config, name, now=time.time(), update=False)

@@ -9,7 +9,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import UsageError
-from mdmem.learn import decisions
 from mdmem.server import lookup, shown
 from mdmem.server.internal.memories import own_tags
 from mdmem.server.reach import Reach
@@ -42,6 +41,8 @@ def add_note(
     propose: Annotated[bool, Field(description="Let the user decide: for what nobody asked to save.")] = False,
 ) -> WrittenNote:
     """Save something to remember as a note of its own: a decision, a fact, a lesson. When the user asks for it."""
+    from mdmem.learn import decisions  # a server that starts needs none of it
+
     proposed = propose and not at.config.settings.learn.accept
     made = decisions.add(
         at.config,

@@ -72,6 +72,10 @@ def _has(path: Path, words: bytes) -> bool:
 _ITEM = b'"UserMessage"'
 
 
+_PLAN = "update_plan"
+"""The agent's list of things to do, for which no hook fires."""
+
+
 class CodexReader:
     """Turns the lines of one rollout into events.
 
@@ -202,6 +206,9 @@ class CodexReader:
             self._skipped["tool result without its call"] += 1
         elif name == codex.SPAWN:
             yield from self._spawn(given, output, call)
+        elif name == _PLAN:
+            if isinstance(given, dict) and given.get("plan"):
+                yield self._saved("PostToolUse", name, given, "", call)
         elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
             return  # it is, or becomes, an item of its own
         elif name in _SHELLS or name == "write_stdin":

@@ -31,7 +31,7 @@ _TOOLS = {
 """A tool's name in the file -> the name that hooks are given."""
 
 _SHELLS = ("bash", "powershell")
-_SILENT = ("report_intent", "update_todo", "todo_write", "store_memory")
+_SILENT = ("report_intent", "store_memory")
 """Tools with which the agent only manages its own work."""
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mdmem import agents
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.learn import work
 from mdmem.search import runs
 from mdmem.views import upkeep
+from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 
@@ -121,6 +124,55 @@ def test_numbered_tasks_are_followed(at: Work) -> None:
     one.tool("TaskUpdate", {"taskId": "3", "status": "deleted"}, {"success": True})
     one.answer()
     assert at.open() == [("task", "Render")]
+
+
+def test_a_task_that_waits_for_others_names_those_that_are_open(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan it")
+    for number, subject in enumerate(("Parse", "Render", "Ship"), 1):
+        one.tool("TaskCreate", {"subject": subject}, {"task": {"id": str(number), "subject": subject}})
+    one.tool("TaskUpdate", {"taskId": "3", "addBlockedBy": ["1", "2"]}, {"success": True})
+    one.tool("TaskUpdate", {"taskId": "1", "status": "completed"}, {"success": True})
+    one.answer()
+    found = {item["text"]: item for item in at.day.json("todo")}
+    assert set(found) == {"Render", "Ship"}
+    assert found["Ship"]["blocked_by"] == [found["Render"]["id"]]
+    assert f"(waits for [mem:{found['Render']['id']}])" in at.day.run("todo").stdout
+
+
+PLANS = {
+    "codex": ("update_plan", {"plan": [{"step": "Write it", "status": "pending"}]}),
+    "opencode": ("todowrite", {"todos": [{"content": "Write it", "status": "pending", "id": "1", "priority": "high"}]}),
+    "gemini": ("write_todos", {"todos": [{"description": "Write it", "status": "in_progress"}]}),
+    "copilot": ("update_todo", {"todos": "- [x] Plan\n- [ ] Write it"}),
+}
+
+
+@pytest.mark.parametrize("agent", PLANS)
+def test_the_lists_of_every_agent_are_open_work(at: Work, agent: str) -> None:
+    tool, given = PLANS[agent]
+    asked, ran = ("BeforeAgent", "AfterTool") if agent == "gemini" else ("UserPromptSubmit", "PostToolUse")
+    common = {"session_id": "s1", "cwd": at.cwd, "prompt": "Plan it"}
+    run = {"tool_name": tool, "tool_input": given, "tool_use_id": "t1", "tool_response": {}}
+    read = agents.load(agent).read
+    begin = read({**common, "hook_event_name": asked}, {})
+    for event in (begin, read({**common, **run, "hook_event_name": ran}, {})):
+        at.now += 60
+        assert not events.capture(at.day.config(), event, at.now, at.day.env).error
+    assert ("task", "Write it") in at.open()
+
+
+def test_a_plan_that_only_the_transcript_of_codex_has_is_open_work(at: Work, tmp_path: Path) -> None:
+    sources = (REPO / "tests" / "transcripts" / "codex").rglob("rollout-*.jsonl")
+    source = next(path for path in sources if "update_plan" in path.read_text())
+    plan = json.dumps(json.dumps({"plan": [{"step": "Write the index", "status": "pending"}]}))
+    text = source.read_text()
+    empty = json.dumps(json.dumps({"plan": []}, separators=(",", ":")))
+    assert empty in text
+    file = tmp_path / source.name
+    file.write_text(text.replace(empty, plan))
+    at.day.run("import", str(file), "--yes")
+    assert "Write the index" in [row["text"] for row in at.day.json("todo", "--limit", "0")]
 
 
 def test_a_prompt_without_an_answer_and_a_turn_that_broke_off(at: Work) -> None:

@@ -62,8 +62,18 @@ def task_update(run: Run) -> Told:
     news = status.replace("_", " ") or f"updated {', '.join(fields[:5])}".strip()
     subject = short(text(run.given, "subject"), 80)
     title = f"{name} {news}" + (f": {subject}" if subject else "")
-    parts = [Part(text=text(run.given, "description"), language="markdown")]
+    waits = [_joined(run.given.get(key), words) for key, words in _BLOCKERS.items()]
+    parts = [Part(lines=list(filter(None, waits))), Part(text=text(run.given, "description"), language="markdown")]
     return Told(title, title, {"status": status}, parts)
+
+
+_BLOCKERS = {"addBlockedBy": "Blocked by task", "addBlocks": "Blocks task"}
+"""What a change of a task says of others -> how its note says it, with their numbers."""
+
+
+def _joined(names: Any, words: str) -> str:
+    numbers = [short(str(name), 20) for name in items(names)[:20] if isinstance(name, (str, int))]
+    return f"{words} {', '.join(numbers)}" if numbers else ""
 
 
 def todo_write(run: Run) -> Told:
