@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, claude_code, text
+from mdmem.agents import Event, claude_code, number, text
 from mdmem.agents.dialect import failure
 
 TYPE_CHECKING = False
@@ -35,6 +35,9 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     event.tool = _mcp(event.tool)
     if event.tool in _SILENT:
         event.name = ""
+    for key in ("tokens_in", "tokens_out") if event.name == "Stop" else ():
+        if number(payload.get(key)):
+            event.extra[key] = str(number(payload[key]))
     if event.name == "PostToolUse" and isinstance(event.tool_response, dict):
         _read_response(event, event.tool_response)
     if event.tool == _INVALID and isinstance(event.tool_input, dict):

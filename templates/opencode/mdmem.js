@@ -92,10 +92,18 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     Promise.resolve(client.tui?.showToast?.({ body: { message: answer.message, variant: "warning" } })).catch(() => {})
   }
 
+  // What was said last, and the tokens of all requests that the last prompt caused, as far as they are known.
   async function lastAnswer(id) {
     const answer = await client.session.messages({ path: { id } }).catch(() => ({}))
     const said = (answer?.data ?? []).filter((message) => message.info?.role === "assistant")
-    return typed(said.at(-1)?.parts)
+    const asked = said.at(-1)?.info?.parentID
+    const spent = said.filter(({ info }) => asked && info.parentID === asked && info.tokens).map(({ info }) => info.tokens)
+    const sum = (count) => (spent.length ? spent.reduce((total, tokens) => total + count(tokens), 0) : undefined)
+    return {
+      last_assistant_message: typed(said.at(-1)?.parts),
+      tokens_in: sum(({ input, cache }) => (input ?? 0) + (cache?.read ?? 0) + (cache?.write ?? 0)),
+      tokens_out: sum(({ output }) => output ?? 0),
+    }
   }
 
   // A tool that throws has no "after": only its part of the message says that it failed.
@@ -136,7 +144,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
       ;(await session(info.id)).parent = info.parentID ?? ""
     },
     "session.idle": async ({ sessionID }) => {
-      await capture(sessionID, "Stop", { last_assistant_message: await lastAnswer(sessionID) })
+      await capture(sessionID, "Stop", await lastAnswer(sessionID))
       await run("commit", {})
     },
     "session.error": async ({ sessionID, error }) => {

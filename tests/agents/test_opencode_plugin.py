@@ -25,9 +25,12 @@ const client = {
   session: {
     get: async ({ path }) => ({ data: path.id === "child" ? { parentID: "main" } : {} }),
     messages: async () => ({ data: [
-      { info: { role: "assistant" }, parts: [{ type: "text", text: "old" }] },
-      { info: { role: "user" }, parts: [{ type: "text", text: "Sort the notes." }] },
-      { info: { role: "assistant" }, parts: [{ type: "reasoning", text: "hm" }, { type: "text", text: "Sorted." }] },
+      { info: { role: "assistant", parentID: "m0", tokens: { input: 9 } }, parts: [{ type: "text", text: "old" }] },
+      { info: { role: "user", id: "m1" }, parts: [{ type: "text", text: "Sort the notes." }] },
+      { info: { role: "assistant", parentID: "m1", tokens: { input: 700, output: 20, cache: { read: 90, write: 10 } } },
+        parts: [{ type: "tool", tool: "bash" }] },
+      { info: { role: "assistant", parentID: "m1", tokens: { input: 200, output: 5 } },
+        parts: [{ type: "reasoning", text: "hm" }, { type: "text", text: "Sorted." }] },
     ] }),
   },
   tui: { showToast: async (toast) => toasts.push(toast.body.message) },
@@ -91,6 +94,7 @@ def test_a_session_reaches_the_hook_in_its_order(played: tuple[dict[str, Any], l
     assert (events[2].error, events[2].tool_response) == ("Exit code 3\na.md", "a.md")
     assert events[3].extra["error"] == "Boom"
     assert events[4].message == "Sorted."
+    assert (events[4].extra["tokens_in"], events[4].extra["tokens_out"]) == ("1000", "25")
 
 
 def test_a_subagents_session_is_told_from_its_parents(played: tuple[dict[str, Any], list[Any]]) -> None:
