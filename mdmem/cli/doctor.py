@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import lines, options, render
+from mdmem.cli.terminal import lines, options, progress, render
 from mdmem.health import checks
 
 if TYPE_CHECKING:
@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     type=click.Choice([check.name for check in checks.CHECKS]),
     help="Run only this check.",
 )
+@click.option("--all", "every", is_flag=True, help="Look into every note and git object, not only new ones.")
 @options.as_json("an array of objects: check, severity, text, todo, fixable, done")
 @click.pass_context
-def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], as_json: bool) -> None:
+def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Check Python, git, settings, agents, notes, index and history; report what is wrong and what to do.
+
+    Of a vault with more than 2,000 notes it looks into those that are new since it looked last, into all with
+    --all or --only, and every 30 days.
 
     Exit status: 0 when nothing is wrong, 1 when something is.
 
@@ -37,11 +41,12 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], as_json: bool) 
     settings = config.load(ctx.obj)
     console = None if as_json else lines.terminal()
     found = []
-    for one in checks.look(settings, only):
-        one = checks.fixed(one) if fix and one.finding.fix else one
-        found.append(one)
-        if not as_json:
-            _print(console, one)
+    with progress.ProgressBar("Looking") as bar:
+        for one in checks.look(settings, only, every=every or bool(only), tell=bar.tell):
+            one = checks.fixed(one) if fix and one.finding.fix else one
+            found.append(one)
+            if not as_json:
+                _print(console, one)
     if as_json:
         click.echo(render.as_json([_as_object(one) for one in found]))
     else:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import MdmemError
 from mdmem.views import wording
 
@@ -36,12 +34,12 @@ def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -
 
     settings = options.settings(given_vault)
     home = queued.write_notes(settings)
-    with _Progress("Verifying" if verify else "Indexing") as progress:
+    with progress.ProgressBar("Verifying" if verify else "Indexing") as bar:
         if verify:
-            found = engine.verify(settings, progress=progress.tell)
+            found = engine.verify(settings, progress=bar.tell)
             said, value = _of_report(found), {**found._asdict(), "agrees": found.agrees}
         else:
-            made = (engine.rebuild if rebuild else engine.update)(settings, progress=progress.tell)
+            made = (engine.rebuild if rebuild else engine.update)(settings, progress=bar.tell)
             said, value = _of_changes(made), made._asdict()
     completion.done(settings)
     if as_json:
@@ -56,9 +54,9 @@ def leave_complete(settings: Config) -> None:
     """Index what a command has brought into the vault, so that the first prompt finds it."""
     from mdmem.search import index as engine
 
-    with _Progress("Indexing") as progress:
+    with progress.ProgressBar("Indexing") as bar:
         try:
-            engine.update(settings, progress=progress.tell)
+            engine.update(settings, progress=bar.tell)
         except (MdmemError, OSError) as error:
             click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 
@@ -82,37 +80,3 @@ def _of_report(found: Report) -> str:
     kinds = ("missing", "extra", "stale", "doubled")
     parts = ", ".join(f"{len(getattr(found, kind))} {kind}" for kind in kinds if getattr(found, kind))
     return f"The index differed from the vault ({parts}) and was rebuilt."
-
-
-class _Progress:
-    """A bar on stderr, on a terminal, for work that takes longer than a second."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._begun = time.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def tell(self, done: int, total: int) -> None:
-        """Show how far the work is."""
-        if self._bar is None:
-            if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
-                return
-            self._bar, self._task = _bar(self._what, total)
-        self._bar.update(self._task, completed=done, total=total)
-
-
-def _bar(what: str, total: int) -> tuple[Any, Any]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=render.console(stderr=True), transient=True)
-    bar.start()
-    return bar, bar.add_task(what, total=total)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import MdmemError
-from mdmem.health import WRONG, HealthFinding, error
+from mdmem.health import WRONG, HealthFinding, error, scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mdmem.config import Config
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 class Check(NamedTuple):
     """A thing to look at: what it is called, what looks (a function of a module in `mdmem.health`).
 
-    in_vault: it makes no sense without a vault.
+    in_vault: it makes no sense without a vault. scoped: it takes which notes are to be looked into.
     """
 
     name: str
     module: str
     function: str
     in_vault: bool = True
+    scoped: bool = False
 
 
 CHECKS = (
@@ -33,7 +34,7 @@ CHECKS = (
     Check("git", "machine", "git", in_vault=False),
     Check("vault", "house", "vault", in_vault=False),
     Check("settings", "house", "settings", in_vault=False),
-    Check("permissions", "house", "permissions"),
+    Check("permissions", "house", "permissions", scoped=True),
     Check("agents", "machine", "registrations", in_vault=False),
     Check("events", "machine", "events", in_vault=False),
     Check("switches", "machine", "switches", in_vault=False),
@@ -42,14 +43,14 @@ CHECKS = (
     Check("lost", "house", "lost", in_vault=False),
     Check("log", "house", "log", in_vault=False),
     Check("templates", "house", "templates"),
-    Check("pages", "migration", "pages"),
-    Check("notes", "contents", "files"),
-    Check("links", "links", "broken"),
-    Check("index", "contents", "index"),
+    Check("pages", "migration", "pages", scoped=True),
+    Check("notes", "contents", "files", scoped=True),
+    Check("links", "links", "broken", scoped=True),
+    Check("index", "contents", "index", scoped=True),
     Check("watcher", "machine", "watcher"),
-    Check("history", "past", "git"),
+    Check("history", "past", "git", scoped=True),
     Check("remote", "past", "remote"),
-    Check("leftovers", "house", "leftovers"),
+    Check("leftovers", "house", "leftovers", scoped=True),
 )
 
 
@@ -66,16 +67,28 @@ class Looked(NamedTuple):
         return self.finding.severity in WRONG and self.done != "fixed"
 
 
-def look(settings: Config, only: tuple[str, ...] = ()) -> Iterator[Looked]:
-    """Run the checks, all of them or those that are named; one that fails is a finding itself."""
-    for check in CHECKS:
-        if (only and check.name not in only) or (check.in_vault and not Path(settings.vault).is_dir()):
+def look(
+    settings: Config, only: tuple[str, ...] = (), *, every: bool = True, tell: Callable[[int, int], None] | None = None
+) -> Iterator[Looked]:
+    """Run the checks, all of them or those that are named; one that fails is a finding itself.
+
+    every: look into every note, whatever was looked at before. tell: is told how many notes are done, and of how many.
+    """
+    chosen = [check for check in CHECKS if not only or check.name in only]
+    is_there = Path(settings.vault).is_dir()
+    seen = scope.of(settings, every=every or not is_there)
+    seen.tell = tell or seen.tell
+    for check in chosen:
+        if check.in_vault and not is_there:
             continue
+        run = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
         try:
-            for finding in getattr(import_module(f"mdmem.health.{check.module}"), check.function)(settings):
+            for finding in run(settings, seen) if check.scoped else run(settings):
                 yield Looked(check.name, finding)
         except (MdmemError, OSError) as problem:
             yield Looked(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
+    if len(chosen) == len(CHECKS) and is_there:
+        scope.remember(settings, seen)
 
 
 def fixed(one: Looked) -> Looked:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mdmem import privacy
 from mdmem.health import HealthFinding, fine, note, warning
+from mdmem.health.scope import twins
 from mdmem.vault import disk, user_notes
 from mdmem.vault import note as notes
 from mdmem.views import wording
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
+    from mdmem.health.scope import LookScope
     from mdmem.search.index import Report
 
 MOST = 20
@@ -25,28 +27,37 @@ OLD_SECONDS = 3600
 """A file of the index that is younger may be of a writer at work."""
 
 
-def files(config: Config) -> Iterator[HealthFinding]:
-    """Look into every note: its front matter, its tags, and what a merge has left in it."""
+def files(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+    """Look into the notes: their front matter, their tags, and what a merge has left in them."""
     ids: dict[str, str] = {}
     found: list[HealthFinding] = []
     count = 0
-    for entry in sorted(disk.walk(config.vault), key=lambda entry: entry.path):
-        data = disk.read_path(config.vault, entry.path)
+    paths = sorted(entry.path for entry in disk.walk(config.vault)) if scope.paths is None else scope.paths
+    for place, path in enumerate(paths):
+        data = disk.read_path(config.vault, path)
         if data is None:
             continue
         count += 1
         parsed = notes.parse(data)
-        found += _problems(entry.path, data, parsed)
+        problems = list(_problems(path, data, parsed))
         name = str(parsed.meta.get("id", ""))
-        if name and name in ids:
-            text = f"{entry.path} has the id {name}, and so has {ids[name]}."
-            found.append(warning(text, "A copy? Take the line `id:` out of one of them."))
-        ids.setdefault(name, entry.path)
+        others = [ids[name]] if name in ids else twins(scope.view, path, name) if scope.view and name else ()
+        for other in others:
+            text = f"{path} has the id {name}, and so has {other}."
+            problems.append(warning(text, "A copy? Take the line `id:` out of one of them."))
+        if name:
+            ids.setdefault(name, path)
+        if problems:
+            found += problems
+            scope.wrong.add(path)
+        scope.tell(place + 1, len(paths))
     yield from found[:MOST]
     if len(found) > MOST:
         yield warning(f"and {len(found) - MOST} more notes like these.", "Fix those and run the check again.")
-    if not found:
+    if not found and scope.view is None:
         yield fine(f"{wording.number(count, 'note')}, all readable")
+    elif not found and scope.view is not None:
+        yield fine(f"{wording.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
 
 
 def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
@@ -96,12 +107,14 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
         yield note(f"{path} lacks {' and '.join(missing)}.", f"`mdmem edit {path}`, or dismiss it.")
 
 
-def index(config: Config) -> Iterator[HealthFinding]:
+def index(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
     """Compare the index with every file, and look for what older versions left."""
     from mdmem.search import index as engine
 
-    report = engine.verify(config, repair=False)
-    if report.agrees:
+    report = engine.verify(config, repair=False, progress=scope.tell) if scope.view is None else None
+    if report is None:
+        yield fine("the index is up to date as far as a short look tells; --all compares it with every file")
+    elif report.agrees:
         yield fine(f"the index matches the vault: {wording.number(report.notes, 'note')}")
     else:
         rebuild = partial(engine.rebuild, config)

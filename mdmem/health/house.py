@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
+    from mdmem.health.scope import LookScope
 
 LEAST_FREE_BYTES = 100_000_000
 TEMP_SECONDS = 3600
@@ -65,14 +66,14 @@ def settings(config: Config) -> Iterator[HealthFinding]:
         yield fine("the settings can be read")
 
 
-def permissions(config: Config) -> Iterator[HealthFinding]:
+def permissions(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
     """Look whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
     folders = [Path(config.vault), Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
         close = partial(folder.chmod, 0o700)
         yield warning(f"Other users of this machine can read {folder}.", f"`chmod 700 {folder}`", close)
-    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)]
+    strangers = [path for path in _files(Path(config.vault)) if _is_strange(path)] if scope.is_whole else []
     if strangers:
         some = f"{strangers[0]}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''}"
         yield warning(f"Not owned by you: {some}.", f"`sudo chown -R $USER {config.vault}`")
@@ -93,9 +94,10 @@ def _is_strange(path: Path) -> bool:
         return False
 
 
-def leftovers(config: Config) -> Iterator[HealthFinding]:
+def leftovers(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
     """Look for temporary files that a killed process left."""
-    here = [path for path in _files(Path(config.vault)) if path.name.startswith(".") and path.name.endswith(".tmp")]
+    every = _files(Path(config.vault)) if scope.is_whole else ()
+    here = [path for path in every if path.name.startswith(".") and path.name.endswith(".tmp")]
     there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
     old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
     if old:

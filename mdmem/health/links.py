@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mdmem.health import HealthFinding, fine, warning
@@ -15,18 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
+    from mdmem.health.scope import LookScope
     from mdmem.vault.links import WrittenLink
 
 MOST = 20
 """So many broken links are named one by one."""
 
 
-def broken(config: Config) -> Iterator[HealthFinding]:
+def broken(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
     """Look where the links of people's notes and of generated pages lead."""
     places = _Places(config.vault)
     found: list[HealthFinding] = []
     count = 0
-    paths = {entry.path for entry in disk.walk(config.vault)}
+    paths = {entry.path for entry in disk.walk(config.vault)} if scope.paths is None else scope.paths
     for path in sorted({*paths, "README.md"}):
         data = disk.read_path(config.vault, path) or b""
         if b"](" not in data and b"[[" not in data:
@@ -38,13 +40,15 @@ def broken(config: Config) -> Iterator[HealthFinding]:
             count += one.how != "id"
             if not places.has(one, path.rpartition("/")[0]):
                 found.append(_finding(config, path, text, one))
+                scope.wrong.add(path)
     yield from found[:MOST]
     if len(found) > MOST:
         yield warning(
             f"and {wording.number(len(found) - MOST, 'more link')} like these.", "Fix those and run it again."
         )
     if not found:
-        yield fine(f"{wording.number(count, 'link')}, all lead to a file")
+        where = "" if scope.is_whole else " in new notes"
+        yield fine(f"{wording.number(count, 'link')}{where}, all lead to a file")
 
 
 def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFinding:
@@ -62,24 +66,36 @@ class _Places:
     """What a link may lead to: every file and folder of the vault, by path and by name."""
 
     def __init__(self, root: str) -> None:
-        self._paths: set[str] = {""}
-        self._names: set[str] = set()
-        for where, folders, names in os.walk(root):
+        self._root = root
+
+    @cached_property
+    def _every(self) -> tuple[set[str], set[str]]:
+        paths: set[str] = {""}
+        all_names: set[str] = set()
+        for where, folders, names in os.walk(self._root):
             folders[:] = [name for name in folders if not name.startswith(".")]
-            relative = os.path.relpath(where, root).replace(os.sep, "/")
+            relative = os.path.relpath(where, self._root).replace(os.sep, "/")
             prefix = "" if relative == "." else f"{relative}/"
             for name in (*folders, *names):
                 path = f"{prefix}{name}".lower()
-                self._paths |= {path, links.stem(path)}
-                self._names |= {name.lower(), links.stem(name.lower())}
+                paths |= {path, links.stem(path)}
+                all_names |= {name.lower(), links.stem(name.lower())}
+        return paths, all_names
 
     def has(self, one: WrittenLink, folder: str) -> bool:
         """Whether a link in a note of this folder leads to a file. An id may be of a note that was forgotten."""
         target = one.target.lower().rstrip("/\\ ")
-        if one.how == "id":
+        if one.how == "id" or self._is_there(one, folder):
             return True
+        paths, names = self._every
         if one.how == "wiki":
-            ends = target in self._names or target in self._paths
-            return ends or ("/" in target and posixpath.normpath(posixpath.join(folder.lower(), target)) in self._paths)
+            ends = target in names or target in paths
+            return ends or ("/" in target and posixpath.normpath(posixpath.join(folder.lower(), target)) in paths)
         path = posixpath.normpath(posixpath.join(folder.lower(), target))
-        return path == "." or path in self._paths
+        return path == "." or path in paths
+
+    def _is_there(self, one: WrittenLink, folder: str) -> bool:
+        """Whether a link leads to a file by its very path, which is told without reading every folder."""
+        path = posixpath.normpath(posixpath.join(folder, one.target))
+        inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
+        return one.how == "markdown" and inside and os.path.lexists(f"{self._root}/{path}")

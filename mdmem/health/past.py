@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
+    from mdmem.health.scope import LookScope
     from mdmem.history.git.repository import Repository
 
 OLD_LOCK_SECONDS = 600
@@ -22,8 +23,8 @@ MOST = 10
 """So many files that are not committed are named one by one."""
 
 
-def git(config: Config) -> Iterator[HealthFinding]:
-    """Look at the vault's repository."""
+def git(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+    """Look at the vault's repository; at every object of it only with every note."""
     from mdmem.history.git import repository
 
     try:
@@ -35,8 +36,9 @@ def git(config: Config) -> Iterator[HealthFinding]:
     except GitError as problem:
         yield error(str(problem), "Until then nothing is committed; notes are stored all the same.")
         return
-    done = repository.attempt(repo, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
-    if done.status:
+    whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    done = repository.attempt(repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}")))
+    if done.status and scope.is_whole:
         todo = "Restore .git from a backup or a remote; the notes themselves are safe."
         yield error(f"git fsck: {repository.reason(done)}", todo)
     lock = repo.git_dir / "index.lock"

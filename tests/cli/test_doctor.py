@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mdmem import log
-from mdmem.health import checks, machine
+from mdmem.health import checks, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
 from tests.helpers import cli_day
@@ -277,3 +277,34 @@ def test_scripts_see_by_the_exit_status_whether_something_is_wrong(mdmem: Run, h
     mdmem("install", "claude-code", check=True)
     done = mdmem("doctor", "--fix")
     assert done.returncode == 0, done.stdout
+
+
+# -- what is looked at -----------------------------------------------------------------------------
+
+
+def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope, "FEW_NOTES", 0)
+    path = day.vault / "notes" / "broken.md"
+    path.write_text("---\ntitle: [\n---\n\nText.\n", encoding="utf-8")
+
+    first = [one.finding for one in checks.look(day.config(), every=False)]
+    second = scope.of(day.config(), every=False)
+
+    assert any("broken.md" in one.text for one in first)
+    assert second.paths == ["notes/broken.md"]
+    path.write_text("Text.\n", encoding="utf-8")
+    again = [one for one in checks.look(day.config(), every=False) if one.check == "notes"]
+    assert [one.finding.severity for one in again] == ["fine"]
+    assert scope.of(day.config(), every=False).paths == []
+    assert scope.of(day.config(), every=True).is_whole
+
+
+def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope, "FEW_NOTES", 0)
+    list(checks.look(day.config(), every=False))
+    original = next(day.vault.rglob("*-prompt-*.md"))
+    (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes() + b"\nMore.\n")
+
+    found = [one.finding.text for one in checks.look(day.config(), every=False) if one.check == "notes"]
+
+    assert any("copy.md has the id" in text for text in found)

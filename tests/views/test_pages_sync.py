@@ -10,6 +10,7 @@ import pytest
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.health import links
+from mdmem.health.scope import LookScope
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 
@@ -46,7 +47,7 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     for prompt in ("Begin the parser", "Test the parser", "Document the parser"):
         assert prompt in start
     for day in (one, two):
-        assert [found.severity for found in links.broken(day.config())] == ["fine"]
+        assert [found.severity for found in links.broken(day.config(), LookScope())] == ["fine"]
         assert "mdmem:both" not in (day.vault / "README.md").read_text("utf-8")
     two.run("commit")
     one.run("commit")

@@ -48,7 +48,7 @@ def read(root: str, entry: WalkedFile) -> Document | None:
     return document.build(root, entry, data, mtime_ns=mtime_ns)
 
 
-class Helper:
+class SecondProcess:
     """Chunks of files, and a second process that takes from them; use it in a `with` statement.
 
     Only for who has the index alone.
@@ -63,7 +63,7 @@ class Helper:
         self._process: subprocess.Popen[bytes] | None = None
         self._feeding = threading.Thread(target=self._feed, daemon=True)
 
-    def __enter__(self) -> Helper:
+    def __enter__(self) -> SecondProcess:
         for name in os.listdir(self._config.index_dir):
             if name.startswith(_PART):  # of a process that was killed
                 shutil.rmtree(os.path.join(self._config.index_dir, name), ignore_errors=True)

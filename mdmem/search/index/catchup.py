@@ -230,7 +230,7 @@ class _Tally:
         """
         from mdmem.search.index import builder, writer
 
-        with builder.Helper(config, files) as helper:
+        with builder.SecondProcess(config, files) as helper:
             for chunk in helper.chunks():
                 with writer.change(config.index_dir, merge=False) as batch:
                     if batch.damage and not expected:

@@ -1,0 +1,110 @@
+"""Scope: doctor looks into every note of a small vault; of a large one, into what is new since it looked last.
+
+What it has seen is kept as the hashes of the notes that nothing was wrong with, so a note is looked into again when its
+text changes, whatever its time says, and as long as something is wrong with it.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import files
+from mdmem.errors import MdmemError
+from mdmem.search import freshness, index
+from mdmem.search.index import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+
+FEW_NOTES = 2_000
+"""A vault of no more notes is always looked at as a whole."""
+MAX_DAYS = 30
+"""After so long every vault is looked at as a whole again."""
+_MAX_BYTES = 64 * 1024 * 1024
+_STATE = "doctor"
+
+
+class LookScope:
+    """What is looked at. paths: the notes to look into; None: all, and all that lies beside them.
+
+    view: the index, where notes are not all looked into. wrong: the notes in which something was found.
+    tell: is told how many notes are done, and of how many.
+    """
+
+    def __init__(self, paths: list[str] | None = None, view: View | None = None) -> None:
+        self.paths = paths
+        self.view = view
+        self.wrong: set[str] = set()
+        self.tell: Callable[[int, int], None] = lambda _done, _all: None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is looked at."""
+        return self.paths is None
+
+
+def of(config: Config, *, every: bool) -> LookScope:
+    """Return what to look at in a vault; every: all of it."""
+    known = None if every else _load(config)
+    if known is None:
+        return LookScope()
+    try:
+        freshness.bring_up_to_date(config)
+        view = index.current(config)
+        if view is None or view.live <= FEW_NOTES:
+            return LookScope()
+        digests = view.numbers("digest")
+        new = [view.path(note) for note in view.all if digests[note] not in known]
+    except (MdmemError, DamagedError, OSError):
+        return LookScope()  # the check of the index says so
+    return LookScope(sorted(new), view)
+
+
+def remember(config: Config, scope: LookScope) -> None:
+    """Keep what was looked at and found well."""
+    try:
+        view = index.current(config)
+    except (DamagedError, OSError):
+        return
+    if view is None or view.live <= FEW_NOTES:
+        return
+    digests = view.numbers("digest")
+    wrong = {digests[note] for path in scope.wrong if (note := view.find(path)) is not None}
+    begun = int(time.time()) if scope.is_whole else _begun(config)
+    kept = array("Q", {digests[note] for note in view.all} - wrong)
+    try:
+        files.replace(str(Path(config.state_dir, _STATE)), array("Q", [begun]).tobytes() + kept.tobytes())
+    except OSError:
+        return  # everything is looked at again
+
+
+def _read(config: Config) -> array[int]:
+    data = files.read(str(Path(config.state_dir, _STATE)), _MAX_BYTES)
+    return array("Q", data[: len(data) // 8 * 8])
+
+
+def _load(config: Config) -> frozenset[int] | None:
+    """Return the hashes of what was found well; None when it is too long ago that everything was looked at."""
+    try:
+        begun, *known = _read(config)
+    except (OSError, ValueError):
+        return None
+    return frozenset(known) if 0 <= time.time() - begun < MAX_DAYS * 86_400 else None
+
+
+def _begun(config: Config) -> int:
+    try:
+        return _read(config)[0]
+    except (OSError, IndexError):
+        return 0
+
+
+def twins(view: View, path: str, name: str) -> Iterable[str]:
+    """Return the other notes that have an id."""
+    return sorted({view.path(note) for note in view.notes("facet", f"id:{name}".lower())} - {path})
