@@ -80,7 +80,8 @@ def html(text: str, links: NoteLinks, *, level: int = 3, most: int = 128 * 1024)
 
 def line(text: str) -> str:
     """Return a line of a note, its code and what was kept out of it as marks."""
-    return _with_marks(_CODE.sub(r"<code>\1</code>", escape(text)), None)
+    # A title that was cut may end within code.
+    return _with_marks(_CODE.sub(r"<code>\1</code>", escape(text)).replace("`", ""), None)
 
 
 def diff(text: str) -> str:

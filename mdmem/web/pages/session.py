@@ -44,7 +44,7 @@ class ShownStep(NamedTuple):
 
 
 class OutlinedTurn(NamedTuple):
-    """A prompt in the list beside a session. page: the part of the session on which it is shown."""
+    """A prompt in the list beside a session. page: the part of the session that shows it. failed: its turn was cut."""
 
     number: int
     title: str
@@ -139,7 +139,9 @@ def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTu
 def _outline(parts: list[list[SessionTurn]]) -> list[OutlinedTurn]:
     """List the prompts of a session, each with the part on which it is shown."""
     return [
-        OutlinedTurn(turn.number, row.title, page, any(one.success is False for one in turn.rows))
+        OutlinedTurn(
+            turn.number, row.title, page, any(one.kind == "response" and one.success is False for one in turn.rows)
+        )
         for page, held in enumerate(parts, 1)
         for turn in held
         for row in [row for row in turn.rows if row.kind == "prompt"][:1]
