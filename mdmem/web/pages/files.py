@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError, UsageError
@@ -81,6 +82,7 @@ def project(request: PageRequest) -> Response:
     )
 
 
+@lru_cache(maxsize=8)
 def _open_work(config: Config, view: View, name: str) -> list[OpenItem]:
     return work.in_view(config, view, name, time.time())[:MOST_OPEN]
 
