@@ -18,39 +18,41 @@ class Language:
     with what was begun. again: what says that something has come back. here: what points at the work at hand. notes:
     what memories are called. other: more words by which the language is told. endings: ends of verbs that mean "we
     did". not_ends: words with such an end that mean something else. past_ends: ends of verbs of the past, with their
-    accents. every: all words together.
+    accents. words: all classes of words together, a space on either side of each.
     """
 
-    __slots__ = (
-        "again", "asks", "back", "endings", "every", "here", "not_ends", "notes", "past", "past_ends", "resumes", "we",
-        "why",
-    )  # fmt: skip
+    __slots__ = ("_classes", "_made", "words")
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
-        self.why = frozenset(more.get("why", "").split())
-        self.asks = frozenset(asks.split()) | self.why
-        self.we = frozenset(we.split())
-        self.past = frozenset(past.split())
-        self.back = frozenset(back.split())
-        self.resumes = frozenset(resumes.split())
-        self.again = frozenset(more.get("again", "").split())
-        self.here = frozenset(more.get("here", "").split())
-        self.notes = frozenset(more.get("notes", "").split())
-        self.endings = tuple(more.get("endings", "").split())
-        self.not_ends = frozenset(more.get("not_ends", "").split())
-        self.past_ends = tuple(more.get("past_ends", "").split())
-        self.every = (
-            self.asks | self.we | self.past | self.back | self.resumes | self.again | self.here | self.notes
-            | frozenset(more.get("other", "").split())
-        )  # fmt: skip
+        asks = f"{asks} {more.get('why', '')}"
+        self._classes = {"asks": asks, "we": we, "past": past, "back": back, "resumes": resumes, **more}
+        self._made: dict[str, frozenset[str]] = {}
+        kept = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
+        self.words = f" {' '.join(kept)} "
+
+    def of(self, name: str) -> frozenset[str]:
+        """Return a class: made when it is asked for, since every prompt is judged and most need none."""
+        if name not in self._made:
+            self._made[name] = frozenset(self._classes.get(name, "").split())
+        return self._made[name]
+
+    def has(self, name: str, words: Collection[str]) -> bool:
+        """Whether some of the words are of a class."""
+        return not self.of(name).isdisjoint(words)
+
+    def known(self, words: Collection[str]) -> int:
+        """Count the words that are of any class."""
+        return sum([f" {word} " in self.words for word in words])
 
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
         """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""
-        we, past = not self.we.isdisjoint(words), not self.past.isdisjoint(words)
-        if self.past_ends and not past:
-            past = any(len(word) > 3 and word.endswith(self.past_ends) for word in typed)
-        if self.endings and not (we and past):
-            ends = any(len(word) > 5 and word.endswith(self.endings) and word not in self.not_ends for word in words)
+        we, past = self.has("we", words), self.has("past", words)
+        past_ends, endings = tuple(self.of("past_ends")), tuple(self.of("endings"))
+        if past_ends and not past:
+            past = any(len(word) > 3 and word.endswith(past_ends) for word in typed)
+        if endings and not (we and past):
+            others = self.of("not_ends")
+            ends = any(len(word) > 5 and word.endswith(endings) and word not in others for word in words)
             return we or ends, past or ends
         return we, past
 
@@ -94,7 +96,7 @@ LANGUAGES: dict[str, Language] = {
         "tendriamos ponemos sigamos continuemos retomemos vayamos hagamos",
         why="por porque",
         notes="notas recuerdos",
-        here="este esta estos estas mi mis aqui",
+        here="este estos estas mi mis aqui",
         past_ends="ó",
         other="el la los las un una de del y es son en para con se no lo",
     ),
@@ -109,7 +111,7 @@ LANGUAGES: dict[str, Language] = {
         "continuemos",
         why="por porque",
         notes="notas anotacoes",
-        here="este esta esse essa isto isso meu minha aqui",
+        here="este esse essa isto isso meu minha aqui",
         past_ends="ou iu",
         other="o a os as um uma de do da e em para com se nao no na",
     ),

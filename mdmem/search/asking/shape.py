@@ -84,15 +84,15 @@ def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
     spoken = frozenset([*words, *_elided(typed)])
     most = len(english.EVERY & spoken)
     for name, language in LANGUAGES.items():
-        known = len(language.every & spoken)
-        if not known:
+        known = language.known(spoken)
+        if not known or known < most:
             continue
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
-        if (grade > best[0] and known >= most) or grade == SURE or (known > most and grade != NOT):
-            best, most = (grade, name, resumes), max(known, most)
+        if grade > best[0] or (known > most and grade != NOT):
+            best, most = (grade, name, resumes), known
         if best[0] == SURE:
             return best
-    if not sentence.isascii():
+    if any(c >= _UNSPACED_FROM and c.isalpha() for c in sentence):
         for name, parts in UNSPACED.items():
             if name == "ja" and not any("ぁ" <= c <= "ヿ" for c in sentence):
                 continue  # it shares its signs and question marks with Chinese
@@ -100,6 +100,10 @@ def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
             if grade > best[0] or (grade and best[1] == "en" and most < 2):
                 best, most = (grade, name, resumes), max(most, 2)
     return best
+
+
+_UNSPACED_FROM = "\u0900"
+"""The letters of the languages in `UNSPACED` begin here."""
 
 
 def _elided(typed: list[str]) -> list[str]:
@@ -111,24 +115,24 @@ def _elided(typed: list[str]) -> list[str]:
 def _in_language(
     words: list[str], held: frozenset[str], typed: list[str], language: Language, *, asks: bool
 ) -> tuple[int, bool]:
-    back, resumes = not held.isdisjoint(language.back), not held.isdisjoint(language.resumes)
-    asking = words[0] in language.asks or (asks and not held.isdisjoint(language.asks))
+    back, resumes, again = (language.has(name, held) for name in ("back", "resumes", "again"))
+    leads = words[0] in language.of("asks")
+    asking = leads or (asks and language.has("asks", held))
     we, past = language.speaks_of_us(held, typed)
-    again = not held.isdisjoint(language.again)
-    if asks and not held.isdisjoint(language.notes):
+    if asks and language.has("notes", held):
         return SURE, resumes
     if not (asking or resumes or again or (back and asks)):
         return NOT, False
     spoken = back and (asking or asks) and (we or past)
     if (asking and we and past) or spoken or (resumes and (back or (we and past))):
         return SURE, resumes
-    here = not held.isdisjoint(language.here)
-    if resumes or (back and asks) or (asking and not here and not held.isdisjoint(language.why)):
+    here = language.has("here", held)
+    if resumes or (back and asks) or (asking and not here and language.has("why", held)):
         return LIKELY, resumes
     if again and not here:
         return (LIKELY if past else POSSIBLE), resumes
     grade = (POSSIBLE if we else NOT) if here else LIKELY if past or we else POSSIBLE
-    return (grade, resumes) if asking and (asks or words[0] in language.asks) else (NOT, False)
+    return (grade, resumes) if asking and (asks or leads) else (NOT, False)
 
 
 def _in_unspaced(text: str, parts: Unspaced, *, korean: bool) -> tuple[int, bool]:
@@ -168,7 +172,7 @@ days previous previously earlier already session sessions past thing work workin
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
-summarize summarise recap tell explain
+summarize summarise recap tell explain all
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
@@ -180,7 +184,8 @@ def topic(text: str, language: str = "en") -> str:
     """Leave out the words by which a text asks in a language; all of it when nothing else is left to search by."""
     words = text.split()
     spoken = LANGUAGES.get(language)
-    none = _NO_TOPIC | spoken.asks | spoken.past | spoken.back | spoken.resumes | spoken.again if spoken else _NO_TOPIC
+    own = ("asks", "past", "back", "resumes", "again") if spoken else ()
+    none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
     kept = [
         word
         for before, word in zip(["", *words], words, strict=False)
