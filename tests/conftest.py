@@ -186,8 +186,8 @@ def hook(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def notes(vault: Path) -> list[Path]:
-    """List the notes of a vault, in the order an editor shows them, without session and project pages."""
-    others = {*session_pages(vault), *vault.rglob("project.md"), *vault.rglob("README.md")}
+    """List the notes of a vault, in the order an editor shows them, without its pages."""
+    others = {*session_pages(vault), *vault.rglob("project.md"), *vault.rglob("README.md"), *vault.glob("days/*.md")}
     return sorted(set(vault.rglob("*.md")) - others)
 
 

@@ -167,6 +167,8 @@ def test_without_a_home_there_is_still_a_place(vault: Path, monkeypatch: pytest.
 
 
 LOOSER = {
+    "sync.max_file_mb": 30,
+    "sync.obsidian": True,
     "capture.exclude_tools": [],
     "capture.subagents": True,
     "capture.durability": "process",
@@ -189,6 +191,7 @@ LOOSER = {
     "inject.on": ["ask", "turns", "start", "failure", "edit", "read"],
 }
 STRICTER = {
+    "sync.max_file_mb": 5,
     "capture.tools": ["Bash"],
     "capture.exclude_tools": ["TodoRead", "mcp__mdmem__*", "mcp__plugin_mdmem_*", "Bash"],
     "capture.exclude_projects": ["secret"],

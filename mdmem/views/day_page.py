@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.capture import page
@@ -37,6 +39,15 @@ def days(found: Listing) -> list[ListedDay]:
     for one in found.named(found.sessions):
         made.setdefault(listed.day(one), ListedDay(listed.day(one), [])).sessions.insert(0, one)
     return [made[name] for name in sorted(made, reverse=True)]
+
+
+def kept(root: str) -> set[str]:
+    """Return the days that have a page in a vault."""
+    names = {file.stem for file in Path(root, FOLDER).glob("*.md")}
+    return {name for name in names if _DAY.fullmatch(name)}
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def written(found: Listing, day: str) -> list[NoteRow]:

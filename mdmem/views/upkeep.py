@@ -132,6 +132,8 @@ def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
         if any(changed[max(place - 1, 0) : place + 2]):
             around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
             yield day_page.path(day.name), day_page.lines(found, day, around)
+    for name in sorted(day_page.kept(found.root) - {day.name for day in days}):  # its sessions are gone
+        yield day_page.path(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:

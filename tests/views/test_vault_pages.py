@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 from urllib.parse import unquote
@@ -115,6 +116,21 @@ def test_nothing_is_written_when_nothing_has_changed(day: Day) -> None:
     assert upkeep.rebuild(day.config(), now=NOW) == 9  # the start page, two projects, three sessions and their days
     assert upkeep.rebuild(day.config(), now=NOW) == 0
     assert upkeep.refresh(day.config(), now=NOW + 1) == 0
+
+
+def test_the_page_of_a_day_whose_sessions_are_gone_names_them_no_more(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    gone = pages(day)[1].parent
+    page = day.vault / "days" / f"{gone.parent.name}.md"
+    assert "Why does the date parser" in page.read_text("utf-8")
+    for one in pages(day):
+        if one.parent.parent.name == gone.parent.name:
+            shutil.rmtree(one.parent)
+
+    upkeep.refresh(day.config(), now=NOW + 100)
+
+    assert "Why does the date parser" not in page.read_text("utf-8")
+    assert page.read_text("utf-8").endswith("## Notes\n")
 
 
 def test_a_page_without_markers_is_left_alone(day: Day) -> None:
