@@ -31,7 +31,21 @@ def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: s
     words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
     oids = repository.run(repo, *words).decode("ascii").split()
     data = list(past.objects_of(repo, oids).values()) if record.texts else []
-    return purge.again(config, purge_record.recovered(record.texts, data), record.notes)
+    texts = purge_record.recovered(record.texts, data)
+    return purge.again(config, texts, record.notes)._replace(found=frozenset(texts), marks=frozenset(record.notes))
+
+
+def unmet(
+    repo: Repository, record: PurgeRecord, other: str, replaced: frozenset[str] = frozenset()
+) -> PurgeRecord | None:
+    """Return what purges have told, if they have rewritten commits that `other` still has.
+
+    replaced: commits that `other` had, and that a purge of its own has rewritten meanwhile.
+    """
+    has = not replaced.isdisjoint(record.oids) or any(
+        repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in record.oids
+    )
+    return record if has else None
 
 
 def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> Carried:

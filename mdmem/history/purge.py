@@ -168,28 +168,33 @@ def apply(config: Config, planned: PurgePlan) -> Purged:
     """
     if not filtering.is_installed():
         raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
+    with lock.held(config.state_dir) as held:
+        return apply_held(config, planned, held)
+
+
+def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
+    """Do what `apply` does, for whoever holds the committer's lock."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
-    with lock.held(config.state_dir) as held:
-        git_index.heal(repo)
-        git_index.catch_up(repo, held)
-        with filtering.rewritten(
-            repo,
-            texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
-            messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
-            drop=planned.drop,
-            rename=planned.rename,
-        ) as done:
-            told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
-            # The files first: a purge that is killed in between is finished by the next one, and no commit
-            # in the meantime can bring back what history no longer has.
-            changed = _clean_files(config, planned)
-            if done.moved:
-                filtering.bring_home(repo, done.folder, held)
-                _unstage(repo, planned)
-            if done.moved or planned.marks:
-                purge_record.write(repo, done.moved, planned.marks, planned.found, held)
-        filtering.scrub(repo)
+    git_index.heal(repo)
+    git_index.catch_up(repo, held)
+    with filtering.rewritten(
+        repo,
+        texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
+        messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
+        drop=planned.drop,
+        rename=planned.rename,
+    ) as done:
+        told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
+        # The files first: a purge that is killed in between is finished by the next one, and no commit
+        # in the meantime can bring back what history no longer has.
+        changed = _clean_files(config, planned)
+        if done.moved:
+            filtering.bring_home(repo, done, held)
+            _unstage(repo, planned)
+        if done.moved or planned.marks:
+            purge_record.write(repo, done.moved, planned.marks, planned.found, held)
+    filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)

@@ -18,13 +18,12 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import git_index, lock, repository, writer
+from mdmem.history.git import filtering, git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import both, join
 from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
-from mdmem.history.purge_record import PurgeRecord
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk
 
@@ -59,11 +58,16 @@ class Synced(NamedTuple):
 
 
 class Over(NamedTuple):
-    """A purge that was carried over. replaces: it was made here, and the remote's history is to be replaced."""
+    """A purge that was carried over.
+
+    replaces: it was made here, and the remote's history is to be replaced. again: another one was made here at the
+    same time, and was repeated on what came.
+    """
 
     planned: PurgePlan
     joined: Joined
     replaces: bool
+    again: bool = False
 
 
 def sync(config: Config, remote: str = "origin") -> Synced:
@@ -99,6 +103,8 @@ def sync(config: Config, remote: str = "origin") -> Synced:
                 received |= dict.fromkeys([*joined.puts, *joined.deletes])
                 conflicts |= dict.fromkeys(joined.conflicts)
                 refused |= dict.fromkeys(joined.refused)
+                if now and now.again:
+                    continue  # history was rewritten once more: it is carried over like any purge made here
             sent = _push(config, repo, remote, branch, there, theirs, replaces=bool(over and over.replaces))
             if sent is not None:
                 told = _after_purge(config, repo, remote, over) if over else ()
@@ -264,12 +270,15 @@ def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None
 
 def _heard(repo: Repository, remote: str) -> dict[str, str]:
     """Return what the remote's branches were when last heard of, by the refs in which we keep that."""
-    words = ("for-each-ref", "--format=%(refname) %(objectname)", _tracked(remote, "refs/heads/"))
-    return dict(line.split(" ", 1) for line in os.fsdecode(repository.run(repo, *words)).splitlines())
+    kept = f"{filtering.HEARD}{remote}/"
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", kept, _tracked(remote, "refs/heads/"))
+    rows = (line.split(" ", 1) for line in os.fsdecode(repository.run(repo, *words)).splitlines())
+    return {ref.replace(kept, _tracked(remote, "refs/heads/"), 1): oid for ref, oid in rows}
 
 
 def _after_purge(config: Config, repo: Repository, remote: str, over: Over) -> tuple[str, ...]:
     """Forget the old history here as well; return what is left to do."""
+    filtering.forget_heard(repo)
     left = purge.clean_up(config, over.planned)
     url = os.fsdecode(repository.attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
     says = f"A purge was carried over to {remote}, and every new note with it." if over.replaces else PURGED_HERE
@@ -307,11 +316,19 @@ def _over_purge(
 
     known: what the remote's branch was when last heard of. None when neither side has purged anything of the other's.
     """
-    mine, other = (_purged(repo, one, two) for one, two in ((ours, theirs), (theirs, ours)))
+    own, come = (purge_record.read(repo, span) for span in (f"{theirs}..{ours}", f"{ours}..{theirs}"))
+    news = {*come.texts, *come.notes} - {*own.texts, *own.notes}
+    mine = carry.unmet(repo, own, theirs)
+    other = carry.unmet(repo, come, ours, purge_record.replaced(repo) if news else frozenset())
+    again: PurgePlan | None = None
     if other:
         planned = carry.plan(config, repo, other, ours, theirs)
         base = _base(repo, ours, known) if known else ""
-        carried = carry.carry(repo, base, theirs, ours, planned, held)
+        onto = theirs
+        if own.texts or own.notes:  # purged here at the same time: what came is purged as well
+            again = carry.plan(config, repo, own, theirs, ours)
+            onto = carry.filtered(repo, theirs, again, held)
+        carried = carry.carry(repo, base, onto, ours, planned, held)
         _keep_reviewed(repo, planned, held)
     elif mine:
         planned = carry.plan(config, repo, mine, theirs, ours)
@@ -326,7 +343,9 @@ def _over_purge(
         _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, carried.goal, held)
-    return Over(planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other)
+    if again:
+        purge.apply_held(config, again, held)
+    return Over(planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again))
 
 
 def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -342,13 +361,6 @@ def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:
     seen = writer.tip(repo, review.REF)
     if seen:
         review.keep_tree(repo, f"{carry.filtered(repo, seen, planned, held)}^{{tree}}", "Reviewed before a purge")
-
-
-def _purged(repo: Repository, one: str, other: str) -> PurgeRecord | None:
-    """Return what the purges of `one` have told, if they have rewritten commits that `other` still has."""
-    record = purge_record.read(repo, f"{other}..{one}")
-    has = any(repository.attempt(repo, "merge-base", "--is-ancestor", oid, other).status == 0 for oid in record.oids)
-    return record if has else None
 
 
 def _keep_private(config: Config, repo: Repository, branch: str, staying: list[Change], held: int) -> int:

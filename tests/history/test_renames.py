@@ -283,6 +283,7 @@ class Fleet:
                 self.rename(path, path.with_name(f"j{self.count}.png"))
             elif seed % 3 == 1:
                 self.draw(path)
+                commit.commit(at)  # changed and moved at once, it would be a new one that no note links to
             else:
                 path.unlink()
 

@@ -420,6 +420,33 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
 
 
 @pytest.mark.slow
+def test_two_purges_at_the_same_time_and_the_new_notes_of_a_third_machine_all_arrive(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\nthe FALCON\nthree\n")
+    sync.sync(first)
+    second, third = machine(tmp_path, remote), machine(tmp_path, remote, "third")
+    for number, at in enumerate((first, second, third)):
+        put(Path(at.vault), f"notes/new-{number}.md", f"new {number}, the CANARY and the FALCON\n")
+        commit.commit(at)
+
+    purge.apply(first, purge.plan(first, "the CANARY"))
+    purge.apply(second, purge.plan(second, "the FALCON"))
+    settle(first, second, third)
+    settle(first, second, third)
+
+    one, two, three = trees(first, second, third)
+    assert one == two == three
+    assert one["notes/a.md"] == b"one\n[REDACTED]\n[REDACTED]\nthree\n"
+    for number in range(3):
+        assert one[f"notes/new-{number}.md"] == b"new %d, [REDACTED] and [REDACTED]\n" % number
+    git(remote, "gc", "-q", "--prune=now")
+    for folder in (first.vault, second.vault, third.vault, remote):
+        assert "CANARY" not in unpacked(Path(folder))
+        assert "FALCON" not in unpacked(Path(folder))
+
+
+@pytest.mark.slow
 def test_a_note_that_was_purged_by_its_id_goes_on_other_machines_too(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:

@@ -69,12 +69,28 @@ def rewritten(
         shutil.rmtree(copy, ignore_errors=True)
 
 
-def bring_home(repo: Repository, copy: Path, held: int) -> None:
+HEARD = "refs/mdmem/heard/"
+"""Begins the refs that keep what remotes had when last heard of, as it was rewritten: `<remote>/<branch>` follows."""
+
+
+def bring_home(repo: Repository, done: Rewritten, held: int) -> None:
     """Put the rewritten commits in the place of ours: fetch them, move the refs, take the index along."""
+    listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", "refs/remotes")
+    heard = (line.split(" ") for line in os.fsdecode(listed).splitlines())
+    known = {ref.replace("refs/remotes/", HEARD, 1): done.moved.get(oid, oid) for ref, oid in heard}
     writer.mark(repo, writer.tip(repo, repository.branch(repo)))
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-head-ok", "--prune")
-    repository.run(repo, *words, str(copy), "+refs/*:refs/*", held=held)
+    repository.run(repo, *words, str(done.folder), "+refs/*:refs/*", held=held)
+    for ref, oid in known.items():
+        if oid and not ref.endswith("/HEAD"):
+            repository.attempt(repo, "update-ref", ref, oid, held=held)
     git_index.catch_up(repo, held)
+
+
+def forget_heard(repo: Repository) -> None:
+    """Remove the refs of `HEARD`, once a purge is carried over."""
+    listed = repository.run(repo, "for-each-ref", "--format=delete %(refname)", HEARD)
+    repository.run(repo, "update-ref", "--stdin", stdin=listed)
 
 
 def scrub(repo: Repository) -> None:
