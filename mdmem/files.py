@@ -105,13 +105,15 @@ def read(path: str, limit: int) -> bytes:
         os.close(fd)
 
 
-def read_any(path: str, limit: int) -> bytes:
+def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
     """Read at most `limit` bytes of a file that is not mdmem's own, such as settings; a pipe is not waited for.
+
+    follow: also read what a symbolic link leads to.
 
     Raises:
         OSError: when it is missing, not to be read, or no regular file.
     """
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    fd = os.open(path, os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if follow else _FLAGS))
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise NotRegularError(errno.EINVAL, "This is not a regular file.", path)

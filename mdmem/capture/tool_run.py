@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem import files
 from mdmem.agents import aliases, goes_on
 from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
 from mdmem.capture.tools import limits, table
@@ -29,6 +30,8 @@ def keep(at: Capture) -> Outcome:
     if _is_lookup(event):
         return Outcome(OWN_LOOKUP)
     source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
+    if at.live and (files_after := _files_after(at)):
+        source["files_after"] = files_after
     draft = PendingNote(
         "observation",
         source,
@@ -45,6 +48,44 @@ def keep(at: Capture) -> Outcome:
 
         awaited.begin(at, outcome)
     return outcome
+
+
+def _files_after(at: Capture) -> list[str]:
+    """Read the files that an edit was made in, if they may hold private tags of which the agent does not tell."""
+    event = at.event
+    name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
+    response = event.tool_response
+    if name not in _EDITS or (isinstance(response, dict) and isinstance(response.get("originalFile"), str)):
+        return []
+    found = []
+    for path in _edited(given):
+        try:
+            data = files.read_any(os.path.join(at.event.cwd, path), MAX_EDITED_BYTES, follow=False)
+        except (OSError, ValueError):
+            continue
+        low = data.lower()
+        if any(word.encode() in low for word in at.rules.tags):
+            found.append(data.decode("utf-8", "replace"))
+    return found
+
+
+_EDITS = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch"])
+MAX_EDITED_BYTES = 2 << 20
+"""Of a file in which an edit was made, only so much is looked at."""
+
+_MOST_EDITED = 20
+
+
+def _edited(given: dict[str, Any]) -> list[str]:
+    """List the files that an edit names."""
+    path = given.get("file_path", given.get("notebook_path"))
+    if isinstance(path, str):
+        return [path]
+    patch = given.get("patch")
+    if isinstance(patch, list):
+        patch = "\n".join([word for word in patch if isinstance(word, str)])
+    names = [line.partition(" File: ")[2] for line in patch.split("\n")] if isinstance(patch, str) else []
+    return [name.strip() for name in names if name.strip()][:_MOST_EDITED]
 
 
 def _is_success(event: Event) -> bool | None:

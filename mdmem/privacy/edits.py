@@ -1,7 +1,8 @@
 """Edits inside a private section whose tags are only in the rest of the file.
 
 An agent that tells the file as it was before an edit (`originalFile`) tells with it which lines of the edit are
-private: each line and replacement is looked up in the file before and after the edit.
+private: each line and replacement is looked up in the file before and after the edit. Where it does not tell, the
+file on disk does (`files_after`): the edit is undone in it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.privacy.text import Job
 
 _ORIGINALS = ("originalFile", "originalFileContents", "original_file")
-_PAIRS = (("old_string", "new_string"), ("oldString", "newString"))
+PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"))
 _MAX_WORK_CHARS = 8 * 1024 * 1024
 """Length of a file times number of its edits: beyond, all replacements in a file with private tags are hidden."""
 
@@ -27,6 +28,10 @@ Columns = dict[int, tuple[int, int]]
 
 def hide(value: Any, job: Job) -> Any:
     """Return a tool run (`input`, `response`) without what an edit changes inside private sections of its file."""
+    if isinstance(value, dict) and "files_after" in value:
+        from mdmem.privacy import edited
+
+        value = edited.hide(value, job)
     response = value.get("response") if isinstance(value, dict) else None
     if not isinstance(response, dict):
         return value
@@ -36,13 +41,17 @@ def hide(value: Any, job: Job) -> Any:
     patch = response.get("structuredPatch")
     if isinstance(patch, list):
         response = {**response, "structuredPatch": _patch(patch, original, job)}
-    return {**value, "input": _edits(value.get("input"), original, job), "response": _edits(response, original, job)}
+    return {
+        **value,
+        "input": replacements(value.get("input"), original, job),
+        "response": replacements(response, original, job),
+    }
 
 
 # -- replacements
 
 
-def _edits(given: Any, original: str, job: Job) -> Any:
+def replacements(given: Any, original: str, job: Job) -> Any:
     """Hide in each replacement what is private in the file; several are made one after the other."""
     if not isinstance(given, dict):
         return given
@@ -51,7 +60,7 @@ def _edits(given: Any, original: str, job: Job) -> Any:
     if not isinstance(several, list):
         return given
     if len(original) * len(several) > _MAX_WORK_CHARS:
-        return {**given, "edits": [_without(one, job) for one in several]}
+        return {**given, "edits": [without(one, job) for one in several]}
     hidden = []
     for one in several:
         if isinstance(one, dict):
@@ -62,7 +71,7 @@ def _edits(given: Any, original: str, job: Job) -> Any:
 
 def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str, Any], str]:
     """Return a replacement without what is private in it, and the file after it."""
-    for old_key, new_key in _PAIRS:
+    for old_key, new_key in PAIRS:
         old, new = one.get(old_key), one.get(new_key)
         if isinstance(old, str) and isinstance(new, str) and old and old in current:
             limit = -1 if True in (one.get("replace_all"), one.get("replaceAll")) else 1
@@ -89,11 +98,12 @@ def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
             number += 1
     if not covered:
         return part
-    return _cut(part, min(start for start, _ in covered), max(end for _, end in covered), job)
+    return cut(part, min(start for start, _ in covered), max(end for _, end in covered), job)
 
 
-def _without(one: Any, job: Job) -> Any:
-    keys = {key for pair in _PAIRS for key in pair}
+def without(one: Any, job: Job) -> Any:
+    """Return a replacement without all that it takes out and puts in."""
+    keys = {key for pair in PAIRS for key in pair}
     return (
         {key: job.rules.marker if key in keys else item for key, item in one.items()} if isinstance(one, dict) else one
     )
@@ -105,7 +115,7 @@ def _without(one: Any, job: Job) -> Any:
 def _patch(patch: list[Any], original: str, job: Job) -> list[Any]:
     """Hide the lines of hunks that are private in the file before or after."""
     places, after = _applied(patch, original.split("\n"))
-    before_columns, after_columns = _columns(original, job), _columns(after, job)
+    before_columns, after_columns = columns_of(original, job), columns_of(after, job)
     return [
         _hunk(hunk, *place, before_columns, after_columns, job) if place else hunk
         for hunk, place in zip(patch, places, strict=True)
@@ -156,10 +166,10 @@ def _line(line: str, columns: list[tuple[int, int]], is_inside: bool, job: Job) 
     start, end = min(first for first, _ in columns), max(last for _, last in columns)
     if is_inside and start == 0 and end >= len(line) - 1:
         return ""  # one mark stands for all the lines
-    return line[:1] + _cut(line[1:], start, end, job)
+    return line[:1] + cut(line[1:], start, end, job)
 
 
-def _columns(whole: str, job: Job) -> Columns:
+def columns_of(whole: str, job: Job) -> Columns:
     """Return what is private of each line."""
     columns: Columns = {}
     starts = [0]
@@ -183,7 +193,8 @@ def _sections(whole: str, job: Job) -> list[tuple[int, int]]:
     return [(start, end) for start, end, _, _, _ in found]
 
 
-def _cut(part: str, start: int, end: int, job: Job) -> str:
+def cut(part: str, start: int, end: int, job: Job) -> str:
+    """Put the mark in place of a part, and count it."""
     job.cleaned.private += 1
     job.cleaned.hidden.add(part[start:end])
     return part[:start] + job.rules.marker + part[end:]

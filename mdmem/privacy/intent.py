@@ -27,6 +27,37 @@ _BEFORE_A_NAME = frozenset(
 )  # fmt: skip
 """Words before a tag that is named in a sentence: `marked with <private>, and …`."""
 
+_ASKS = frozenset(["are", "can", "did", "do", "does", "how", "is", "should", "what", "when", "where", "which", "why"])
+"""How a question begins."""
+
+_GOES_ON = frozenset(
+    [
+        "actually", "affect", "after", "and", "anyway", "are", "at", "be", "because", "before", "break", "can",
+        "change", "do", "does", "end", "exactly", "exist", "for", "from", "get", "gets", "hide", "hides", "if", "in",
+        "instead", "is", "isn't", "keep", "keeps", "like", "mean", "means", "not", "on", "or", "stops",
+        "support", "supported", "to", "use", "used", "when", "with", "without", "work", "works",
+    ]
+)  # fmt: skip
+"""How a sentence goes on behind what it speaks of: `why does <private> not work here?`."""
+
+_SPEAKING = _ASKS | frozenset(
+    [
+        "a", "an", "about", "add", "adding", "another", "any", "called", "close", "closing", "each", "every", "forgot",
+        "left", "like", "lone", "missing", "my", "new", "no", "of", "old", "opening", "our", "put", "remove", "single",
+        "some", "stray", "that", "the", "their", "these", "this", "those", "typed", "unclosed", "use", "using", "via",
+        "without", "write", "wrote", "your",
+    ]
+)  # fmt: skip
+"""Words before a tag, or a word in brackets, that somebody speaks of: `the [private] channel`."""
+
+_TELLING = frozenset(
+    [
+        "address", "card", "code", "credentials", "key", "name", "number", "password", "phone", "pin", "salary",
+        "secret", "token",
+    ]
+)  # fmt: skip
+"""A sentence with one of these may well say it."""
+
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
 _DATA = frozenset(",:]}")
 _REACH = 200
@@ -47,12 +78,18 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
     if any(applies(tag, plain) for applies in (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several)):
         return True
     if does == CLOSES:
-        return False
+        return _is_closing_named(tag, plain)
     if not family.endswith((BRACKET, SHOUT)):
-        return _is_generic(text, start, end) or _is_named(tag, plain)
+        return _is_generic(text, start, end) or _is_named(tag, plain) or _is_asked_about(tag, plain)
     if family.endswith(SHOUT):
         return True
-    is_other = _is_link(plain, start, end) or _is_index(plain, start) or _is_named(tag, plain)
+    is_other = (
+        _is_link(plain, start, end)
+        or _is_index(plain, start)
+        or _is_named(tag, plain)
+        or _is_asked_about(tag, plain)
+        or _is_adjective(tag, plain)
+    )
     return is_other and start > last_closed
 
 
@@ -121,6 +158,48 @@ def _is_named(tag: Tag, plain: str) -> bool:
         return True
     words = plain[max(0, start - _REACH) : start].split()
     return bool(sign) and sign in ",.;" and bool(words) and words[-1] in _BEFORE_A_NAME
+
+
+def _is_asked_about(tag: Tag, plain: str) -> bool:
+    """Whether a question is about it: `why does <private> not work here?`."""
+    before, after = _sentence(tag, plain)
+    words = before.split()
+    asks = "?" in after and not _ASKS.isdisjoint(words)
+    return asks and words[-1] in _SPEAKING and _first_word(after) in _GOES_ON and _TELLING.isdisjoint(after.split())
+
+
+def _is_adjective(tag: Tag, plain: str) -> bool:
+    """Whether it stands before a noun in a sentence that tells nothing: `the [private] channel is noisy`."""
+    before, after = _sentence(tag, plain)
+    words = before.split()
+    return bool(words) and words[-1] in _SPEAKING and _first_word(after) != "" and _tells_nothing(after)
+
+
+def _is_closing_named(tag: Tag, plain: str) -> bool:
+    """Whether a closing tag is only spoken of: `I forgot the </private> at the end`."""
+    before, after = _sentence(tag, plain)
+    words = before.split()
+    spoken = bool(words) and words[-1] in _SPEAKING and (_first_word(after) in _GOES_ON or after[:1] in (".", ",", "?"))
+    whole = before == plain[: tag[0]]  # it would hide all that stands before it, and that is all of the sentence
+    return spoken and whole and _tells_nothing(before)
+
+
+def _sentence(tag: Tag, plain: str) -> tuple[str, str]:
+    """Return what stands before and behind a tag on its line, as far as that is looked at."""
+    before = plain[max(0, tag[0] - _REACH) : tag[0]].rpartition("\n")[2]
+    return (before if before[-1:] == " " else ""), plain[tag[1] : tag[1] + _REACH].partition("\n")[0]
+
+
+def _first_word(after: str) -> str:
+    word = after[1:].partition(" ")[0].rstrip(".,;:?!") if after[:1] == " " else ""
+    return word if word.replace("'", "").isalpha() else ""
+
+
+def _tells_nothing(part: str) -> bool:
+    """Whether a part of a sentence is of plain words alone, none of which announces a secret."""
+    plain = part.replace(",", " ").replace(".", " ").replace("?", " ").replace("!", " ").replace("'", "")
+    words = plain.split()
+    return all(word.isalpha() and word.isascii() for word in words) and _TELLING.isdisjoint(words)
 
 
 def _is_link(plain: str, start: int, end: int) -> bool:

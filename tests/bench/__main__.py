@@ -1,8 +1,8 @@
 """`python -m tests.bench`: what hooks, injection and the index cost, as ratios measured in one run.
 
 `python -m tests.bench --readme` also writes the tables into the help page `cost`. Other benches, one by one:
-`python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `learn`, `mcp`, `privacy`,
-`ranking`, `scale`, `watcher`.
+`python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `intent`, `learn`, `mcp`,
+`privacy`, `ranking`, `scale`, `watcher`.
 """
 
 from __future__ import annotations

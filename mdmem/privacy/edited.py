@@ -1,0 +1,95 @@
+"""Edits of which only the file on disk, as it is after them, tells what lies in private sections.
+
+A replacement is undone in that file. The hunk of a patch is looked up in it by the lines that it leaves; what it takes
+out is as private as the lines around it. In doubt it is hidden.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy import edits, text
+from mdmem.privacy.edits import Columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.privacy.text import Job
+
+_HEADS = ("@@", "***", "---", "+++", "diff ")
+
+
+def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Return a tool run without what its edits change inside private sections of `files_after`, and without these."""
+    after = [whole for whole in value["files_after"] if text.may_hold_private(whole, job.rules)]
+    value = {key: item for key, item in value.items() if key != "files_after"}
+    for whole in after:
+        columns = edits.columns_of(whole, job)
+        if columns:
+            for key in ("input", "response"):
+                value[key] = _patches(_undone(value.get(key), whole, job), whole, columns, job)
+    return value
+
+
+def _undone(given: Any, after: str, job: Job) -> Any:
+    """Hide in replacements what is private in the file before them, or else all of them."""
+    if not isinstance(given, dict):
+        return given
+    several = given.get("edits")
+    made = [given, *(one for one in several if isinstance(one, dict))] if isinstance(several, list) else [given]
+    before = after
+    for one in reversed(made):
+        for old_key, new_key in edits.PAIRS:
+            old, new = one.get(old_key), one.get(new_key)
+            if isinstance(old, str) and isinstance(new, str):
+                if not new or new not in before:
+                    return _all_hidden(given, job)
+                limit = -1 if True in (one.get("replace_all"), one.get("replaceAll")) else 1
+                before = old.join(before.split(new, limit))
+    return edits.replacements(given, before, job)
+
+
+def _all_hidden(given: dict[str, Any], job: Job) -> dict[str, Any]:
+    given = edits.without(given, job)
+    if isinstance(given.get("edits"), list):
+        given = {**given, "edits": [edits.without(one, job) for one in given["edits"]]}
+    job.cleaned.private += 1
+    return given
+
+
+def _patches(value: Any, after: str, columns: Columns, job: Job) -> Any:
+    """Hide in all patches of a value what they change in private lines."""
+    if isinstance(value, str):
+        is_patch = "\n-" in value and ("@@" in value or "*** " in value)
+        return _patch(value, after, columns, job) if is_patch else value
+    if isinstance(value, dict):
+        return {key: _patches(item, after, columns, job) for key, item in value.items()}
+    return [_patches(item, after, columns, job) for item in value] if isinstance(value, list) else value
+
+
+def _patch(patch: str, after: str, columns: Columns, job: Job) -> str:
+    lines = patch.split("\n")
+    begin = 0
+    for number in range(len(lines) + 1):
+        if number == len(lines) or lines[number].startswith(_HEADS):
+            lines[begin:number] = _hunk(lines[begin:number], after, columns, job)
+            begin = number + 1
+    return "\n".join(lines)
+
+
+def _hunk(lines: list[str], after: str, columns: Columns, job: Job) -> list[str]:
+    """Hide the private lines of one hunk; it has as many afterwards."""
+    if not any(line[:1] == "-" for line in lines):
+        return lines
+    left = [line[1:] for line in lines if line[:1] != "-"]
+    while left and not left[-1]:
+        left.pop()
+    found = f"\n{after}\n".find("\n" + "\n".join(left) + "\n") if left else -1
+    at = after.count("\n", 0, found) if found >= 0 else -1
+    hidden = []
+    for line in lines:
+        is_private = found < 0 or at in columns or (line[:1] == "-" and at - 1 in columns)
+        if line[:1] != "-":
+            at += 1
+            is_private = is_private and found >= 0
+        hidden.append(edits.cut(line, 1, len(line), job) if is_private and line[1:].strip() else line)
+    return hidden
