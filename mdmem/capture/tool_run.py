@@ -64,12 +64,15 @@ def _files_after(at: Capture) -> list[str]:
         except (OSError, ValueError):
             continue
         low = data.lower()
-        if any(word.encode() in low for word in at.rules.tags):
+        if any(sign + word.encode() in low for word in at.rules.tags for sign in _TAG_SIGNS):
             found.append(data.decode("utf-8", "replace"))
     return found
 
 
 _EDITS = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch"])
+_TAG_SIGNS = (b"<", b"< ", b"[", b"[ ", b"/", b"--", b"-- ", b"\xef\xbc\x9c", b"\xef\xbc\xbb", b"3c", b"5b")
+"""What may stand before the word of a tag; most files that have the word have no tag."""
+
 MAX_EDITED_BYTES = 2 << 20
 """Of a file in which an edit was made, only so much is looked at."""
 

@@ -3,7 +3,8 @@
 A mark says of a prompt, by the agent's id for it, that nothing of its turn is stored, or that it may be. Where an
 agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
 lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private. They
-outlast the session's end: a session can be resumed, and an event of a turn can come late.
+outlast the session's end: a session can be resumed, and an event of a turn can come late. Where neither place can be
+written, the mark goes into the system's temporary folder, and home again as soon as that is possible.
 """
 
 from __future__ import annotations
@@ -64,20 +65,44 @@ def can_mark(at: Capture) -> bool:
 
 def mark_private(at: Capture) -> bool:
     """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
+    _bring_home(at)
     made = [_mark(path, _PRIVATE, at) for path in _marks(at)]  # in both places
-    if any(made):
+    if any(made) or _mark(_spare(at), _PRIVATE, at):
         return True
     from mdmem import log
 
-    log.write(at.config, "a private turn could not be marked: neither state nor runtime folder can be written")
+    log.write(at.config, "a private turn could not be marked: no folder for it can be written")
     return False
 
 
 def mark_open(at: Capture) -> None:
     """Mark that this turn may be stored; without an earlier mark in the session that goes without saying."""
-    for path in _marks(at):
+    _bring_home(at)
+    for path in (*_marks(at), _spare(at)):
         if os.path.exists(path):
             _mark(path, _OPEN, at)
+
+
+def _bring_home(at: Capture) -> None:
+    """Move marks from the temporary folder to where they belong, if that can be written by now."""
+    spare = _spare(at)
+    if not os.path.exists(spare):
+        return
+    try:
+        lines = files.read(spare, _MAX_MARKS_BYTES)
+        made = [_append(path, lines) for path in _marks(at)] if lines else []
+        if any(made):
+            files.remove(spare)
+    except OSError:
+        return  # they stay where they are, and are read there
+
+
+def _spare(at: Capture) -> str:
+    """Return the path of the marks in the system's temporary folder, in a folder of the user's own."""
+    temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"
+    return os.path.join(temporary, name, f"{at.session.key}.{FLAG}")
 
 
 def _prompt_key(at: Capture) -> bytes:
@@ -89,9 +114,12 @@ def _marks(at: Capture) -> tuple[str, str]:
 
 
 def _mark(path: str, what: bytes, at: Capture) -> bool:
-    line = b"\n%b %b\n" % (what, _prompt_key(at))
+    return _append(path, b"\n%b %b\n" % (what, _prompt_key(at)))
+
+
+def _append(path: str, lines: bytes) -> bool:
     try:
-        return files.append(path, line) == len(line)
+        return files.append(path, lines) == len(lines)
     except OSError:
         return False
 
@@ -99,13 +127,14 @@ def _mark(path: str, what: bytes, at: Capture) -> bool:
 def _read_marks(at: Capture) -> dict[bytes, bytes]:
     """Return the marks by prompt, the one made last at the end; "" stands for prompts without an id.
 
-    The two files say the same unless one was lost, and then the longer one knows more.
+    The two files say the same unless one was lost, and then the longer one knows more. Marks in the temporary folder
+    are newer than both: the next mark brings them home.
 
     Raises:
         OSError: when there are marks and none can be read.
     """
     found: dict[bytes, bytes] = {}
-    for line in _longest(_marks(at)).split(b"\n"):
+    for line in (_longest(_marks(at)) + _longest([_spare(at)])).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (_PRIVATE, _OPEN):
             found.pop(prompt, None)

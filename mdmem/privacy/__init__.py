@@ -257,7 +257,14 @@ def explain(value: str, rules: Rules | None = None, *, origin: str = "prompt") -
 
 def _without_spanning(value: Any, job: Job) -> Any:
     """Return a value without the private sections that reach over several of its strings."""
-    if isinstance(value, str) or not _may_span(value, job.rules, False, 0):
+    if isinstance(value, str):
+        return value
+    may_span = _may_span(value, job.rules, False, 0)
+    if isinstance(value, dict) and "files_after" in value:
+        from mdmem.privacy import edited
+
+        value = edited.hide(value, job)
+    if not may_span:
         return value
     from mdmem.privacy import edits, segments
 

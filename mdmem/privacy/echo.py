@@ -91,6 +91,7 @@ def _readings(text: str, depth: int, joined: bool) -> Iterator[tuple[TextView | 
     """List what else a text may say, and whether its lines were joined. Only the text itself has lines to join."""
     if depth == _DEPTH:
         yield views.unwrapped(text), True
+        yield views.composed(text), False
     if depth and (not joined or views.may_encode(text)):
         yield views.unescaped(text), joined
     if depth == _DEPTH or (depth and views.may_encode(text)):
@@ -112,7 +113,7 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
         digests.add(record[4:] + record[3:4])
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
-    for part, where in private_words.parts(spans).items():
+    for part, where in private_words.parts(map(views.compose, spans)).items():
         own = digest(part)
         if (own, where) in digests:
             continue
@@ -147,7 +148,8 @@ def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]
     step = 2 * size
     shifted = [_numbers(memoryview(data)[2 * k : len(data) - (len(data) - 2 * k) % step], step) for k in range(size)]
     groups: set[int] = set().union(*shifted)
-    wanted = {group: anchor for group in groups if (anchor := _hash(group, factor)) in table}
+    bits = (1 << _ANCHOR_BITS) - 1
+    wanted = {group: anchor for group in groups if (anchor := (group * factor >> 40) & bits) in table}
     if not wanted:
         return
     if len(wanted) > _FEW_GROUPS:

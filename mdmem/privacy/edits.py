@@ -28,10 +28,6 @@ Columns = dict[int, tuple[int, int]]
 
 def hide(value: Any, job: Job) -> Any:
     """Return a tool run (`input`, `response`) without what an edit changes inside private sections of its file."""
-    if isinstance(value, dict) and "files_after" in value:
-        from mdmem.privacy import edited
-
-        value = edited.hide(value, job)
     response = value.get("response") if isinstance(value, dict) else None
     if not isinstance(response, dict):
         return value

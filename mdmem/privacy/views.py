@@ -89,6 +89,47 @@ def unwrapped(text: str) -> TextView | None:
     return view.close()
 
 
+# -- letters and their accents
+
+
+def compose(text: str) -> str:
+    """Put letters and the accents behind them together, as Unicode's form C does."""
+    if text.isascii() or not _has_accents(text):
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", text)
+
+
+def composed(text: str) -> TextView | None:
+    """Read a text as `compose` does; None where nothing in it is apart."""
+    if text.isascii() or not _has_accents(text):
+        return None
+    from unicodedata import normalize
+
+    view = TextView()
+    begin = end = 0
+    for at, char in enumerate(text):
+        if at >= end and at and _is_accent(char):
+            end = at + 1
+            while end < len(text) and _is_accent(text[end]):
+                end += 1
+            view.add(text[begin : at - 1], begin, at - 1)
+            view.add(normalize("NFC", text[at - 1 : end]), at - 1, end, decoded=True)
+            begin = end
+    view.add(text[begin:], begin, len(text))
+    return view.close()
+
+
+def _has_accents(text: str) -> bool:
+    return any(map(_is_accent, set(text)))
+
+
+def _is_accent(char: str) -> bool:
+    """Whether a character only adds to the one before it: an accent, a sound mark of kana, a vowel of Korean."""
+    return "\u0300" <= char <= "\u036f" or char in ("\u3099", "\u309a") or "\u1161" <= char <= "\u11ff"
+
+
 # -- escapes
 
 
@@ -212,13 +253,18 @@ def _storable(code: str) -> str:
 
 
 _SHORTEST_RUN = 6
+_LONG_RUN = 40
+_NO_SIGNS = str.maketrans(dict.fromkeys("_-+/="))
 _SHORTEST_PLAIN = 12
 _SHORTEST_LINE = 40
 _RUNS = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "+/-_=")})
 _SIGNS = str.maketrans(dict.fromkeys("+/-_=", " "))
 _BASE64 = str.maketrans("-_", "+/")
 _NO_TEXT = frozenset("ABEFGHghijklmnopqrstuv")
-"""With these, base64 of a text cannot begin: its first byte is a control character, or the middle of a character."""
+"""With these, base64 of UTF-8 cannot begin: its first byte is a control character, or the middle of a character."""
+
+_SHORTEST_WIDE = 8
+"""From so many characters on, it may be UTF-16."""
 
 
 def decoded(text: str) -> TextView | None:
@@ -226,7 +272,7 @@ def decoded(text: str) -> TextView | None:
     view = TextView()
     flat = text.translate(_RUNS)
     runs = flat.split()
-    known = {run: found for run in set(runs) if len(run) >= _SHORTEST_RUN and (found := list(_decode_parts(run)))}
+    known = {run: found for run in set(runs) if not _is_words(run) and (found := list(_decode_parts(run)))}
     at = 0
     for run in runs if known else ():
         at = flat.find(run, at)
@@ -236,6 +282,13 @@ def decoded(text: str) -> TextView | None:
     _wrapped_base64(text, view)
     _spaced_hex(text, view)
     return view.close() if view else None
+
+
+def _is_words(run: str) -> bool:
+    """Whether a run is too short, or of words in lower case: no text looks like that in base64 or hexadecimal."""
+    if len(run) < _SHORTEST_RUN:
+        return True
+    return run[1:].islower() and len(run) < _LONG_RUN and run.translate(_NO_SIGNS).isalpha() and not _is_hex(run)
 
 
 def _decode_parts(run: str) -> Iterator[tuple[int, int, str]]:
@@ -255,7 +308,7 @@ def _decode_parts(run: str) -> Iterator[tuple[int, int, str]]:
 
 def _decode(word: str) -> str:
     """Return the text that a word is the base64 or hexadecimal form of, or both, or ""."""
-    found = "" if word[0] in _NO_TEXT else _from_base64(word)
+    found = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
     digits = word[2:] if word[:2] in ("0x", "0X") else word
     if digits and len(digits) % 2 == 0 and _HEX.issuperset(digits):
         found = f"{_text(bytes.fromhex(digits))}\n{found}".strip("\n")
@@ -286,15 +339,25 @@ def _text(data: bytes) -> str:
     """Decode bytes that are a text, in UTF-8 or, as PowerShell has it, UTF-16; "" for any other."""
     if len(data) < 4:
         return ""
-    if len(data) % 2 == 0 and data.count(0) * 3 > len(data):
-        return data.decode("utf-16-le", "replace")
+    if data.count(0) * 3 > len(data):
+        return data[: len(data) // 2 * 2].decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
     try:
         found = data.decode()
     except UnicodeDecodeError as error:
         if error.start < len(data) - 3:
-            return ""  # not a text cut off in the middle of its last character
+            return _wide_text(data)  # not a text cut off in the middle of its last character
         found = data[: error.start].decode()
     return "" if not found.isprintable() and _has_control(found) else found
+
+
+def _wide_text(data: bytes) -> str:
+    """Decode UTF-16 of a script whose characters all need two bytes; "" for anything else."""
+    data = data[2:] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
+    for coding in ("utf-16-le", "utf-16-be"):
+        found = data[: len(data) // 2 * 2].decode(coding, "replace")
+        if found and all("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in found):
+            return found
+    return ""
 
 
 def _has_control(text: str) -> bool:

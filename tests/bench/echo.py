@@ -20,7 +20,7 @@ VALUES = (
     "hunter2!pass", "Zx81kQ0p", "p@ss:w=rd,12", "correct-horse-battery", "heron-box-42", "heron.acme.io",
     "Falconridge", "Okonkwo", "ACME-2291", "+49 151 2345678", "jane.roe@heron-acme.io", "DE89370400440532013000",
     "4711-8822", "https://heron.acme.io/x?y=1", "correct horse battery staple", "銀河計画二号", "호랑이굴열쇠",
-    "張偉明的代號",
+    "張偉明的代號", "Müllerström", "Café-Zürich-91",
 )  # fmt: skip
 TEMPLATES = (
     "{}",
