@@ -74,12 +74,12 @@ def test_what_is_kept_is_no_longer_masked_where_the_agent_repeats_it(vault: Path
 
 
 def test_text_behind_a_tag_that_was_not_closed_comes_back(vault: Path, ask: Run, transcript: Path) -> None:
-    type_in(transcript, "what does <private> do here, and why?")
-    assert bodies(vault) == ["what does [PRIVATE]"]
+    type_in(transcript, "deploy it <private>to box7, and why?")
+    assert bodies(vault) == ["deploy it [PRIVATE]"]
 
     ask("privacy", "keep-last", check=True)
 
-    assert bodies(vault) == ["what does  do here, and why?"]
+    assert bodies(vault) == ["deploy it to box7, and why?"]
 
 
 def test_a_wholly_private_prompt_is_stored_and_the_rest_of_its_turn_stays_private(
