@@ -6,7 +6,8 @@ import time
 
 from mdmem.inject import block, entry, evidence, recent
 from mdmem.inject.block import Item, Section
-from mdmem.search import engine, recall
+from mdmem.inject.given import IN_VAIN_TIMES
+from mdmem.search import engine, freshness, recall
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from mdmem.inject.context import At
     from mdmem.search.asking.shape import Shape
     from mdmem.search.engine import SearchHit
+    from mdmem.search.index.view import View
     from mdmem.search.recall import Answer
 
 FIRST_SHARE = 0.6
@@ -183,7 +185,9 @@ MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
 
 
 def durable(at: At, uses: dict[str, int], room: int) -> Section:
-    """List the notes that stay true: a person's, decisions, preferences, lessons; pinned first, the most used next.
+    """List the notes that stay true: a person's, decisions, preferences, lessons.
+
+    Pinned ones come first, then those that were used most; those that were given in vain come last.
 
     uses: id -> how often it was given to an agent. room: how many characters the rest of the block leaves.
     """
@@ -191,7 +195,8 @@ def durable(at: At, uses: dict[str, int], room: int) -> Section:
     found = {hit.id: hit for hit in _pinned_or_durable(at) if _is_at_home(at, hit)}
     pinned = {hit.id for hit in _matching(at, Filter("is", ("pinned",)))}
     hits = sorted(found.values(), key=lambda hit: hit.created, reverse=True)
-    hits.sort(key=lambda hit: (hit.id not in pinned, -uses.get(hit.id, 0)))
+    in_vain = _in_vain(at, uses)
+    hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))
     items: list[Item] = []
     chars = more = 0
     room = min(max(room, MIN_INDEX_CHARS), MAX_INDEX_CHARS)
@@ -205,6 +210,17 @@ def durable(at: At, uses: dict[str, int], room: int) -> Section:
         else:
             items.append(item)
     return Section("Notes that stay true", items, f"({more} more: `mdmem search kind:decision`)" if more else "")
+
+
+def _in_vain(at: At, uses: dict[str, int]) -> set[str]:
+    """Return the notes that were given often and that no answer cites: they sink."""
+    often = [name for name, times in uses.items() if times >= IN_VAIN_TIMES]
+
+    def uncited(view: View) -> set[str]:
+        answers = view.notes("facet", "kind:response")
+        return {name for name in often if not view.notes("facet", f"link:{name}".lower()) & answers}
+
+    return (freshness.answered(at.config, uncited) or set()) if often else set()
 
 
 def _pinned_or_durable(at: At) -> Iterable[SearchHit]:

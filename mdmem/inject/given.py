@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.vault.journal import Record
 
+IN_VAIN_TIMES = 10
+"""A note that was given so often, and that no answer cites, was given in vain."""
 LOG = "injections.jsonl"
 MAX_LOG_BYTES = 2 * 1024 * 1024
 """A log longer than this becomes `injections.jsonl.1`, in the place of an older one."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 CITED_SESSIONS = 3
 """A note that answers of so many sessions cite is proposed for a pin."""
-GIVEN_TIMES = 10
-"""A note that was given so often and never cited is proposed for archiving."""
 _ID_CHARS = 10
 
 
@@ -41,10 +39,10 @@ def cited(view: View) -> Iterator[tuple[int, int]]:
 
 
 def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
-    """Yield the notes that were given `GIVEN_TIMES` and never cited, with how often."""
+    """Yield the notes that were given `given.IN_VAIN_TIMES` and never cited, with how often."""
     counted = Counter(str(name) for row in given.read_log(config) for name in row["ids"])
     for name, times in counted.most_common():
-        if times < GIVEN_TIMES:
+        if times < given.IN_VAIN_TIMES:
             return
         number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
         if number is not None and not _is_page(view, number) and not citing(view, name):

@@ -130,12 +130,8 @@ def new(
         "kind": kind,
         "title": one_line(value["title"]) or kind,
         "created": created,
+        **_given(value, context),
     }
-    given = value["context"] | value["meta"]
-    given |= {key: context[key] for key in _NAMED_BEFORE if key in context}
-    for key in sorted(given, key=place):
-        if given[key] not in ("", None, []):
-            meta[key] = given[key]
     if cleaned.private + rest.private:
         meta["private"] = cleaned.private + rest.private
     if cleaned.redacted + rest.redacted:
@@ -145,6 +141,13 @@ def new(
     if kind in CAPTURED:
         meta["digest"] = fingerprint(meta["title"], body)
     return Note(meta, make_slug(value["slug"] or meta["title"]), body), cleaned
+
+
+def _given(value: dict[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the front matter that a note was given, in its order, without what is empty."""
+    given = value["context"] | value["meta"]
+    given |= {key: context[key] for key in _NAMED_BEFORE if key in context}
+    return {key: given[key] for key in sorted(given, key=place) if given[key] not in ("", None, [])}
 
 
 def fingerprint(title: str, body: str) -> str:

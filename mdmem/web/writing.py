@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hmac
+import time
 from typing import TYPE_CHECKING
 
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import forget, review, rewrite, undo
 from mdmem.history.git import repository
+from mdmem.learn import proposals
 from mdmem.vault import user_notes
 from mdmem.views import pages, wording
 from mdmem.web import address
@@ -143,6 +145,16 @@ def _review(request: PageRequest) -> Response:
     return _done(request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else "")
 
 
+def _propose(request: PageRequest) -> Response:
+    """Accept or dismiss what an agent or a rule proposes."""
+    decide = {"accept": proposals.accept, "dismiss": proposals.dismiss}.get(request.form.get("decision", ""))
+    if decide is None:
+        raise UsageError(f"{request.form.get('decision', '')!r:.40} is no decision.")
+    one = decide(request.config, request.form.get("key", ""), now=time.time())
+    words = "Accepted" if decide is proposals.accept else "Dismissed"
+    return _done(request, f"{words} “{one.title}”.", "/review")
+
+
 def _reviewed(request: PageRequest) -> Response:
     """Take all that was shown as seen: the queue begins anew at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
@@ -161,5 +173,6 @@ ACTIONS: dict[str, Callable[[PageRequest], Response]] = {
     "undo": _undo,
     "review": _review,
     "reviewed": _reviewed,
+    "proposal": _propose,
 }
 """What a form's address names -> what is done."""

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from mdmem import config
-from mdmem.learn import decisions
+from mdmem.learn import decisions, proposals
 from mdmem.vault import note, user_notes
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.web.conftest import Web
@@ -481,3 +481,19 @@ def test_the_command_says_when_its_extra_is_missing(home: Path, vault: Path) -> 
 
     assert done.returncode == 3
     assert "pip install 'mdmem[web]'" in done.stderr
+
+
+def test_a_proposal_is_accepted_on_the_review_page(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    made = decisions.add(settings, "Zones are named", "By city.", kind="decision", proposed=True, now=MORNING)
+
+    (one,) = (p for p in proposals.waiting(settings, now=MORNING) if p.path == made.path)
+    body = ""
+    deadline = time.monotonic() + 60
+    while "Zones are named" not in body and time.monotonic() < deadline:
+        body = get(web, cookie, "/review")
+    assert "decision proposed by an agent" in body
+    post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="nonsense")
+    assert "status: proposed" in (web.vault / made.path).read_text()
+    post(web, cookie, "proposal", csrf=token(web, cookie), key=one.key, decision="accept")
+    assert "status:" not in (web.vault / made.path).read_text()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import GitError, VaultError
+from mdmem.learn import proposals
 from mdmem.vault import disk, note
 from mdmem.views import review_queue, rows
 from mdmem.web import markdown
@@ -51,6 +53,8 @@ def review(request: PageRequest) -> Response:
         problem=problem,
         kind=kind,
         kinds=_kinds(request, queue.numbers),
+        proposals=proposals.waiting(request.config, now=time.time(), update=False),
+        questions={kind: row.question for kind, row in proposals.KINDS.items()},
         pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.alike(view)],
         stale=review_queue.stale(request.config, view),
         stale_days=review_queue.STALE_DAYS,
