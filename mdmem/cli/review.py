@@ -100,7 +100,7 @@ def review(
         for screen in screens:
             click.echo(_line(screen))
         click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
-        return 0
+        return 0 if listing or done else _ask_proposals(settings, project or "")
     if done and narrowed:
         raise UsageError("--done marks everything as reviewed; it takes no filter.")
     if done:
@@ -113,7 +113,17 @@ def review(
     whole = not decided.quits and not narrowed
     text = f"Review: {told or 'nothing'}\n"
     update_page = pages.updater(settings)
-    return print_applied(work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page))
+    applied = work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page)
+    return print_applied(applied) or (0 if decided.quits else _ask_proposals(settings, project or ""))
+
+
+def _ask_proposals(settings: Config, project: str) -> int:
+    """Ask about what agents and rules propose, behind the notes."""
+    from mdmem.cli.learned import proposals
+    from mdmem.learn import proposals as learned
+
+    proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
+    return 0
 
 
 def _ask(settings: Config, screens: list[ReviewScreen]) -> ReviewDecision | None:
