@@ -14,10 +14,10 @@ import pytest
 
 import mdmem
 from mdmem import config, launch
-from mdmem.agents.install import command_line
+from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.health import house, machine
-from tests.helpers.claude import bash, prompt
+from tests.helpers.claude import bash, prompt, registered
 from tests.helpers.few import few
 
 
@@ -37,14 +37,13 @@ def copied(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     """Let the registered commands run a compiled copy of mdmem."""
     package = tmp_path / "copy" / "mdmem"
     shutil.copytree(compiled, package)
-    monkeypatch.setattr(command_line, "_PACKAGE", str(package))
-    monkeypatch.setattr(command_line, "_LAUNCHER", str(package / "launch.py"))
+    monkeypatch.setattr(launcher, "_PACKAGE", str(package))
     return package
 
 
 def run(event: dict[str, object], env: dict[str, str] | None = None) -> str:
     """Run the registered hook with an event; return what it says."""
-    words = ["/bin/sh", "-c", command_line.command("hook", "claude-code")]
+    words = ["/bin/sh", "-c", registered("hook")]
     done = subprocess.run(
         words, input=json.dumps(event).encode(), capture_output=True, env={**os.environ, **(env or {})}, timeout=60
     )

@@ -152,19 +152,19 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
     }.get(scope, "")
 
 
-def is_registered(module: str, cwd: str, env: Mapping[str, str]) -> bool:
-    """Return whether some settings of the user's run `module` of mdmem, so that the plugin is one too many.
+def is_registered(mark: str, cwd: str, env: Mapping[str, str]) -> bool:
+    """Return whether some settings of the user's have a command with this in it, so that the plugin is one too many.
 
     By a look at the text of the settings files: this happens at every event that the plugin hears of.
     """
     root = env.get("CLAUDE_PROJECT_DIR") or cwd
-    return any(_mentions(settings_file(scope, root, env), module) for scope in ("user", "project", "local"))
+    return any(_mentions(settings_file(scope, root, env), mark) for scope in ("user", "project", "local"))
 
 
-def _mentions(path: str, module: str) -> bool:
+def _mentions(path: str, mark: str) -> bool:
     try:
         with open(path, "rb") as file:
-            return module.encode() in file.read(_MAX_SETTINGS_BYTES)
+            return mark.encode() in file.read(_MAX_SETTINGS_BYTES)
     except (OSError, ValueError):
         return False
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-REGISTERED = ("mdmem.recall.hook", "mdmem.capture.hook")
-"""The modules that agents start for a hook; the second one by what earlier versions registered."""
+REGISTERED = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", "mdmem.capture.hook")
+"""What the commands of hooks have in them: the launcher, or the modules that earlier versions registered."""
 
 ANSWERED = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailure"])
 """The events that are stored and may be answered with memories."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import launch
-from mdmem.agents.install import command_line
+from mdmem.agents.install import launcher
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.vault import exclusions
@@ -134,7 +134,7 @@ def hook(config: Config) -> Iterator[HealthFinding]:
         some = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
         text = f"Damaged bytecode stops hooks or slows them down: {some}."
         yield error(text, "`mdmem doctor --fix` removes it and compiles again.", _compile_anew)
-    code = _IMPORT_ALL.format(top=str(package.parent), paths=command_line.search_path("hook"), rooms=HOOK_ROOMS)
+    code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
     done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
     for line in done.stdout.splitlines():
         yield error(f"A hook cannot import {line}.", "Install mdmem again.")

@@ -89,7 +89,7 @@ def _is_registered_too(event: Event, env: Mapping[str, str]) -> bool:
     """Whether the user's own registration is asked for the same event as the plugin."""
     from mdmem.agents import claude_code
 
-    modules = ("mdmem.recall.hook", __name__, "mdmem.recall.inject")
+    modules = ("mdmem-run hook", "mdmem-run' hook", "mdmem.recall.hook", __name__, "mdmem.recall.inject")
     return any(claude_code.is_registered(module, event.cwd, env) for module in modules)
 
 

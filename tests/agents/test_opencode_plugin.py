@@ -68,7 +68,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, A
         "inject": """cat >/dev/null; echo '{"context": "remembered"}'""",
         "commit": f"""cat >/dev/null; echo '"commit"' >>'{log}'""",
     }
-    monkeypatch.setattr(plugin_file, "command", lambda verb, *_: lines[verb])
+    monkeypatch.setattr(plugin_file, "command", lambda verb, *_, **__: lines[verb])
     text = plugin_file.render(known("opencode"), "")
     (tmp_path / "mdmem.mjs").write_text(text, "utf-8")
     (tmp_path / "play.mjs").write_text(PLAY, "utf-8")

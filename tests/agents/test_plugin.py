@@ -13,6 +13,7 @@ import pytest
 
 from mdmem.agents import claude_code
 from mdmem.agents.install import registration
+from mdmem.capture import hook
 from tests.conftest import REPO, notes
 from tests.helpers.claude import prompt, send
 from tests.helpers.talk import Talk
@@ -105,14 +106,14 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
 
 
 @pytest.mark.parametrize("scope", registration.SCOPES)
-@pytest.mark.parametrize("module", ["mdmem.recall.hook", "mdmem.inject.process"])
-def test_a_registration_in_any_scope_is_seen(tmp_path: Path, scope: str, module: str) -> None:
-    assert not claude_code.is_registered(module, str(tmp_path), {})
+def test_a_registration_in_any_scope_is_seen(tmp_path: Path, scope: str) -> None:
+    mark = hook.REGISTERED[0]
+    assert not claude_code.is_registered(mark, str(tmp_path), {})
     registration.register("claude-code", scope, root=str(tmp_path))
-    assert claude_code.is_registered(module, str(tmp_path), {})
-    assert claude_code.is_registered(module, "/elsewhere", {"CLAUDE_PROJECT_DIR": str(tmp_path)})
+    assert claude_code.is_registered(mark, str(tmp_path), {})
+    assert claude_code.is_registered(mark, "/elsewhere", {"CLAUDE_PROJECT_DIR": str(tmp_path)})
     registration.unregister("claude-code", scope, root=str(tmp_path))
-    assert not claude_code.is_registered(module, str(tmp_path), {})
+    assert not claude_code.is_registered(mark, str(tmp_path), {})
 
 
 def test_a_registration_elsewhere_or_unreadable_settings_count_as_none(tmp_path: Path, home: Path) -> None:

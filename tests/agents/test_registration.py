@@ -16,9 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import system
-from mdmem.agents.install import command_line, detect, entries, json_text, registration
+from mdmem.agents.install import command_line, detect, entries, json_text, launcher, registration
 from mdmem.agents.install.known import AGENTS
 from mdmem.errors import ConfigError, UsageError
+from tests.helpers.claude import registered
 
 JSON_AGENTS = ["claude-code", "codex", "gemini", "cursor", "copilot"]
 HAND_WRITTEN = """\
@@ -68,11 +69,11 @@ def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_
     }  # fmt: skip
     assert [group.get("matcher") for group in lists["PostToolUse"]] == ["*"]
     lines = {event: [handler["command"] for handler in groups[0]["hooks"]] for event, groups in lists.items()}
-    assert all("mdmem.recall.hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
-    assert [event for event, line in lines.items() if any("mdmem.inject.process" in one for one in line)] == [
+    assert all("mdmem-run hook" in line[0] for event, line in lines.items() if event != "PreToolUse")
+    assert [event for event, line in lines.items() if any("mdmem-run inject" in one for one in line)] == [
         "PreToolUse",
     ]
-    assert [event for event, line in lines.items() if "mdmem.cli" in line[-1]] == [
+    assert [event for event, line in lines.items() if "mdmem-run commit" in line[-1]] == [
         "SessionStart",
         "Stop",
         "SessionEnd",
@@ -81,7 +82,7 @@ def test_claude_code_gets_capture_on_every_event_injection_on_three_and_commits_
         for handler in groups[0]["hooks"]:
             assert handler["type"] == "command"
             assert 0 < handler["timeout"] <= 60
-            assert handler.get("async", False) == ("mdmem.cli" in handler["command"])
+            assert handler.get("async", False) == ("mdmem-run commit" in handler["command"])
 
 
 def test_nothing_else_in_a_hand_written_file_moves(home: Path) -> None:
@@ -157,7 +158,7 @@ def test_an_older_entry_is_replaced_where_it_stands(home: Path) -> None:
     path = settings(home)
     path.write_text(HAND_WRITTEN, "utf-8")
     registration.register("claude-code")
-    path.write_text(path.read_text("utf-8").replace(sys.executable, "/old/python"), "utf-8")
+    path.write_text(path.read_text("utf-8").replace(str(home), "/old/home"), "utf-8")
     before = hooks(path)
     assert registration.status("claude-code").state == "outdated"
 
@@ -165,7 +166,7 @@ def test_an_older_entry_is_replaced_where_it_stands(home: Path) -> None:
 
     after = hooks(path)
     assert change.action == "updated"
-    assert "/old/python" not in path.read_text("utf-8")
+    assert "/old/home" not in path.read_text("utf-8")
     assert list(after) == list(before)
     assert [len(groups) for groups in after.values()] == [len(groups) for groups in before.values()]
     assert registration.status("claude-code").state == "registered"
@@ -296,7 +297,7 @@ def test_a_project_has_its_own_settings(home: Path, tmp_path: Path, scope: str, 
     change = registration.register("claude-code", scope, root=str(tmp_path))
 
     assert change.path == str(tmp_path / place)
-    assert ("this machine's Python" in change.note) == (scope == "project")
+    assert ("without mdmem" in change.note) == (scope == "project")
     assert registration.status("claude-code", scope, root=str(tmp_path)).state == "registered"
     assert registration.status("claude-code").state == "absent"
 
@@ -471,25 +472,90 @@ def run(line: str, shell: str = "sh", **more: Any) -> subprocess.CompletedProces
     return subprocess.run([shell, "-c", line], capture_output=True, timeout=60, **more)
 
 
-def test_a_command_names_this_interpreter_and_skips_what_it_does_not_need() -> None:
-    words = shlex.split(registration.command("hook", "codex", "/my notes/it's"))
+def test_a_command_is_the_launcher_with_a_verb_an_agent_and_perhaps_a_vault() -> None:
+    line = registration.command("hook", "codex", "/my notes/it's")
 
-    assert words[words.index("exec") + 1 :][:5] == [sys.executable, "-I", "-S", "-B", "-c"]
-    assert command_line.vault_of(registration.command("hook", "codex", "/my notes/it's")) == "/my notes/it's"
+    assert shlex.split(line) == [launcher.path(), "hook", "codex", "--vault", "/my notes/it's"]
+    assert command_line.vault_of(line) == "/my notes/it's"
     assert command_line.vault_of(registration.command("inject", "codex")) == ""
     assert command_line.vault_of("anything else") == ""
 
 
+def test_a_command_of_an_earlier_version_is_known_with_its_vault() -> None:
+    line = '[ ! -x /py ] || exec /py -I -S -B -c \'from mdmem.capture.hook import main; main(["codex"],"/v v")\''
+
+    assert command_line.is_own(line)
+    assert command_line.vault_of(line) == "/v v"
+    assert not command_line.is_own("/usr/bin/python hook.py")
+
+
+def test_the_launcher_starts_this_interpreter_and_skips_what_it_does_not_need() -> None:
+    (line,) = (line for line in launcher.text([]).splitlines() if line.startswith("hook) "))
+
+    assert shlex.split(line.partition(" -c ")[0]) == ["hook)", "exec", sys.executable, "-I", "-S", "-B"]
+
+
 @pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])
 @pytest.mark.parametrize("verb", ["hook", "inject", "commit"])
+@pytest.mark.parametrize("gone", ["interpreter", "package"])
 def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
-    verb: str, shell: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    verb: str, shell: str, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "it's gone" / "python"))
+    if gone == "interpreter":
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "it's gone" / "python"))
+    else:
+        monkeypatch.setattr(launcher, "_PACKAGE", str(tmp_path / "it's gone" / "mdmem"))
 
-    done = run(registration.command(verb, "codex", str(tmp_path)), shell, input=b"{}")
+    done = run(registered(verb, "codex", str(tmp_path)), shell, input=b"{}")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_command_in_a_projects_settings_is_silent_where_nobody_has_mdmem(home: Path) -> None:
+    line = command_line.command("hook", "codex", shared=True)
+
+    assert "exec ~/.local/share/mdmem/mdmem-run hook codex" in line
+    done = run(line, input=b"{}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_the_launcher_comes_with_the_first_registration_and_goes_with_the_last(home: Path, tmp_path: Path) -> None:
+    file = Path(launcher.path())
+    registration.register("codex")
+    registration.register("claude-code", "project", root=str(tmp_path))
+    assert file.stat().st_mode & 0o777 == 0o700
+    assert registration.status("codex").state == "registered"
+
+    registration.unregister("codex")
+    assert file.exists()
+    file.write_text("#!/bin/sh\n# of an older version\n", encoding="utf-8")
+    assert registration.status("claude-code", "project", root=str(tmp_path)).state == "outdated"
+    registration.register("claude-code", "project", root=str(tmp_path))
+    assert registration.status("claude-code", "project", root=str(tmp_path)).state == "registered"
+
+    registration.unregister("claude-code", "project", root=str(tmp_path))
+    assert not file.parent.exists()
+
+
+def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_shell(
+    monkeypatch: pytest.MonkeyPatch, vault: Path
+) -> None:
+    monkeypatch.setattr(launcher, "_is_windows", lambda: True)
+    monkeypatch.setattr(command_line, "_is_windows", lambda: True)
+
+    lists = entries.wanted(registration.known("claude-code"), "C:\\my notes")
+
+    (handler,) = lists["Stop"][0]["hooks"][:1]
+    assert handler["command"] == sys.executable, "pythonw.exe where there is one"
+    assert handler["args"][:3] == ["-I", "-S", "-B"]
+    assert handler["args"][-4:] == ["hook", "claude-code", "--vault", "C:\\my notes"]
+    line = registration.command("hook", "codex", "C:\\my notes")
+    assert line.endswith(' hook codex --vault "C:\\my notes"')
+    assert command_line.vault_of(line) == "C:\\my notes"
+    text = launcher.text(["C:\\Users\\ana\\.claude\\settings.json"])
+    compile(text, "launcher", "exec")
+    for verb in (*launcher.MODULES, "commit"):
+        compile(launcher.code(verb), verb, "exec")
 
 
 @pytest.mark.parametrize(
@@ -505,7 +571,7 @@ def test_a_command_is_valid_in_every_shell_and_silent_where_mdmem_is_gone(
 )
 def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, vault: Path) -> None:
     payload = (Path(__file__).parent.parent / "payloads" / agent.replace("-", "_") / f"{name}.json").read_bytes()
-    line = registration.command("hook", agent, str(vault))
+    line = registered("hook", agent, str(vault))
 
     done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"], "MDMEM_INJECT_DEADLINE_SECONDS": "50"})
 
@@ -514,15 +580,11 @@ def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, va
     assert f"\nagent: {agent}\n" in note.read_text("utf-8")
 
 
-@pytest.mark.parametrize("verb", ["hook", "inject"])
-def test_every_import_of_a_command_is_found_without_site(verb: str) -> None:
-    line = registration.command(verb, "claude-code")
-    paths = shlex.split(line)[-1].partition("; from ")[0]
-    needs = ["mdmem.config", *command_line._NEEDS[verb]]
+def test_every_import_of_a_command_is_found_without_site() -> None:
+    needs = ", ".join(["mdmem.config", *launcher._NEEDS])
 
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"{paths}; import {', '.join(needs)}"], capture_output=True, timeout=60
-    )
+    code = f"import sys; sys.path += {launcher.search_path()!r}; import {needs}"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, timeout=60)
 
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -540,9 +602,10 @@ def test_a_commit_goes_on_after_the_agent_has_gone_on(tmp_path: Path, monkeypatc
         f"    open({str(tmp_path / 'done')!r}, 'w').write(repr((sys.argv[1:], os.getsid(0) == os.getpid())))\n",
         "utf-8",
     )
-    monkeypatch.setattr(command_line, "_PACKAGE", str(package.parent))
+    (package.parent / "launch.py").touch()
+    monkeypatch.setattr(launcher, "_PACKAGE", str(package.parent))
 
-    done = run(registration.command("commit", "codex", "/v"), input=b"x" * 200_000)
+    done = run(registered("commit", "codex", "/v"), input=b"x" * 200_000)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not (tmp_path / "done").exists()
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents.install import registration
 from tests.bench import measure
+from tests.helpers.claude import registered
 
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
 
@@ -28,7 +28,7 @@ def sender(
     work: Path, env: dict[str, str], name: str, payload: dict[str, Any], session: str = "", verb: str = "hook"
 ) -> Callable[[int], float]:
     """Make a run that sends a payload as a new event each time, through the registered command line."""
-    command = ["/bin/sh", "-c", registration.command(verb, "claude-code")]
+    command = ["/bin/sh", "-c", registered(verb)]
     file = work / f"{name}.json"
 
     def run(turn: int) -> float:

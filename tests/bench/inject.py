@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config
-from mdmem.agents.install import registration
 from mdmem.search import index
 from mdmem.vault import disk, journal, note
 from tests.bench import measure
+from tests.helpers.claude import registered
 
 SESSION_NOTES = 10
 QUESTION = "Do you remember what we decided about the {a} {b} and its {c}?"
@@ -60,7 +60,7 @@ def sender(
     work: Path, env: dict[str, str], name: str, fields: Callable[[int], dict[str, Any]], verb: str = "hook"
 ) -> Callable[[int], float]:
     """Make a run that sends a payload of a new session each time, one that state saw begin."""
-    command = ["/bin/sh", "-c", registration.command(verb, "claude-code")]
+    command = ["/bin/sh", "-c", registered(verb)]
     file = work / f"{name}.json"
 
     def run(turn: int) -> float:

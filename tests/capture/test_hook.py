@@ -16,9 +16,20 @@ import frontmatter
 import pytest
 
 import mdmem
-from mdmem.agents.install import registration
 from tests.conftest import PAYLOADS, notes, own_settings
-from tests.helpers.claude import SESSION, bash, drop_rights, let_nobody_in, limited, payload, places, prompt, send, stop
+from tests.helpers.claude import (
+    SESSION,
+    bash,
+    drop_rights,
+    let_nobody_in,
+    limited,
+    payload,
+    places,
+    prompt,
+    registered,
+    send,
+    stop,
+)
 
 Hook = Callable[..., subprocess.CompletedProcess[str]]
 RECORDED = sorted((PAYLOADS / "claude_code").glob("*.json"))
@@ -150,7 +161,7 @@ def test_a_note_that_its_owner_deleted_is_not_brought_back(vault: Path, hook: Ho
 
 @pytest.mark.slow
 def test_the_same_event_from_many_hooks_at_the_same_moment_leaves_one_note(vault: Path) -> None:
-    command = ["/bin/sh", "-c", registration.command("hook", "claude-code")]
+    command = ["/bin/sh", "-c", registered("hook", "claude-code")]
     data = json.dumps(prompt("only once")).encode()
 
     def send(_: int) -> int:
@@ -314,7 +325,7 @@ def test_state_that_cannot_be_written_costs_nothing_but_time(vault: Path, hook: 
 
 @pytest.mark.parametrize("missing", ["HOME", "PATH", "XDG_RUNTIME_DIR"])
 def test_a_bare_environment_costs_nothing(vault: Path, missing: str) -> None:
-    command = registration.command("hook", "claude-code", str(vault))
+    command = registered("hook", "claude-code", str(vault))
     env = {name: value for name, value in os.environ.items() if name != missing}
     done = subprocess.run(
         ["/bin/sh", "-c", command], input=json.dumps(prompt("bare")).encode(), capture_output=True, env=env
@@ -324,7 +335,7 @@ def test_a_bare_environment_costs_nothing(vault: Path, missing: str) -> None:
 
 
 def test_closed_streams_do_no_harm(vault: Path) -> None:
-    command = registration.command("hook", "claude-code")
+    command = registered("hook", "claude-code")
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         assert subprocess.run(["/bin/sh", "-c", f"{command} {closed}"], stdin=subprocess.DEVNULL).returncode == 0
 

@@ -206,7 +206,7 @@ def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, mon
 def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> None:
     day.run("install", "claude-code")
     path = Path(day.env["HOME"]) / ".claude" / "settings.json"
-    path.write_text(path.read_text().replace("python", "python0"))
+    path.write_text(path.read_text().replace("mdmem-run hook", "mdmem-run --vault /old hook"))
     assert wrong(look(day, "agents"))
     look(day, "agents", fix=True)
     assert wrong(look(day, "agents")) == []

@@ -13,7 +13,7 @@ from typing import Any
 import frontmatter
 
 from mdmem import agents, config
-from mdmem.agents.install import registration
+from mdmem.agents.install import command_line, launcher
 from mdmem.capture import events
 from mdmem.capture.store import Outcome
 from tests.helpers import forked
@@ -57,7 +57,13 @@ def stop(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
 
 def command(vault: str | None = None) -> list[str]:
     """Return the words that run a hook as it is registered."""
-    return ["/bin/sh", "-c", registration.command("hook", "claude-code", vault)]
+    return ["/bin/sh", "-c", registered("hook", "claude-code", vault)]
+
+
+def registered(verb: str, agent: str = "claude-code", vault: str | None = None) -> str:
+    """Return the line that an agent runs, with the launcher where it leads to."""
+    launcher.use("/nonexistent/settings.json")
+    return command_line.command(verb, agent, vault)
 
 
 def send(event: Any, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:

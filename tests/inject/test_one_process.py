@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents.install import command_line, registration
+from mdmem.agents.install import launcher, registration
 from tests.conftest import notes
 from tests.helpers.talk import Talk
 
@@ -119,7 +119,9 @@ def test_a_payload_that_cannot_be_read_ends_well(talk: Talk) -> None:
 def test_two_commands_of_an_earlier_version_become_one(home: Path) -> None:
     path = Path(registration.known("claude-code").settings_file("user", "", os.environ))
     path.parent.mkdir(parents=True)
-    old = [{"type": "command", "command": command_line.command(verb, "claude-code")} for verb in ("hook", "inject")]
+    modules = ("mdmem.capture.hook", "mdmem.recall.inject")
+    lines = (f"exec python -I -S -B -c 'from {module} import main; main([\"claude-code\"],None)'" for module in modules)
+    old = [{"type": "command", "command": line} for line in lines]
     path.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": old}]}}), "utf-8")
     assert registration.status("claude-code").state == "outdated"
 
@@ -127,4 +129,4 @@ def test_two_commands_of_an_earlier_version_become_one(home: Path) -> None:
 
     (group,) = json.loads(path.read_text("utf-8"))["hooks"]["UserPromptSubmit"]
     (handler,) = group["hooks"]
-    assert "mdmem.recall.hook" in shlex.split(handler["command"])[-1]
+    assert shlex.split(handler["command"]) == [launcher.path(), "hook", "claude-code"]

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from mdmem.agents.install import registration
 from mdmem.agents.install.known import AGENTS
 from tests.conftest import PAYLOADS, notes
 from tests.helpers import tree
+from tests.helpers.claude import registered
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CANARY = "zqxjvk"
@@ -149,7 +149,7 @@ def test_no_planted_text_is_in_any_file_or_output(
 
     def send(job: tuple[str, str, bytes]) -> bytes:
         verb, agent, data = job
-        done = subprocess.run(["/bin/sh", "-c", registration.command(verb, agent)], input=data, capture_output=True)
+        done = subprocess.run(["/bin/sh", "-c", registered(verb, agent)], input=data, capture_output=True)
         assert done.returncode == 0
         return done.stdout + done.stderr
 

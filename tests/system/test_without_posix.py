@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from mdmem import config
-from mdmem.agents.install import registration
+from mdmem.agents.install import launcher
 from mdmem.system import local
 from tests.conftest import REPO, notes
 from tests.helpers.claude import SESSION, bash, places, prompt, stop
@@ -114,10 +113,16 @@ def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> 
 def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Path, bare: Run) -> None:
     bare("init", str(vault))
     (vault / "notes" / "page.md").write_text("We chose the zeppelin.\n")
-    code = shlex.split(registration.command("commit", "claude-code", str(vault)))[-1]
+    code = launcher.code("commit")
     first = "" if os.name == "nt" else "from tests.helpers import without_posix; without_posix.remove_posix()\n"
     env = {**os.environ, "PYTHONPATH": str(REPO)}
-    done = subprocess.run([sys.executable, "-c", first + code], input="{}", capture_output=True, text=True, env=env)
+    done = subprocess.run(
+        [sys.executable, "-c", first + code, "commit", "claude-code", "--vault", str(vault)],
+        input="{}",
+        capture_output=True,
+        text=True,
+        env=env,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     end = time.monotonic() + 60
     while "notes/page.md" not in head_files(vault):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mdmem import config
-from mdmem.agents.install import json_text
-from mdmem.agents.install.command_line import command, is_own
+from mdmem.agents.install import command_line, json_text
+from mdmem.agents.install.command_line import command, is_own, words
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 Lists = dict[str, list[dict[str, Any]]]
 
 
-def wanted(agent: Agent, vault: str) -> Lists:
-    """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings."""
+def wanted(agent: Agent, vault: str, *, shared: bool = False) -> Lists:
+    """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings.
+
+    shared: for a file that other people get as well.
+    """
     lists: Lists = {}
     settings = config.load(vault or None).settings
     rows = (*agent.HOOKS, *(row for name, row in agent.ON_REQUEST.items() if name in settings.inject.on))
     for event, verb, matcher, timeout in rows:
-        handler = agent.entry(command(verb, agent.NAME, vault), verb, timeout)
+        handler = agent.entry(command(verb, agent.NAME, vault, shared=shared), verb, timeout)
+        if command_line.needs_no_shell(agent.NAME):
+            program, *args = words(verb, agent.NAME, vault)
+            handler |= {"command": program, "args": args}
         items = lists.setdefault(event, [])
         group = next((item for item in items if item.get("matcher", "") == matcher), None) if agent.GROUPED else None
         if group is not None:
@@ -145,8 +151,12 @@ def _inner(item: Any) -> list[Any]:
 
 def _own_line(handler: Any) -> str:
     """Return the command line of a handler that is mdmem's, or ""."""
-    given = [handler.get("command"), handler.get("bash")] if isinstance(handler, dict) else []
-    return next((str(line) for line in given if is_own(line)), "")
+    if not isinstance(handler, dict):
+        return ""
+    args = handler.get("args")
+    if isinstance(args, list) and is_own(whole := " ".join(map(str, [handler.get("command"), *args]))):
+        return whole
+    return next((str(line) for line in (handler.get("command"), handler.get("bash")) if is_own(line)), "")
 
 
 def _is_list(value: Any) -> bool:

@@ -17,13 +17,13 @@ _MARK = "mdmem's plugin for"
 _PLACE = "__COMMANDS__"
 
 
-def render(agent: Agent, vault: str) -> str:
-    """Return the plugin's text; `vault` "" leaves the vault to the settings.
+def render(agent: Agent, vault: str, *, shared: bool = False) -> str:
+    """Return the plugin's text; `vault` "" leaves the vault to the settings; `shared`: other people get it as well.
 
     Raises:
         ConfigError: when this installation of mdmem has no such template.
     """
-    commands = {verb: command(verb, agent.NAME, vault) for _, verb, _, _ in agent.HOOKS}
+    commands = {verb: command(verb, agent.NAME, vault, shared=shared) for _, verb, _, _ in agent.HOOKS}
     return _template(agent.PLUGIN).replace(_PLACE, json.dumps(commands, indent=2, ensure_ascii=False))
 
 

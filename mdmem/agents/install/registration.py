@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.agents.install import entries, plugin_file, settings_file, trust
+from mdmem.agents.install import entries, launcher, plugin_file, settings_file, trust
 from mdmem.agents.install.command_line import command, vault_of
 from mdmem.agents.install.known import AGENTS, known
 from mdmem.agents.install.settings_file import SettingsFile
@@ -22,7 +22,7 @@ __all__ = ["SCOPES", "SettingsChange", "Status", "command", "known", "register",
 
 SCOPES = ("user", "project", "local")
 
-_SHARED = "The commands name this machine's Python; where that is missing, they do nothing."
+_SHARED = "On a machine without mdmem, the commands do nothing."
 
 
 class SettingsChange(NamedTuple):
@@ -81,11 +81,13 @@ def register(
     """
     module, file = _open(agent, scope, root, env)
     is_ours_alone = bool(_lines(module, file)) and _is_empty_without(module, file)
-    text = _registered(module, file.text or "", file.path, vault or "")
+    shared = scope == "project"
+    text = _registered(module, file.text or "", file.path, vault or "", shared=shared)
     action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
     if dry_run:
         shown = settings_file.diff(file.text or "", text, file.path)
         return SettingsChange(agent, module.TITLE, scope, file.path, action, diff=shown)
+    _use_launcher(file.path)
     file.write(text, keep_first=not is_ours_alone)
     notes = [module.NOTE, _SHARED if scope == "project" else ""] if action != "unchanged" else []
     note = " ".join(filter(None, notes))
@@ -108,13 +110,20 @@ def unregister(
     own = _lines(module, file)
     if not own or file.text is None:
         return change._replace(action="unchanged", backup=file.backup())
-    if module.PLUGIN:
+    change = _taken_out(module, file, change, _vault(own))
+    launcher.leave(file.path)
+    return change
+
+
+def _taken_out(module: Agent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
+    """Take mdmem's entries out of a file that has some."""
+    if module.PLUGIN or file.text is None:
         file.delete()
         return change._replace(action="deleted")
     if _is_empty_without(module, file):
         trust.forget(module.NAME, file.path)
     before = file.text_before()
-    if before is not None and _leads_to(file.text, module, before, file.path, _vault(own)):
+    if before is not None and _leads_to(file, module, before, vault, shared=change.scope == "project"):
         file.restore()
         return change
     if before is None and _is_empty_without(module, file):
@@ -147,11 +156,12 @@ def status(
         if not own or file.text is None:
             return row
         named = _vault(own)
-        text = _registered(module, file.text, file.path, named if vault is None else vault)
+        text = _registered(module, file.text, file.path, named if vault is None else vault, shared=scope == "project")
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     problem = trust.unreviewed(agent, path, file.text)
-    return row._replace(state="registered" if text == file.text else "outdated", vault=named, problem=problem)
+    is_current = text == file.text and launcher.is_current()
+    return row._replace(state="registered" if is_current else "outdated", vault=named, problem=problem)
 
 
 def survey(root: str | None = None, env: Mapping[str, str] | None = None) -> list[Status]:
@@ -207,20 +217,28 @@ def _is_empty_without(module: Agent, file: SettingsFile) -> bool:
     return entries.parsed(rest, file.path) in ({}, module.SKELETON)
 
 
+def _use_launcher(path: str) -> None:
+    try:
+        launcher.use(path)
+    except OSError as error:
+        raise ConfigError(f"{launcher.path()} cannot be written ({error}). Nothing was registered.") from error
+
+
 def _vault(own: list[str]) -> str:
     return next((vault for line in own if (vault := vault_of(line))), "")
 
 
-def _leads_to(text: str, module: Agent, before: str, path: str, vault: str) -> bool:
-    """Whether registering in `before`, which has nothing of mdmem's, gives `text`."""
+def _leads_to(file: SettingsFile, module: Agent, before: str, vault: str, *, shared: bool) -> bool:
+    """Whether registering in `before`, which has nothing of mdmem's, gives what is in the file."""
     try:
-        return not entries.lines(before, path) and _registered(module, before, path, vault) == text
+        path = file.path
+        return not entries.lines(before, path) and _registered(module, before, path, vault, shared=shared) == file.text
     except ConfigError:
         return False
 
 
-def _registered(module: Agent, text: str, path: str, vault: str) -> str:
+def _registered(module: Agent, text: str, path: str, vault: str, *, shared: bool) -> str:
     """Return what the file shall be when mdmem is registered, coming from `text`."""
     if module.PLUGIN:
-        return plugin_file.render(module, vault)
-    return entries.merged(text, path, entries.wanted(module, vault), module.SKELETON)
+        return plugin_file.render(module, vault, shared=shared)
+    return entries.merged(text, path, entries.wanted(module, vault, shared=shared), module.SKELETON)

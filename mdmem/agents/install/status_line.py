@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mdmem.agents.install import entries, json_text
+from mdmem.agents.install import entries, json_text, launcher
 from mdmem.agents.install.command_line import command, is_own
 from mdmem.agents.install.registration import SettingsChange, open_settings
 from mdmem.errors import ConfigError, UsageError
@@ -61,6 +61,7 @@ def register(
             agent, title, scope, file.path, "updated", diff=settings_file.diff(text, changed, file.path)
         )
     action = "created" if file.text is None else "updated"
+    launcher.use(file.path)
     file.write(changed)
     return SettingsChange(agent, title, scope, file.path, action, file.backup(), "The line is below the prompt.")
 
@@ -80,6 +81,7 @@ def unregister(
     if present is None or not is_own(_command(present)):
         return False
     file.write(json_text.remove(file.text or "", (KEY,)))
+    launcher.leave(file.path)
     return True
 
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from mdmem import config
-from mdmem.agents.install import registration
+from mdmem.agents.install import launcher, registration
 from mdmem.cli import find
 from mdmem.cli.setup import install
 from mdmem.cli.terminal import render
@@ -84,8 +84,9 @@ def prepare(root: Path) -> Scratch:
     for folder in (vault, project, home / "state", home / "cache", home / "config", home / "run"):
         folder.mkdir(parents=True, mode=0o700)
     env = {name: value for name, value in os.environ.items() if not name.startswith("MDMEM_")}
-    env |= {f"XDG_{name.upper()}_HOME": str(home / name) for name in ("state", "cache", "config")}
+    env |= {f"XDG_{name.upper()}_HOME": str(home / name) for name in ("state", "cache", "config", "data")}
     env |= {"XDG_RUNTIME_DIR": str(home / "run"), "MDMEM_VAULT": str(vault)}
+    env["MDMEM_INJECT_DEADLINE_SECONDS"] = "20"  # it is to show what there is, also on a busy machine
     repository.init(project)
     with (project / ".git" / "config").open("a", encoding="utf-8") as file:
         file.write('[remote "origin"]\n\turl = https://github.com/acme/notes-app.git\n')
@@ -100,8 +101,9 @@ def replay(scratch: Scratch, console: Console) -> list[tuple[dict[str, Any], str
     Raises:
         MdmemError: when a hook does not end as it must: with 0, and nothing on stderr.
     """
-    hook = registration.command("hook", "claude-code", str(scratch.vault))
-    inject = registration.command("inject", "claude-code", str(scratch.vault))
+    with _environment(scratch.env):
+        launcher.use(str(scratch.root / "settings.json"))
+        hook, inject = (registration.command(verb, "claude-code", str(scratch.vault)) for verb in ("hook", "inject"))
     answers = []
     with console.status("Replaying a day of two sessions, and the morning after…"):
         for when, payload in recording(scratch.project):

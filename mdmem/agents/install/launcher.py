@@ -1,0 +1,195 @@
+"""Launcher: the one short program that agents start for mdmem, which does nothing and ends well where mdmem is gone.
+
+It lies in the user's data folder, so that it stays where it is when mdmem is upgraded, moved or uninstalled; on POSIX
+it is a shell script, on Windows a Python file. It names the settings files that use it, and goes with the last one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import sys
+
+from mdmem import config
+from mdmem.system import windows
+
+NAME = "mdmem-run"
+"""What a registered command is recognized by."""
+
+MODULES = {
+    "hook": "mdmem.recall.hook",
+    "inject": "mdmem.inject.process",
+    "status": "mdmem.capture.status_line",
+}
+"""A verb of the registration -> the module whose `main` it runs, beside `commit`, which goes on in the background."""
+
+_NEEDS = (
+    "yaml", "frontmatter", "whoosh", "cached_property", "git", "gitdb", "smmap", "click", "rich", "pygments",
+    "markdown_it",
+)  # fmt: skip
+"""What is imported that is not in the standard library: without `site`, nobody else finds it.
+
+A hook does so only where a person wrote front matter that needs it, or memories are looked up.
+"""
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+_USER = "#: "
+"""Before the path of a settings file that uses the launcher, a line each."""
+
+# Reads all of stdin before a commit: an agent that writes into a closed pipe may take that for a failure.
+_COMMIT = """import sys
+sys.stdin and sys.stdin.buffer.read()
+sys.path+={paths}
+sys.argv[1:]=sys.argv[3:]+["commit","--quiet"]
+from mdmem.system import to_background
+to_background(sys.argv[1:])
+from mdmem.cli import main
+main()
+"""
+
+# Where mdmem cannot even be imported, `launch` repairs that or says so. Each line more is compiled at every hook.
+_OTHER = """import sys
+sys.path+={paths}
+w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
+sys.excepthook=lambda*_:exec(open({rescue}).read(),{{"failed":("{module}",w,v)}})
+from {module} import main
+main(w,v)
+"""
+
+_SHELL = """#!/bin/sh
+# Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
+{users}[ -x {python} ] && [ -f {rescue} ] || exit 0
+case $1 in
+{cases}esac
+"""
+
+_PYTHON = """# Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
+{users}import os, sys
+if os.path.isfile({rescue}):
+    exec({codes}[sys.argv[1]])
+"""
+
+
+def path() -> str:
+    """Return where the launcher is, whether or not it is there."""
+    if _is_windows():
+        return os.path.join(config.places(os.environ)["config"], f"{NAME}.py")
+    data = os.environ.get("XDG_DATA_HOME") or ""
+    top = data if os.path.isabs(data) else os.path.join(config.home(), ".local", "share")
+    return os.path.join(top, "mdmem", NAME)
+
+
+def words() -> list[str]:
+    """Return the words that start the launcher without a shell."""
+    if not _is_windows():
+        return [path()]
+    return [windows.windowless(sys.executable), "-I", "-S", "-B", path()]
+
+
+def text(users: list[str]) -> str:
+    """Return the launcher of this mdmem, for these settings files: VERB AGENT, and perhaps --vault VAULT."""
+    rescue = os.path.join(_PACKAGE, "launch.py")
+    codes = {verb: code(verb) for verb in (*MODULES, "commit")}
+    lines = "".join(f"{_USER}{user}\n" for user in users if "\n" not in user)
+    if _is_windows():
+        return _PYTHON.format(users=lines, rescue=_literal(rescue), codes=_literal(codes))
+    python = shlex.quote(sys.executable)
+    start = f"exec {python} -I -S -B -c"
+    cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
+    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), cases=cases)
+
+
+def code(verb: str) -> str:
+    """Return the Python that a verb runs, with the launcher's words as its arguments."""
+    paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
+    form = _COMMIT if verb == "commit" else _OTHER
+    return form.format(paths=paths, rescue=rescue, module=MODULES.get(verb, ""))
+
+
+def is_current() -> bool:
+    """Whether the launcher is there and starts this mdmem."""
+    found = _read()
+    return found == text(_users(found)) and (_is_windows() or os.access(path(), os.X_OK))
+
+
+def use(settings_file: str) -> None:
+    """Write the launcher, if need be, for a settings file whose commands name it.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    found = _read()
+    users = _users(found)
+    if settings_file in users and is_current():
+        return
+    _write(text(list(dict.fromkeys([*users, settings_file]))))
+
+
+def leave(settings_file: str) -> None:
+    """Take out a settings file that does not name the launcher any more, and with the last one the launcher."""
+    users = _users(_read())
+    left = [user for user in users if _names_it(user)]
+    if left == users or (settings_file not in users and left):
+        return
+    try:
+        if left:
+            _write(text(left))
+        else:
+            os.unlink(path())
+            os.rmdir(os.path.dirname(path()))
+    except OSError:
+        return  # it is gone, or stays and does no harm; the folder may hold something else
+
+
+def _users(found: str) -> list[str]:
+    return [line.removeprefix(_USER) for line in found.splitlines() if line.startswith(_USER)]
+
+
+def _names_it(settings_file: str) -> bool:
+    try:
+        with open(settings_file, "rb") as file:
+            return NAME.encode() in file.read()
+    except OSError:
+        return False
+
+
+def _read() -> str:
+    try:
+        with open(path(), encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(data: str) -> None:
+    place = path()
+    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+    temp = f"{place}.{os.getpid()}.tmp"
+    with open(os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o700), "wb") as file:
+        file.write(data.encode("utf-8", "surrogateescape"))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temp, place)
+
+
+def search_path() -> list[str]:
+    """Return the folders in which a command finds what it imports beside the standard library."""
+    folders = [os.path.dirname(_PACKAGE)]
+    for name in _NEEDS:
+        spec = importlib.util.find_spec(name)
+        if spec and spec.origin:
+            file = os.path.dirname(spec.origin) if spec.submodule_search_locations else spec.origin
+            folders.append(os.path.dirname(file))
+    return list(dict.fromkeys(folders))
+
+
+def _literal(value: str | list[str] | dict[str, str]) -> str:
+    """Write a value as Python does, but with the quotes that need no care in a shell's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_windows() -> bool:
+    return os.name == "nt"
