@@ -32,16 +32,23 @@ def keep(at: Capture) -> Outcome:
     source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
     if at.live and (files_after := _files_after(at)):
         source["files_after"] = files_after
+    identity = _identity(event)
+    is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
         "observation",
         source,
         lambda clean: _draft(at, clean),
-        identity=_identity(event),
+        identity=identity,
         label="tool",
-        meta={"tool": event.tool, "success": _is_success(event), "duration_ms": event.duration_ms},
-        tags=("observation",),
+        meta={
+            "kind": "plan" if is_list else None,  # what is to be done, not what was done
+            "tool": event.tool,
+            "success": _is_success(event),
+            "duration_ms": event.duration_ms,
+        },
+        tags=("plan" if is_list else "observation",),
     )
-    draft.is_state = draft.identity[:1] == (_TODO,)
+    draft.is_state = is_list
     outcome = store(at, draft)
     if outcome.added and type(event.tool_response) is dict and event.tool_response.get("status") in LATER:
         from mdmem.capture import awaited

@@ -95,7 +95,7 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
         raise NotFoundError(f"No open work has the id {key!r:.40}. `mdmem todo` lists what is open.")
     item = found[0]
     meta = asking.read(config, item.path).meta
-    in_list = str(meta.get("kind")) == "observation" and item.kind == "task"
+    in_list = str(meta.get("kind")) in ("observation", "plan") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
     user_notes.set_keys(config, item.path, {"done": value})
     return item

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-CAPTURED = ("prompt", "observation", "response", "summary")
+CAPTURED = ("prompt", "observation", "response", "summary", "plan")
 WRITTEN = ("note", "decision", "lesson", "preference", "task")
 """Kinds that people, and agents on request, write on purpose."""
 INTERNAL = ("ghost", "agent")

@@ -48,6 +48,7 @@ def test_each_agents_list_becomes_one_note_with_its_last_state(vault: Path, tool
     found = frontmatter.load(str(path))
     assert found.content == "- [x] Fix the parser\n- [ ] Add a test"
     assert (found["title"], found["created"] == found["updated"]) == ("Todo 1 of 2 done", False)
+    assert (found["kind"], found["tags"]) == ("plan", ["plan"])
 
 
 def test_a_private_item_of_a_later_list_is_not_stored(vault: Path) -> None:

@@ -55,7 +55,7 @@ FLAGS = {"pinned": 1, "edited": 2, "numbered": 4}
 KIND_STEP = 8
 KINDS = (
     "", "prompt", "response", "observation", "summary", "note", "session", "project", "ghost", "agent",
-    "decision", "lesson", "preference", "task", "day",
+    "decision", "lesson", "preference", "task", "day", "plan",
 )  # fmt: skip
 """The kinds whose notes can be told apart without reading facts; others are the first."""
 SKETCH_SIZE = 8
