@@ -20,8 +20,9 @@ from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, Skipped
 
 LOOSE = SAID | {"observation"}  # hooks know no ids at all
 
-_OVER = "is over"
-"""A fact of mdmem's own: the chat was summed up, which happens when it is left, and nothing was said since."""
+_SETTLED_SECONDS = 2.0
+"""A message is written before its tool runs are, and nothing in a chat says that a turn is over: a text this old,
+without tool runs, is taken for the answer."""
 
 _UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 _MAX_ROOT_BYTES = 4096
@@ -82,11 +83,10 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
         if "$rewindTo" in line:
             _rewind(messages, text(line["$rewindTo"]))
         elif isinstance(change, dict):
-            chat |= {**change, _OVER: _OVER in chat or "summary" in change}
+            chat |= change
             if isinstance(change.get("messages"), list):
                 messages = {_id(item): item for item in change["messages"] if isinstance(item, dict)}
         elif text(line.get("id")):
-            chat.pop(_OVER, None)
             messages[text(line.get("id"))] = line
         elif "sessionId" in line:
             chat |= line
@@ -138,8 +138,7 @@ def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
                 answer = None  # what was said before a tool run is no answer
                 yield saved
     over = how.now - at > QUIET_SECONDS
-    # A message is written before its tool runs are: until something says that the turn is over, they may still come.
-    if answer and (over or at <= how.ended or chat.get(_OVER) is True):
+    if answer and (at <= how.ended or how.now - at > _SETTLED_SECONDS):
         yield answer
     if found and over:
         yield _saved(at, base, "SessionEnd", reason="as the transcript ends")
