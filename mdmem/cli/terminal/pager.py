@@ -5,9 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import os
-import shlex
-import shutil
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +47,9 @@ def paged(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def pager() -> list[str]:
     """Return the command line of the user's pager: $MDMEM_PAGER, $PAGER, less; [] for none."""
+    import shlex
+    import shutil  # only for a terminal: it takes as long to load as a search takes to look
+
     for name in ("MDMEM_PAGER", "PAGER"):
         if name in os.environ:
             words = shlex.split(os.environ[name])
@@ -58,6 +58,9 @@ def pager() -> list[str]:
 
 
 def _show(data: bytes, line: list[str]) -> None:
+    import shutil
+    import subprocess
+
     height = shutil.get_terminal_size().lines
     if data.count(b"\n") >= height:
         try:

@@ -17,7 +17,7 @@ from mdmem.hashing import sha256
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERSION = 9
+VERSION = 10
 """Raised whenever the same notes lie differently on disk: an index of another version is made anew."""
 
 Postings = tuple["array[int]", bytes | None]
@@ -118,6 +118,12 @@ def count_postings(head: int, size: int) -> int:
 # -- the table of notes ------------------------------------------------------------------------------
 
 
+def place_in_sequence(name: str) -> tuple[int, str]:
+    """Return by what the files of a folder are put in order: the number that a name begins with, then the name."""
+    digits = len(name) - len(name.lstrip("0123456789"))
+    return int(name[:digits] or 0), name
+
+
 def encode_table(rows: list[IndexRow], counts: Sequence[dict[Any, int]] = ()) -> bytes:
     """Pack rows column by column, with a directory at the end that holds a checksum of each column.
 
@@ -135,11 +141,15 @@ def encode_table(rows: list[IndexRow], counts: Sequence[dict[Any, int]] = ()) ->
         members[number].append(place)
         folder_of.append(number)
         names.append(name.encode("utf-8", "surrogatepass"))
+
+    def in_sequence(found: list[int]) -> list[int]:
+        return sorted(found, key=lambda place: place_in_sequence(rows[place].path.rpartition("/")[2]))
+
     newest = sorted(range(len(rows)), key=lambda place: (rows[place].created, rows[place].path), reverse=True)
     columns = {
         "folders": marshal.dumps(list(folders)),
         "folder_of": folder_of.tobytes(),
-        "members": array("I", chain.from_iterable(members)).tobytes(),
+        "members": array("I", chain.from_iterable(map(in_sequence, members))).tobytes(),
         "member_ends": array("I", accumulate(map(len, members))).tobytes(),
         "names": b"".join(names),
         "name_ends": array("I", accumulate(map(len, names))).tobytes(),
@@ -252,7 +262,7 @@ class Table:
         return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise([0, *ends])]
 
     def members(self) -> tuple[array[int], array[int]]:
-        """Return the rows of all folders, one folder after the other, and where those of each end."""
+        """Return the rows of all folders, each folder's in the order of its files, and where those of each end."""
         return self._array("members", "I"), array("I", self._column("member_ends").tobytes())
 
     def counts(self) -> list[dict[Any, int]]:

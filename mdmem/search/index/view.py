@@ -35,7 +35,7 @@ class Leaf(NamedTuple):
 
 
 class Members:
-    """The notes of each folder, looked up when they are asked for."""
+    """The notes of each folder, in the order of its files, looked up when they are asked for."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -47,20 +47,24 @@ class Members:
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
-            self._known[folder] = list(self._find(self._view.folders[folder]))
+            parts = list(self._find(self._view.folders[folder]))
+            found = list(chain.from_iterable(parts))
+            if len(parts) > 1:  # within a segment they are in order
+                found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
+            self._known[folder] = found
         return self._known[folder]
 
     @cached_property
     def _own_numbers(self) -> list[dict[str, int]]:
         return [{folder: number for number, folder in enumerate(leaf.table.folders())} for leaf in self._view.leaves]
 
-    def _find(self, folder: str) -> Iterator[int]:
+    def _find(self, folder: str) -> Iterator[list[int]]:
+        """Yield the notes of a folder, segment by segment."""
         for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
             number = numbers.get(folder)
             if number is not None:
-                for row in rows[ends[number - 1] if number else 0 : ends[number]]:
-                    if row not in leaf.deleted:
-                        yield leaf.start + row
+                own = rows[ends[number - 1] if number else 0 : ends[number]]
+                yield [leaf.start + row for row in own if row not in leaf.deleted]
 
 
 class View:
@@ -227,18 +231,12 @@ class View:
         if folder not in self._sequences:
             flags = self.numbers("flags")
             numbered = [member for member in self.members[folder] if flags[member] & layout.FLAGS["numbered"]]
-            numbered.sort(key=self._place_in_sequence)
             self._sequences[folder] = (numbered, {member: place for place, member in enumerate(numbered)})
         sequence, places = self._sequences[folder]
         place = places.get(note)
         if place is None:
             return []
         return sequence[max(0, place - reach) : place] + sequence[place + 1 : place + 1 + reach]
-
-    def _place_in_sequence(self, note: int) -> tuple[int, str]:
-        name = self.name(note)
-        digits = len(name) - len(name.lstrip("0123456789"))
-        return int(name[:digits] or 0), name
 
     def members_of(self, folder: str) -> list[int]:
         """Return the notes that lie in a folder itself."""
