@@ -10,6 +10,8 @@ from mdmem.hashing import short
 from mdmem.learn import asking, todo
 from mdmem.learn.decisions import ids
 from mdmem.search import freshness, runs
+from mdmem.search.asking import shape
+from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal, note, user_notes
 
@@ -252,9 +254,11 @@ class _Project:
     def _meant(self, prompts: list[int]) -> int | None:
         """Return the prompt that says what was wanted last; None when nothing was."""
         for number in reversed(prompts):
-            said = _plain(str(self._view.facts(number)["title"]))
-            if said in _DISMISSED or said.startswith("/"):
-                return None
+            title = str(self._view.facts(number)["title"])
+            said = _plain(title)
+            asked = shape.of(title)
+            if said in _DISMISSED or said.startswith("/") or (asked is not None and asked.grade == SURE):
+                return None  # what only asks for earlier work leaves none open
             if said not in _GO_ON:
                 return number
         return None

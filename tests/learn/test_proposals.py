@@ -100,6 +100,7 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
     [
         ("Decision: store all times in UTC.", "decision"),
         ("Thanks! Let's go with SQLite for the cache.", "decision"),
+        ("Good. Decision: ISO 8601 dates only; the zone is a matter of display.", "decision"),
         ("We have decided to drop Python 3.10.", "decision"),
         ("From now on write the tests first.", "preference"),
         ("Fix the parser. Never push to main without asking me.", "preference"),

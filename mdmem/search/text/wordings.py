@@ -42,9 +42,9 @@ def found(prompt: str) -> Iterator[WordedRule]:
     lower = prompt[:100_000].lower()
     if not any(hint in lower for hint in _HINTS):
         return
-    for sentence, asks in shape.sentences(prose.prose(prompt)):
-        said = " ".join(sentence.split()).lstrip("-*> ")
-        if asks or len(said) > MAX_CHARS or len(said.split()) < MIN_WORDS:
+    for sentence, _ in shape.sentences(prose.prose(prompt)):
+        said = " ".join(sentence.split()).lstrip("-*> ").rstrip(";")
+        if said.endswith(("?", "？", "؟")) or len(said) > MAX_CHARS or len(said.split()) < MIN_WORDS:
             continue
         if _DECIDED.match(said):
             yield WordedRule("decision", said)
