@@ -160,6 +160,16 @@ def test_a_tree_counts_the_notes_of_every_folder(day: Day) -> None:
     assert ".md" in day.run("tree", "journal/api", "--files").stdout
 
 
+def test_a_tree_shows_the_last_folders_and_says_how_many_more_there_are(day: Day) -> None:
+    whole = day.run("tree", "journal", "--depth", "1", "--limit", "0").stdout.splitlines()
+    out = day.run("tree", "journal", "--depth", "1", "--limit", "1").stdout.splitlines()
+
+    assert len(whole) > 2
+    assert out[0] == whole[0]
+    assert out[1] == f"├── … {len(whole) - 2} more {'folder' if len(whole) == 3 else 'folders'}"
+    assert out[2] == whole[-1]
+
+
 def test_a_folder_outside_the_vault_has_no_tree(day: Day) -> None:
     for folder in ("..", "/etc", "journal/none"):
         assert isinstance(day.attempt("tree", folder).exception, NotFoundError), folder

@@ -439,6 +439,49 @@ def test_an_index_is_never_kept_behind_a_link(vault: Path, settings: Config, tmp
     assert list(elsewhere.iterdir()) == []
 
 
+# -- what is counted, and in which order -------------------------------------------------------------
+
+
+def test_the_counts_of_an_index_are_those_of_its_notes_after_changes_and_removals(
+    vault: Path, settings: Config
+) -> None:
+    runs = [
+        write(vault, f"journal/p/{n}.md", f"---\nkind: observation\ntool: Edit\nfiles: [a{n % 2}.py]\n---\n\n{n}\n")
+        for n in range(6)
+    ]
+    index.update(settings)
+    runs[0].unlink()
+    runs[1].write_text("---\nkind: prompt\nprivate: 2\n---\n\nWhy?\n")
+    write(vault, "internal/x.md", "kept for itself")
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+
+    counts = view.counts()
+
+    assert counts.kinds == {"observation": 4, "prompt": 1}
+    assert counts.files == {"a0.py": 2, "a1.py": 2}
+    assert counts.sums["private"] == 2
+    assert counts == view.counts([note for note in view.all if not view.path(note).startswith("internal/")])
+    assert view.bytes() == sum(path.stat().st_size for path in vault.rglob("*.md"))
+
+
+def test_notes_come_newest_first_across_segments_and_are_found_by_their_time(vault: Path, settings: Config) -> None:
+    for n in (3, 1, 5):
+        write(vault, f"{n}.md", f"---\ncreated: 2026-09-0{n}T08:00:00Z\n---\n\nalpha\n")
+        index.update(settings)
+    for n in (2, 4):
+        write(vault, f"{n}.md", f"---\ncreated: 2026-09-0{n}T08:00:00Z\n---\n\nalpha\n")
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+
+    assert [view.path(note) for note in view.newest()] == ["5.md", "4.md", "3.md", "2.md", "1.md"]
+    created = view.numbers("created")
+    second, fourth = (created[note] for name in ("2.md", "4.md") if (note := view.find(name)) is not None)
+    assert {view.path(note) for note in view.between(second, fourth)} == {"2.md", "3.md"}
+
+
 # -- two processes -----------------------------------------------------------------------------------
 
 

@@ -268,7 +268,7 @@ class View:
                 leaf = self._leaf(note)
                 of_leaf.setdefault(leaf.start, []).append(note - leaf.start)
             rows = (row for leaf in self.leaves for row in leaf.table.rows(of_leaf.get(leaf.start, ())))
-            return tally.of(rows, internal=True)
+            return tally.added([tally.of(rows, internal=True)], tally.of([]))
         tables = [leaf.table for leaf in self.leaves]
         own = (
             tally.NoteCounts(*found) if (found := one.counts()) else tally.of(one.rows(range(len(one))))
