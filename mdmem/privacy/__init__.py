@@ -29,6 +29,39 @@ SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
 """Further names of secrets, which count as the whole key of an object only."""
 
 
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class RuleOptions(TypedDict, total=False):
+        """What `Rules` is made from; `Rules` says what each means."""
+
+        marker: str
+        redacted: str
+        name_kinds: bool
+        keep_lines: bool
+        unclosed: str
+        literal_code: bool
+        secrets: bool
+        patterns: tuple[str, ...]
+        tags: tuple[str, ...]
+        home: str
+
+
+RULES: RuleOptions = {
+    "marker": "[PRIVATE]",
+    "redacted": "[REDACTED]",
+    "name_kinds": False,
+    "keep_lines": False,
+    "unclosed": "private",
+    "literal_code": False,
+    "secrets": True,
+    "patterns": (),
+    "tags": (),
+    "home": "",
+}
+"""What holds where nothing else is asked for."""
+
+
 class Rules:
     """What to take out, and what to leave in its place.
 
@@ -57,31 +90,19 @@ class Rules:
         "unclosed",
     )
 
-    def __init__(
-        self,
-        *,
-        marker: str = "[PRIVATE]",
-        redacted: str = "[REDACTED]",
-        name_kinds: bool = False,
-        keep_lines: bool = False,
-        unclosed: str = "private",
-        literal_code: bool = False,
-        secrets: bool = True,
-        patterns: tuple[str, ...] = (),
-        tags: tuple[str, ...] = (),
-        home: str = "",
-    ) -> None:
-        self.home = home
-        self.tags = _tag_words(tags)
-        self.marker = marker if marker in ("", "[PRIVATE]") or _is_inert(marker, self.tags) else "[PRIVATE]"
-        is_usable = redacted == "[REDACTED]" or (redacted and _is_inert(redacted, self.tags))
-        self.redacted = redacted if is_usable else "[REDACTED]"
-        self.name_kinds = name_kinds
-        self.keep_lines = keep_lines
-        self.unclosed = unclosed
-        self.literal_code = literal_code
-        self.secrets = secrets
-        self.patterns = patterns
+    def __init__(self, **options: Unpack[RuleOptions]) -> None:
+        """Take what is given, and `RULES` for the rest."""
+        given: RuleOptions = {**RULES, **options}
+        self.home = given["home"]
+        self.tags = _tag_words(given["tags"])
+        self.marker = _usable(given["marker"], RULES["marker"], self.tags) if given["marker"] else ""
+        self.redacted = _usable(given["redacted"], RULES["redacted"], self.tags)
+        self.name_kinds = given["name_kinds"]
+        self.keep_lines = given["keep_lines"]
+        self.unclosed = given["unclosed"]
+        self.literal_code = given["literal_code"]
+        self.secrets = given["secrets"]
+        self.patterns = given["patterns"]
         self._compiled: list[Any] | None = None
 
     @classmethod
@@ -345,34 +366,13 @@ def _under_name(name: str, value: Any, job: Job) -> Any:
     low = name.lower()
     if low not in SHORT_KEYS and not secrets.has_keyword(low):
         return value
-    from mdmem.privacy.secrets import names
+    from mdmem.privacy.secrets import named
 
-    weight, kind = names.weigh(name)
-    return _hidden(value, weight, kind, job) if weight else value
-
-
-def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
-    from mdmem.privacy.secrets import names, values
-
-    if isinstance(value, str):
-        if kind == "authorization" or (kind == "cookie" and "=" in value):
-            return _as_header(kind, value, job)
-        if value.startswith(job.rules.marks()) or not values.is_secret(value, weight, quoted=True):
-            return value
-    elif isinstance(value, list):
-        return [_hidden(item, weight, kind, job) for item in value]
-    elif isinstance(value, dict):
-        return {key: _hidden(item, weight, kind, job) for key, item in value.items()}
-    elif value is None or isinstance(value, bool) or kind not in names.EVEN_NUMBERS:
-        return value
-    job.cleaned.redacted += 1
-    return job.rules.mark(kind)
+    return named.hidden(name, value, job)
 
 
-def _as_header(name: str, value: str, job: Job) -> str:
-    """Clean a value as it would be cleaned behind `Authorization:` or `Cookie:`."""
-    line = f"{name}: {value}"
-    return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
+def _usable(mark: str, default: str, tags: tuple[str, ...]) -> str:
+    return mark if mark == default or (mark and _is_inert(mark, tags)) else default
 
 
 def _is_inert(mark: str, tags: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ anchor is compared by digest, and everything else is passed over: linear time, w
 
 from __future__ import annotations
 
-from mdmem.privacy import private_words, views
+from mdmem.privacy import accents, private_words, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _readings(text: str, depth: int, joined: bool) -> Iterator[tuple[TextView | 
     """List what else a text may say, and whether its lines were joined. Only the text itself has lines to join."""
     if depth == _DEPTH:
         yield views.unwrapped(text), True
-        yield views.composed(text), False
+        yield accents.composed(text), False
     if depth and (not joined or views.may_encode(text)):
         yield views.unescaped(text), joined
     if depth == _DEPTH or (depth and views.may_encode(text)):
@@ -113,7 +113,7 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
         digests.add(record[4:] + record[3:4])
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
-    for part, where in private_words.parts(map(views.compose, spans)).items():
+    for part, where in private_words.parts(map(accents.compose, spans)).items():
         own = digest(part)
         if (own, where) in digests:
             continue

@@ -36,3 +36,11 @@ def counted(items: Iterable[Item], most: int) -> Iterator[Item]:
         if number == most:
             raise FloodError
         yield item
+
+
+def spans_of(found: Iterable[Iterable[tuple[int, int, str]]], size: int) -> list[tuple[int, int, str]]:
+    """Return the secrets that several scanners find in a text of this size, or all of it if there are too many."""
+    try:
+        return list(counted((span for spans in found for span in spans), MOST_SECRETS))
+    except FloodError:
+        return [(0, size, "flood")]

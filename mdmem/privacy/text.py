@@ -6,12 +6,11 @@ the text calls for it.
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
 from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from mdmem.privacy import Cleaned, Rules
     from mdmem.privacy.echo import Echo
@@ -179,7 +178,7 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
     """Return what private tags hide in a text, tags included, in order; `low` is the text in lower case."""
     if not _has_tag(low, job.rules.tags):
         return []
-    from mdmem.privacy import sections, tags
+    from mdmem.privacy import limits, sections, tags
 
     rules = job.rules
     try:
@@ -238,7 +237,7 @@ def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
     del job  # no setting changes this
     if not has_any(low, ("-context", "system", "persisted-output", "hook_context")):
         return []
-    from mdmem.privacy import sections
+    from mdmem.privacy import limits, sections
 
     try:
         return [(start, end, "", rule) for start, end, _, _, rule in sections.context(text, low)]
@@ -273,12 +272,7 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Return what is to be changed so that no secret is left; `low` is the text in lower case."""
-    spans: list[tuple[int, int, str]] = []
-    if job.rules.secrets:
-        try:
-            spans += limits.counted(_secret_spans(text, low, job), limits.MOST_SECRETS)
-        except limits.FloodError:
-            spans = [(0, len(text), "flood")]
+    spans = _secret_spans(text, low, job) if job.rules.secrets else []
     if job.rules.patterns:
         from mdmem.privacy import patterns
 
@@ -305,26 +299,32 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return joined
 
 
-def _secret_spans(text: str, low: str, job: Job) -> Iterator[tuple[int, int, str]]:
+def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
     marks = job.rules.marks()
+    found: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens
 
-        yield from tokens.find(text)
+        found.append(tokens.find(text))
     if has_any(text, _PLACE_SIGNS):
         from mdmem.privacy.secrets import places
 
-        yield from places.find(text, low, marks)
+        found.append(places.find(text, low, marks))
     if has_any(text, _COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
-        yield from (span for span in commands.find(text, low) if not text.startswith(marks, span[0]))
+        found.append(span for span in commands.find(text, low) if not text.startswith(marks, span[0]))
     if has_keyword(low):
         from mdmem.privacy.secrets import pairs, tables
 
-        yield from pairs.find(text, low, marks)
+        found.append(pairs.find(text, low, marks))
         if "\n" in text or "values" in low:
-            yield from (span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
+            found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
+    if not found:
+        return []
+    from mdmem.privacy import limits
+
+    return limits.spans_of(found, len(text))
 
 
 _PLACE_SIGNS = (

@@ -47,7 +47,7 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
     source = sources.recognise(path) if last.transcript and path.is_file() else None
     if source is None:
         raise NotFoundError(
-            f"{last.agent} keeps no transcript that can be read{f' at {path}' if last.transcript else ''}."
+            f"{last.agent} keeps no transcript that mdmem can read{f' at {path}' if last.transcript else ''}."
             " Type the text again without its tags."
         )
     events = [one.event for one in source.read(path, Reading(Skipped(), time.time()))]

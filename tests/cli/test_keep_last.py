@@ -12,6 +12,7 @@ import frontmatter
 import pytest
 
 from mdmem import config
+from mdmem.capture import hook
 from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers.claude import SESSION, bash, prompt, send, stop
@@ -124,3 +125,72 @@ def test_no_private_text_is_kept_for_it(vault: Path, home: Path, transcript: Pat
     assert (state / "last-hidden").stat().st_mode & 0o077 == 0
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert b"box7" not in path.read_bytes()
+
+
+TEXT = "Deploy <private>to box7</private> now"
+
+
+def lines_of(agent: str, session: str, folder: str) -> list[dict[str, Any]]:
+    """Return how an agent saves a session in which `TEXT` was typed."""
+    at = {"timestamp": "2026-09-14T08:01:00.000Z"}
+    if agent == "codex":
+        said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": TEXT}]}
+        return [
+            {**at, "type": "session_meta", "payload": {"id": session, "cwd": folder, "originator": "codex_cli_rs"}},
+            {**at, "type": "turn_context", "payload": {"turn_id": "turn-1", "cwd": folder}},
+            {**at, "type": "response_item", "payload": said},
+            {**at, "type": "event_msg", "payload": {"type": "user_message", "message": TEXT}},
+        ]
+    if agent == "gemini":
+        return [
+            {"sessionId": session, "projectHash": "f00d", "startTime": at["timestamp"], "kind": "main"},
+            {"id": "m1", **at, "type": "user", "content": [{"text": TEXT}]},
+        ]
+    return [
+        {**at, "type": "session.start", "data": {"sessionId": session, "context": {"cwd": folder}}},
+        {**at, "type": "user.message", "data": {"content": TEXT, "messageId": "m1"}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "event"),
+    [
+        ("codex", "rollout-2026-09-14T08-00-00-01a0a6c3-150f-7531-90e8-361bef6359df.jsonl", "UserPromptSubmit"),
+        ("gemini", "session-2026-09-14T08-00-01a0a6c3.jsonl", "BeforeAgent"),
+        ("copilot", "01a0a6c3-150f-7531-90e8-361bef6359df/events.jsonl", "UserPromptSubmit"),
+    ],
+)
+def test_it_works_with_every_agent_whose_transcripts_are_read(
+    vault: Path, ask: Run, tmp_path: Path, agent: str, name: str, event: str
+) -> None:
+    session, folder = "01a0a6c3-150f-7531-90e8-361bef6359df", "/home/dev/work/notes-app"
+    path = tmp_path / "sessions" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines_of(agent, session, folder)), encoding="utf-8")
+    given = {"hook_event_name": event, "session_id": session, "cwd": folder, "prompt": TEXT, "turn_id": "turn-1"}
+    hook.run([agent], json.dumps({**given, "transcript_path": str(path)}).encode())
+    assert bodies(vault) == ["Deploy [PRIVATE] now"]
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault) == ["Deploy to box7 now"]
+
+
+@pytest.mark.parametrize(("agent", "event"), [("cursor", "beforeSubmitPrompt"), ("opencode", "UserPromptSubmit")])
+def test_it_says_of_an_agent_without_transcripts_that_there_is_none(
+    vault: Path, ask: Run, agent: str, event: str
+) -> None:
+    given = {
+        "hook_event_name": event,
+        "session_id": "c1",
+        "conversation_id": "c1",
+        "prompt": TEXT,
+        "cwd": "/home/dev/x",
+    }
+    hook.run([agent], json.dumps(given).encode())
+
+    done = ask("privacy", "keep-last")
+
+    assert done.returncode == 5
+    assert "keeps no transcript that mdmem can read" in done.stderr
+    assert "Type the text again without its tags" in done.stderr

@@ -62,7 +62,8 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
                 if weight:
                     name = Name(text, low, start, end)
                     name.weight, name.kind = weight, kind
-                    name.is_plain_key = kind == _PLAIN_KEY
+                    if kind == _PLAIN_KEY:
+                        name.kind, name.is_plain_key = "key", True
                     for span in _secrets_of(name):
                         if not text.startswith(marks, span[0]):
                             yield span

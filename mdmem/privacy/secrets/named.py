@@ -1,0 +1,40 @@
+"""Values of JSON objects whose key says that they are secret: `{"password": …}`, with all that is inside."""
+
+from __future__ import annotations
+
+from mdmem.privacy import text
+from mdmem.privacy.secrets import names, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mdmem.privacy.text import Job
+
+
+def hidden(name: str, value: Any, job: Job) -> Any:
+    """Return a value under a key without what the key says is secret."""
+    weight, kind = names.weigh(name)
+    return _hidden(value, weight, kind, job) if weight else value
+
+
+def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
+    if isinstance(value, str):
+        if kind == "authorization" or (kind == "cookie" and "=" in value):
+            return _as_header(kind, value, job)
+        if value.startswith(job.rules.marks()) or not values.is_secret(value, weight, quoted=True):
+            return value
+    elif isinstance(value, list):
+        return [_hidden(item, weight, kind, job) for item in value]
+    elif isinstance(value, dict):
+        return {key: _hidden(item, weight, kind, job) for key, item in value.items()}
+    elif value is None or isinstance(value, bool) or kind not in names.EVEN_NUMBERS:
+        return value
+    job.cleaned.redacted += 1
+    return job.rules.mark(kind)
+
+
+def _as_header(name: str, value: str, job: Job) -> str:
+    """Clean a value as it would be cleaned behind `Authorization:` or `Cookie:`."""
+    line = f"{name}: {value}"
+    return text.apply(line, text.secret_edits(line, text.lower(line), job), job).removeprefix(f"{name}: ")
