@@ -14,8 +14,12 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, note
 
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 12 * 1024 * 1024
 """So much text is held at a time, up to the end of a folder; what is left follows in further commits."""
+
+
+NEEDED = ("kind", "title", "session", "project", "agent", "created")
+"""What a commit's message is made of; the rest of front matter is not held."""
 
 
 class Wanted(NamedTuple):
@@ -130,7 +134,7 @@ class _Reading:
         if held:
             self._held_back.append(held)
         else:
-            self._files.append(file)
+            self._files.append(file._replace(meta={key: file.meta[key] for key in NEEDED if key in file.meta}))
             self.room -= len(file.data)
 
 

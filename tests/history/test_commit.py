@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
-from mdmem.history import commit, past, undo, why
+from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
 from tests.helpers.history_vault import (
     FOLDER,
@@ -212,6 +212,20 @@ def test_a_long_note_is_committed_and_one_that_is_too_long_is_named(vault: Path)
     assert head_files(vault) == ["mdmem.toml", "notes/long.md"]
     assert [held.path for held in done.held_back] == ["notes/endless.md"]
     assert "larger than 32 MiB" in str(done.held_back[0])
+
+
+def test_what_does_not_fit_into_one_batch_follows_in_the_next_without_parting_a_session(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = start(vault)
+    monkeypatch.setattr(batch, "MAX_BYTES", 1_200)
+    turn(vault)
+    turn(vault, session="ffff0000", folder=FOLDER.replace("0800", "0900"))
+
+    done = commit.commit(config)
+
+    assert [made.files for made in done.commits if made.session] == [5, 5]
+    assert git(vault, "status", "--porcelain") == ""
 
 
 def test_commits_have_the_dates_of_what_happened_in_their_order(vault: Path) -> None:
