@@ -176,6 +176,7 @@ def two(tmp_path: Path, vault: Path) -> tuple[Config, Config]:
     return first, config.load(str(tmp_path / "second"))
 
 
+@pytest.mark.slow
 def test_an_image_changed_on_two_machines_becomes_two_files_and_a_moved_one_is_moved(
     two: tuple[Config, Config],
 ) -> None:
