@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -118,11 +119,12 @@ def review(
 
 
 def _ask_proposals(settings: Config, project: str) -> int:
-    """Ask about what agents and rules propose, behind the notes."""
+    """Ask about what agents and rules propose, behind the notes: what was decided of those is kept by now."""
     from mdmem.cli.learned import proposals
     from mdmem.learn import proposals as learned
 
-    proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
+    with suppress(click.Abort):
+        proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
     return 0
 
 
