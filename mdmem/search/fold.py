@@ -62,11 +62,11 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
     """
     groups: dict[tuple[str, int], Group] = {}
     of_session: dict[str, list[Group]] = {}
-    kinds: dict[tuple[int, int], int] = {}
+    kind_of = Kinds(view, root)
     pages: list[tuple[int, float]] = []
     for note in order:
         folder = session_folder(view, note)
-        kind = turn_kind(view, root, note, kinds) if folder else WORK
+        kind = kind_of(note) if folder else WORK
         if kind == ECHO:
             continue
         score = found[note] * (TALK_WORTH if kind == TALK else 1.0)
@@ -98,11 +98,11 @@ def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str
 
 def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     """Yield notes in their order, of the first `_LOOKED_AT` those last whose turn only asked for earlier work."""
-    kinds: dict[tuple[int, int], int] = {}
+    kind_of = Kinds(view, root)
     notes = iter(order)
     echoes: list[int] = []
     for note in islice(notes, _LOOKED_AT):
-        if session_folder(view, note) and turn_kind(view, root, note, kinds) == ECHO:
+        if session_folder(view, note) and kind_of(note) == ECHO:
             echoes.append(note)
         else:
             yield note
@@ -132,29 +132,39 @@ def session_folder(view: View, note: int) -> str:
     return view.folders[number] if view.is_session[number] else ""
 
 
-def turn_kind(view: View, root: str, note: int, known: dict[tuple[int, int], int]) -> int:
-    """Return what the turn of a note is; a session's page is what the best of its turns is.
+class Kinds:
+    """What the turns of notes are, each looked at once; a session's page is what the best of its turns is."""
 
-    known: what was found out before, by folder and turn.
-    """
-    numbers = journal.numbers(view.name(note))
-    folder = view.folder_of[note]
-    turn = numbers[0] if numbers else _PAGE
-    if (folder, turn) not in known:
-        names: dict[int, list[str]] = {}
-        for member in view.members[folder]:
-            at = journal.numbers(view.name(member))
-            if at and turn in (at[0], _PAGE):
-                names.setdefault(at[0], []).append(view.name(member))
-        path = f"{root}/{view.folders[folder]}"
-        for number, members in names.items():
-            known.setdefault((folder, number), _kind(path, members))
-        known.setdefault((folder, turn), min((known[folder, number] for number in names), default=WORK))
-    return known[folder, turn]
+    def __init__(self, view: View, root: str) -> None:
+        self._view = view
+        self._root = root
+        self._turns: dict[int, dict[int, list[str]]] = {}
+        self._known: dict[tuple[int, int], int] = {}
 
+    def __call__(self, note: int) -> int:
+        """Return what the turn of a note is."""
+        folder = self._view.folder_of[note]
+        numbers = journal.numbers(self._view.name(note))
+        if numbers:
+            return self._of(folder, numbers[0])
+        return min((self._of(folder, turn) for turn in self._names(folder)), default=WORK)
 
-_PAGE = -1
-"""Stands for all turns of a session."""
+    def _of(self, folder: int, turn: int) -> int:
+        if (folder, turn) not in self._known:
+            path = f"{self._root}/{self._view.folders[folder]}"
+            self._known[folder, turn] = _kind(path, self._names(folder)[turn])
+        return self._known[folder, turn]
+
+    def _names(self, folder: int) -> dict[int, list[str]]:
+        """Return the names of the notes in a folder, by turn."""
+        if folder not in self._turns:
+            turns: dict[int, list[str]] = {}
+            self._turns[folder] = turns
+            for member in self._view.members[folder]:
+                numbers = journal.numbers(self._view.name(member))
+                if numbers:
+                    turns.setdefault(numbers[0], []).append(self._view.name(member))
+        return self._turns[folder]
 
 
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:
