@@ -405,6 +405,13 @@ def test_a_random_value_under_any_key_is_masked(line: str, value: str) -> None:
     assert value not in clean(line.format(value), origin="tool").value
 
 
+@pytest.mark.parametrize("value", ["PSBlPWegPZSCLoxE", "letmein", "a,b7xQ!zz"])
+def test_a_password_between_other_settings_is_masked(value: str) -> None:
+    line = "Server=db;User Id=sa;Password={};Encrypt=true"
+
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
 @pytest.mark.parametrize("word", ["kfk7q-7z-ztlzse7vnvt6_ih9p0x", "ggh5gbupbg2o45mz4x3_aixi04-qc2su"])
 def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
     assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"

@@ -196,6 +196,8 @@ def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> 
     around = text[name.start - 1 : name.start] + text[literal.end : literal.end + 1]
     if around in ('""', "''", "``") and text[name.end] == "=":
         return True  # - "PASSWORD=word"
+    if text[name.start - 1 : name.start] == ";" and text[name.end] == "=" and name.kind == "password":
+        return True  # User Id=sa;Password=word;…
     if is_flag:
         return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
     is_statement = text[name.end : literal.start] == " = " or literal.text[-1:] in (",", ";", ")")
@@ -222,7 +224,8 @@ def _is_statement(value: str) -> bool:
     for sign in ",;{}":
         head = head.partition(sign)[0]
     rest = value[len(head) :].strip(_TRAILING)
-    return bool(rest) and (len(head) < 4 or values.is_placeholder(head) or "{" in rest)
+    goes_on = rest.isalpha() or any(sign in rest for sign in "=:({")
+    return goes_on and (len(head) < 4 or values.is_placeholder(head) or "{" in rest)
 
 
 def _is_count_or_path(name: Name, value: str) -> bool:
