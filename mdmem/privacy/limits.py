@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_TAGS = 100_000
 """Private tags, or fences around memories."""
 
-MOST_NAMES = 150_000
+MOST_NAMES = 100_000
 """Names of secrets, and words of command lines, that are judged."""
 
 MOST_SECRETS = 100_000
