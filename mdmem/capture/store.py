@@ -247,7 +247,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     session = at.session
     made, cleaned = make(at, draft, turn.load_echo(at))
     outcome = Outcome()
-    outcome.kind = draft.kind
+    outcome.kind = str(made.meta["kind"]) if made else draft.kind
     outcome.private, outcome.redacted, outcome.unclosed = cleaned.private, cleaned.redacted, cleaned.unclosed
     outcome.hidden, outcome.stray = cleaned.hidden, cleaned.stray
     outcome.too_long = at.left_out

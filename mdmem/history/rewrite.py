@@ -11,7 +11,7 @@ from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
 from mdmem.vault import disk, generated, journal, note
 
-UpdatePage = Callable[[str], None]
+UpdatePage = Callable[[str], list[str]]
 """Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
 
 
@@ -71,8 +71,7 @@ def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePag
         update_page(folder)
     if not titles:
         return []
-    update_page("")
-    return [*found, "README.md", *(listing for path in titles for listing in _listings(path))]
+    return [*found, *update_page(""), "README.md", *(listing for path in titles for listing in _listings(path))]
 
 
 def _listings(page: str) -> tuple[str, ...]:

@@ -18,21 +18,25 @@ if TYPE_CHECKING:
 
 
 def updater(config: Config) -> UpdatePage:
-    """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it."""
+    """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it.
 
-    def update(folder: str) -> None:
+    It returns the paths of those pages around it that it wrote.
+    """
+
+    def update(folder: str) -> list[str]:
         if not folder:
             with suppress(MdmemError, OSError):  # the next turn does it
-                upkeep.refresh(config, now=time.time())
-            return
+                return upkeep.refresh(config, now=time.time())
+            return []
         meta = note.parse(journal.read_page(config.vault, folder)).meta
         session = Session(config, str(meta.get("session", "")))
         opened = session.open_folder() if session.id else None
         if opened is None:
-            return
+            return []
         with opened:
             opened.lock()
             session.catch_up(opened)
             page.update(session, opened)
+        return []
 
     return update

@@ -32,41 +32,41 @@ _SLACK_SECONDS = 2.0
 MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
-def refresh(config: Config, *, now: float, background: bool = False) -> int:
-    """Bring the pages up to date as far as the vault has changed; return how many were written.
+def refresh(config: Config, *, now: float, background: bool = False) -> list[str]:
+    """Bring the pages up to date as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
     index that cannot be brought up to date.
     """
     last = _read_stamp(config)
     if background and 0 <= now - last.seen < REST * last.cost:
-        return 0
+        return []
     began = time.process_time()
     try:
         freshness.bring_up_to_date(config, wait_seconds=0)
         done = freshness.answered(config, lambda view: _refresh(config, view, last))
     except (MdmemError, OSError):
         if background:
-            return 0
+            return []
         raise
     if done is None:
-        return 0
+        return []
     written, pages = done
     _write_stamp(config, Stamp(now, time.process_time() - began, pages))
     return written
 
 
-def rebuild(config: Config, *, now: float) -> int:
-    """Make all pages anew; return how many were written."""
+def rebuild(config: Config, *, now: float) -> list[str]:
+    """Make all pages anew; return the paths of those that were written."""
     files.remove(_stamp(config))
     return refresh(config, now=now)
 
 
-def _refresh(config: Config, view: View, last: Stamp) -> tuple[int, frozenset[str]]:
+def _refresh(config: Config, view: View, last: Stamp) -> tuple[list[str], frozenset[str]]:
     found = listed.Listing(config, view)
     pages = frozenset(_name(one.page) for one in found.sessions if one.page)
     fresh = _Fresh(view, 0.0 if last.pages - pages else last.seen, last.pages)
-    return sum(_put(config, path, lines) for path, lines in _changed(config, found, fresh)), pages
+    return [path for path, lines in _changed(config, found, fresh) if _put(config, path, lines)], pages
 
 
 class _Fresh:

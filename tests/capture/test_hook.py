@@ -16,6 +16,7 @@ import frontmatter
 import pytest
 
 import mdmem
+from mdmem.vault.note import CAPTURED
 from tests.conftest import PAYLOADS, notes, own_settings
 from tests.helpers.claude import (
     SESSION,
@@ -77,7 +78,7 @@ def test_every_recorded_payload_ends_well_and_in_silence(tmp_path: Path) -> None
         for note in (tmp_path / path.stem / "vault").rglob("*.md"):
             parsed = frontmatter.loads(note.read_text("utf-8"))
             assert parsed["id"]
-            assert parsed["kind"] in ("session", "project", "prompt", "observation", "response", "summary")
+            assert parsed["kind"] in ("session", "project", *CAPTURED)
     assert len(list(tmp_path.glob("UserPromptSubmit-*/vault/journal"))) > 5
 
 

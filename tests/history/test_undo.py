@@ -183,12 +183,12 @@ def test_undoing_takes_back_what_mdmem_wrote_and_nothing_else(steps: list[str | 
             else:
                 more = {"session": "ffff0000-1", "folder": OTHER} if step == "other" else {}
                 turn_beside(vault, number, **more)
-        others = {path: path.read_bytes() for path in vault.glob(f"{OTHER}/*")}
+        others = {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")}
         lines = {step[2] for step in steps if isinstance(step, tuple)}
 
         undo.apply(config, undo.plan(config, SESSION), pages.updater(config))
 
-        assert {path: path.read_bytes() for path in vault.glob(f"{OTHER}/*")} == others
+        assert {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")} == others
         left = "".join(path.read_text() for path in vault.rglob("*.md"))
         assert [line for line in lines if line not in left] == []
         assert {path.name for path in vault.glob(f"{FOLDER}/*")} <= {path.name for path in touched}
@@ -289,7 +289,7 @@ def test_forgetting_the_last_note_leaves_a_page_that_somebody_wrote_beside_it(va
     put(vault, f"{folder}/a.md", "words\n")
     commit.commit(config)
 
-    forget.apply(config, forget.plan(config, [f"{folder}/a.md"]), lambda _: None)
+    forget.apply(config, forget.plan(config, [f"{folder}/a.md"]), lambda _: [])
 
     assert page.read_text() == "# My own page\n"
 

@@ -784,7 +784,10 @@ def test_after_its_deadline_it_gives_nothing_and_says_so_in_the_log(talk: Talk) 
     assert "parser" not in log
 
 
-def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(past: Talk) -> None:
+def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(
+    past: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", "1.5")
     code = "import mdmem.inject.process as i; i.FIRST_SECONDS = 0.2; i.main(['claude-code'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.wait(60) == 0

@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 
 from mdmem import config
 from mdmem.system import windows
@@ -167,11 +168,12 @@ def _read() -> str:
 def _write(data: str) -> None:
     place = path()
     os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-    temp = f"{place}.{os.getpid()}.tmp"
-    with open(os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o700), "wb") as file:
+    descriptor, temp = tempfile.mkstemp(prefix=f"{NAME}.", suffix=".tmp", dir=os.path.dirname(place))
+    with open(descriptor, "wb") as file:
         file.write(data.encode("utf-8", "surrogateescape"))
         file.flush()
         os.fsync(file.fileno())
+    os.chmod(temp, 0o700)
     os.replace(temp, place)
 
 

@@ -10,7 +10,7 @@ from unicodedata import normalize
 from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.hashing import short
+from mdmem.hashing import sha256, short
 from mdmem.server.internal import ghost_config
 from mdmem.slug import slug
 
@@ -267,9 +267,14 @@ def _id(given: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:
 
 def _storable(name: str, rules: privacy.Rules) -> str:
     """Return a name that may be written to a file: itself, or its hash where it looks like a secret."""
-    tagged = f"ghost_owner:user:{name}"
-    plain = all(privacy.clean(text, rules=rules, origin="tool").value == text for text in (name, tagged))
-    return name if plain and not name.startswith("id-") else f"id-{short(name, 20)}"
+    names = (name, f"id-{short(name, 20)}") if not name.startswith("id-") else (f"id-{short(name, 20)}",)
+    hexadecimal = f"id-{sha256(name.encode()).hex()[:20]}"  # which no rule takes for a secret
+    return next((each for each in names if _is_plain(each, rules)), hexadecimal)
+
+
+def _is_plain(name: str, rules: privacy.Rules) -> bool:
+    texts = (name, f"ghost_owner:user:{name}")
+    return all(privacy.clean(text, rules=rules, origin="tool").value == text for text in texts)
 
 
 def _folder(name: str) -> str:
