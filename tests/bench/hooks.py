@@ -79,7 +79,8 @@ def main(rounds: int = 31) -> None:
             {
                 "hook, an edit": sender(work, env, "edit", edit),
                 "hook, an edit, the 2,000th note of its session": sender(work, env, "long", edit, long),
-                "hook, a prompt": sender(work, env, "prompt", prompt),
+                "hook, a prompt": sender(work, env, "prompt", {**prompt, "prompt": "Rename the parser's argument."}),
+                "hook, a prompt that asks why, answered": sender(work, env, "asks", prompt),
                 "hook, a prompt with a private section": sender(
                     work, env, "private", load("UserPromptSubmit-private-03"), PRIVATE
                 ),
