@@ -80,7 +80,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
 
 
 def _offer_moved(settings: Config, place: Project, gone: list[MovedProject]) -> None:
-    """Say what to do where no note is of this project, which may have lain elsewhere."""
+    """Print what to do where no note is of this project, which may have lain elsewhere."""
     who = render.safe(journal.identity(place))
     click.echo("No note is of this project.")
     for one in gone:

@@ -27,7 +27,7 @@ def _step(results: int, has_tools: bool) -> tuple[str, str]:
 
 class _Model(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Say nothing on stderr."""
+        """Keep stderr silent."""
 
     def do_GET(self) -> None:
         self._send(json.dumps({"data": [], "object": "list"}).encode(), "application/json")

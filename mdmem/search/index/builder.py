@@ -118,7 +118,7 @@ class SecondProcess:
         return made
 
     def _feed(self) -> None:
-        """Give chunks to the other process, one after the other; a chunk that it does not finish goes back."""
+        """Hand chunks to the other process, one after the other; a chunk that it does not finish goes back."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
