@@ -131,16 +131,14 @@ def test_first_hooks_of_one_session_from_several_projects_share_one_folder(vault
 
 
 def killed(event: dict[str, Any], seconds: float) -> bool:
-    """Run a hook and kill it after a time; return whether it was quicker."""
-    process = subprocess.Popen(claude.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(event).encode())
-    process.stdin.close()
+    """Run a hook and kill it after a time, with the shell that may stand between; return whether it was quicker."""
+    process = subprocess.Popen(claude.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     try:
-        process.wait(seconds)
+        process.communicate(json.dumps(event).encode(), seconds)
     except subprocess.TimeoutExpired:
-        process.kill()
-    return process.wait() == 0
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()  # its end is that of the last process which could write to it
+    return process.returncode == 0
 
 
 @pytest.mark.slow
