@@ -21,6 +21,7 @@ INDENT = "   "
 """What belongs to a prompt of the list is indented so far."""
 MAX_RUNS = 100
 """So many runs of one prompt are listed."""
+_REVIEWED = "<!-- reviewed "
 
 
 def lines_of(text: str) -> tuple[list[str], list[str], list[str]] | None:
@@ -52,6 +53,17 @@ def inside(data: bytes) -> list[str]:
     """Return the lines between the markers of a page, without their ends."""
     cut = lines_of(data.decode("utf-8", "surrogateescape"))
     return [line.rstrip("\r") for line in cut[1]] if cut else []
+
+
+def review_mark(when: str) -> str:
+    """Return the line that brings the time of the last review, in ISO 8601, to the vault's other machines."""
+    return f"{_REVIEWED}{when} -->"
+
+
+def last_review(lines: list[str]) -> str:
+    """Return the time that the mark of the last review names; "" without one."""
+    found = next((line for line in lines if line.startswith(_REVIEWED)), "")
+    return found.removeprefix(_REVIEWED).partition(" ")[0]
 
 
 # -- a session's page ------------------------------------------------------------------------------

@@ -71,16 +71,13 @@ def _review(found: Listing) -> list[str]:
     When that was, is taken from this machine's history or from the page, whichever is later: the page brings it to the
     other machines, so that all of them write the same.
     """
-    old = "\n".join(generated.inside(disk.read_path(found.root, PATH) or b""))
-    seen = max(review_queue.last_review(found.config), old.partition(_SEEN)[2][:20])
-    mark = [f"{_SEEN}{seen} -->", ""] if seen else []
+    old = generated.inside(disk.read_path(found.root, PATH) or b"")
+    seen = max(review_queue.last_review(found.config), generated.last_review(old))
+    mark = [generated.review_mark(seen), ""] if seen else []
     count = sum(1 for _ in islice(review_queue.since(found, seen), MAX_WAITING + 1))
     many = wording.number(count, "note") if count <= MAX_WAITING else f"More than {MAX_WAITING} notes"
     waiting = [f"- {many}{f' since {seen[:10]}' if seen else ''}: `mdmem review`"] if count else []
     return [*listed.section("Review", waiting), *mark]
-
-
-_SEEN = "<!-- reviewed "
 
 
 def _open(found: Listing, named: list[SessionRow]) -> Iterator[str]:

@@ -371,6 +371,17 @@ def test_the_start_page_says_how_many_notes_wait_for_a_review(day: Day) -> None:
     assert waiting(day) == ""
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_the_later_of_two_reviews_is_kept_when_both_machines_made_the_start_page_again(day: Day, is_ours: bool) -> None:
+    repo = repository.init(day.vault)
+    base = (day.vault / "README.md").read_bytes()
+    earlier, later = (generated.review_mark(f"2026-09-{number}T12:00:00Z") for number in (14, 15))
+    one = generated.replaced(base, ["", "## Projects", "", later, ""])
+    other = generated.replaced(base, ["", "## Days", "", earlier, ""])
+    ours, theirs = (one, other) if is_ours else (other, one)
+    assert both.merge_note(repo, "README.md", ours, base, theirs) == both.Both(one, conflict=False)
+
+
 def test_a_review_on_another_machine_counts_by_what_its_page_says(day: Day) -> None:
     settings = day.config()
     page = day.vault / "README.md"

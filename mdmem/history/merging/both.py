@@ -47,8 +47,9 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     texts = [_text(data) for data in (ours, base, theirs)]
     if None in texts:
         return None
-    like = generated.inside(ours)
-    texts = [texts[0], *(_text(generated.replaced(data, like)) for data in (base, theirs))]  # made again after a merge
+    # Made again after a merge; only what it says of the last review comes from nowhere else, and the later one holds.
+    like = max(generated.inside(ours), generated.inside(theirs), key=generated.last_review)
+    texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
     heads = (_entries(our_head), _entries(base_head), _entries(their_head))
     made = EARLIEST_WINS if written else frozenset[str]()
