@@ -13,6 +13,7 @@ from mdmem import files
 from mdmem.errors import ConfigError
 from mdmem.hashing import sha256, short
 from mdmem.settings import BY_KEY, SETTINGS, Setting, Settings, neither
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ MAX_FILE_BYTES = 256 * 1024
 """A settings file longer than this is not read."""
 
 
-class Config:
+class Config(Value):
     """Where things are and what was set.
 
     vault: the vault's absolute path; it need not exist.
@@ -31,23 +32,12 @@ class Config:
     warnings: one sentence for each thing in a settings file that was not understood, or that a vault may not say.
     """
 
-    __slots__ = ("index_dir", "runtime_dir", "settings", "state_dir", "vault", "warnings")
-
-    def __init__(
-        self,
-        vault: str,
-        index_dir: str,
-        state_dir: str,
-        runtime_dir: str,
-        settings: Settings,
-        warnings: tuple[str, ...] = (),
-    ) -> None:
-        self.vault = vault
-        self.index_dir = index_dir
-        self.state_dir = state_dir
-        self.runtime_dir = runtime_dir
-        self.settings = settings
-        self.warnings = warnings
+    vault: str
+    index_dir: str
+    state_dir: str
+    runtime_dir: str
+    settings: Settings
+    warnings: tuple[str, ...] = ()
 
     @property
     def durable(self) -> bool:

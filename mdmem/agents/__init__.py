@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mdmem.values import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +80,7 @@ if TYPE_CHECKING:
             ...
 
 
-class Event:
+class Event(Value):
     """One payload in mdmem's own words, whichever agent sent it.
 
     name: Claude Code's name of the event (`UserPromptSubmit`, `PostToolUse`, ...), or "" for one to ignore.
@@ -95,64 +97,23 @@ class Event:
     Everything here is as the agent sent it: `note.new` cleans it before anything is stored.
     """
 
-    __slots__ = (
-        "agent",
-        "cwd",
-        "duration_ms",
-        "error",
-        "extra",
-        "message",
-        "name",
-        "prompt",
-        "prompt_id",
-        "session",
-        "source",
-        "subagent",
-        "tool",
-        "tool_input",
-        "tool_response",
-        "tool_use_id",
-        "transcript",
-    )
-
-    def __init__(
-        self,
-        *,
-        agent: str,
-        name: str,
-        session: str = "",
-        prompt_id: str = "",
-        cwd: str = "",
-        transcript: str = "",
-        subagent: bool = False,
-        source: str = "",
-        prompt: str = "",
-        message: str = "",
-        tool: str = "",
-        tool_input: Any = None,
-        tool_response: Any = None,
-        error: str | None = None,
-        tool_use_id: str = "",
-        duration_ms: int | None = None,
-        extra: dict[str, str] | None = None,
-    ) -> None:
-        self.agent = agent
-        self.name = name
-        self.session = session
-        self.prompt_id = prompt_id
-        self.cwd = cwd
-        self.transcript = transcript
-        self.subagent = subagent
-        self.source = source
-        self.prompt = prompt
-        self.message = message
-        self.tool = tool
-        self.tool_input = tool_input
-        self.tool_response = tool_response
-        self.error = error
-        self.tool_use_id = tool_use_id
-        self.duration_ms = duration_ms
-        self.extra = extra or {}
+    agent: str
+    name: str
+    session: str = ""
+    prompt_id: str = ""
+    cwd: str = ""
+    transcript: str = ""
+    subagent: bool = False
+    source: str = ""
+    prompt: str = ""
+    message: str = ""
+    tool: str = ""
+    tool_input: Any = None
+    tool_response: Any = None
+    error: str | None = None
+    tool_use_id: str = ""
+    duration_ms: int | None = None
+    extra: dict[str, str] = {}  # noqa: RUF012 - copied for each
 
 
 def load(name: str) -> Agent:

@@ -11,6 +11,7 @@ from mdmem import privacy
 from mdmem.capture import store, turn
 from mdmem.capture.store import Capture, Outcome, PendingNote
 from mdmem.hashing import short
+from mdmem.values import Value
 from mdmem.vault import exclusions, note, template
 
 TYPE_CHECKING = False
@@ -275,29 +276,16 @@ def _prompt_draft(at: Capture, clean: dict[str, str]) -> note.Draft | None:
     return note.Draft(title, title, meta, filled)
 
 
-class Said:
+class Said(Value):
     """What the agent said or summed up: `text`, else the event's message; `of` is the sub-agent's id, or ""."""
 
-    __slots__ = ("kind", "label", "meta", "of", "origin", "tag", "text")
-
-    def __init__(
-        self,
-        kind: str,
-        text: str = "",
-        *,
-        origin: str = "assistant",
-        label: str = "",
-        meta: dict[str, Any] | None = None,
-        tag: str = "",
-        of: str = "",
-    ) -> None:
-        self.kind = kind
-        self.text = text
-        self.origin = origin
-        self.label = label
-        self.meta = meta or {}
-        self.tag = tag
-        self.of = of
+    kind: str
+    text: str = ""
+    origin: str = "assistant"
+    label: str = ""
+    meta: dict[str, Any] = {}  # noqa: RUF012 - copied for each
+    tag: str = ""
+    of: str = ""
 
 
 def _said(at: Capture, said: Said) -> Outcome:
@@ -327,8 +315,8 @@ def _said(at: Capture, said: Said) -> Outcome:
         meta=said.meta,
         tags=(kind, said.tag) if said.tag else (kind,),
         chars=at.config.settings.capture.prompt_chars,
+        by_text=True,  # one prompt can have several answers, when a hook makes the agent go on
     )
-    draft.by_text = True  # one prompt can have several answers, when a hook makes the agent go on
     return _counted(at, store.store(at, draft))
 
 

@@ -50,7 +50,7 @@ def keep(at: Capture, draft: PendingNote, made: note.Note) -> bool:
         "slug": made.slug,
         "body": made.body,
         "kind": draft.kind,
-        "label": draft.label,
+        "label": draft.label or draft.kind,
         "has_id": bool(draft.identity),
         "agent": at.event.agent,
         "session": at.session.id,

@@ -10,6 +10,7 @@ from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.errors import DeadlineError, VaultError
 from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
+from mdmem.values import Value
 from mdmem.vault import disk, journal, note
 from mdmem.vault.journal import numbers
 
@@ -87,7 +88,7 @@ class Outcome:
         return bool(hidden or self.error or self.unmarked or self.too_long)
 
 
-class PendingNote:
+class PendingNote(Value):
     """A note on its way: what makes it, and how it is told from every other.
 
     identity: what comes between session id and kind in its identity; () for an event without an id of its
@@ -97,34 +98,17 @@ class PendingNote:
     is_state: it stands for a state, such as a to-do list: a later one of the same identity takes its place.
     """
 
-    __slots__ = (
-        "build", "by_text", "chars", "identity", "is_state", "kind", "label", "meta", "origin", "source", "tags",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        kind: str,
-        source: Any,
-        build: Callable[[Any], note.Draft | None],
-        *,
-        identity: tuple[str, ...] = (),
-        label: str = "",
-        origin: str = "tool",
-        meta: dict[str, Any] | None = None,
-        tags: tuple[str, ...] = (),
-        chars: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.source = source
-        self.build = build
-        self.identity = identity
-        self.label = label or kind
-        self.origin = origin
-        self.meta = meta or {}
-        self.tags = tags
-        self.chars = chars
-        self.by_text = False
-        self.is_state = False
+    kind: str
+    source: Any
+    build: Callable[[Any], note.Draft | None]
+    identity: tuple[str, ...] = ()
+    label: str = ""
+    origin: str = "tool"
+    meta: dict[str, Any] = {}  # noqa: RUF012 - copied for each
+    tags: tuple[str, ...] = ()
+    chars: int = 0
+    by_text: bool = False
+    is_state: bool = False
 
 
 class Capture:
@@ -315,7 +299,7 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
         prompt, sequence, name = _number(at, draft, made)
         if name is None:
             made.meta["prompt"], made.meta["sequence"] = prompt, sequence
-            label = str(made.meta.get("tool") or draft.label)
+            label = str(made.meta.get("tool") or draft.label or draft.kind)
             name = note.file_name(made, label, prompt, sequence, session.name_room(folder))
         if not session.is_published(name):
             made.meta["prompt"], made.meta["sequence"] = numbers(name)

@@ -47,8 +47,8 @@ def keep(at: Capture) -> Outcome:
             "duration_ms": event.duration_ms,
         },
         tags=("plan" if is_list else "observation",),
+        is_state=is_list,
     )
-    draft.is_state = is_list
     outcome = store(at, draft)
     if outcome.added and type(event.tool_response) is dict and event.tool_response.get("status") in LATER:
         from mdmem.capture import awaited

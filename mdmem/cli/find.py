@@ -245,13 +245,18 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     """Search the vault as it was, which the index does not know: words, kind and project only."""
     from mdmem.history import past
     from mdmem.search.engine import SearchHit, SearchResult
+    from mdmem.search.snippet import Snippet
 
     others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if others:
         raise UsageError(f"--at goes with --kind and --project only, not with --{others[0]}.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
-    hits = tuple(SearchHit(**hit._asdict(), spans=(), similar=0, facts={}) for hit in found)
+    snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
+    hits = tuple(
+        SearchHit(cut=snippets.__getitem__, **{key: value for key, value in hit._asdict().items() if key != "snippet"})
+        for hit in found
+    )
     return SearchResult(hits, len(hits), (f"These notes are as they were at {at}.",))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from mdmem.values import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,35 +25,21 @@ _SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
 """How much of its room each memory gets, tried in this order until all of them fit."""
 
 
-class Item:
+class Item(Value):
     """One memory to be shown.
 
     date: as it is to be read, `2026-09-14` or with a time. text: sentences, of any length. lines: code below them, as
     it stands. marks: remarks of mdmem's own. room: how many characters text and lines may take; 0: the usual number.
     """
 
-    __slots__ = ("date", "id", "kind", "lines", "marks", "room", "text", "title")
-
-    def __init__(
-        self,
-        *,
-        id: str,  # noqa: A002 - the field's name in every note
-        kind: str,
-        title: str,
-        date: str,
-        text: str = "",
-        lines: tuple[str, ...] = (),
-        marks: tuple[str, ...] = (),
-        room: int = 0,
-    ) -> None:
-        self.id = id
-        self.kind = kind
-        self.title = title
-        self.date = date
-        self.text = text
-        self.lines = lines
-        self.marks = marks
-        self.room = room
+    id: str
+    kind: str
+    title: str
+    date: str
+    text: str = ""
+    lines: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    room: int = 0
 
 
 class Section:

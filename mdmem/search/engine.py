@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit, units_of
+from mdmem.values import Value
 from mdmem.vault import disk, people
 from mdmem.vault import note as notes
 
@@ -44,59 +45,42 @@ _LOOK_AHEAD = 200
 """So many notes after the last one shown are counted with those that they say the same as."""
 
 
-class SearchHit:
+class SearchHit(Value):
     """A note that was found.
 
     path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
-    snippet: the best part of its text as it is on disk; the text is read when this is first asked for.
-    spans: where in the snippet the words stand that were looked for: (start, end) in characters.
+    cut: makes its snippet, given its path.
     similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
     facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
         files.
     """
 
-    snippet: str
-    spans: tuple[tuple[int, int], ...]
+    id: str
+    path: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    score: float
+    cut: Callable[[str], Snippet]
+    similar: int = 0
+    edited: bool = False
+    facts: dict[str, Any] = {}  # noqa: RUF012 - copied for each
 
-    def __init__(
-        self,
-        *,
-        id: str,  # noqa: A002 - the name it has in front matter
-        path: str,
-        kind: str,
-        title: str,
-        created: str,
-        project: str,
-        session: str,
-        score: float,
-        snippet: str | Callable[[str], Snippet],
-        spans: tuple[tuple[int, int], ...] = (),
-        similar: int = 0,
-        edited: bool = False,
-        facts: dict[str, Any] | None = None,
-    ) -> None:
-        self.id = id
-        self.path = path
-        self.kind = kind
-        self.title = title
-        self.created = created
-        self.project = project
-        self.session = session
-        self.score = score
-        self.similar = similar
-        self.edited = edited
-        self.facts = facts or {}
-        if isinstance(snippet, str):
-            self.snippet, self.spans = snippet, spans
-        else:
-            self._cut = snippet
+    @cached_property
+    def _best(self) -> Snippet:
+        return self.cut(self.path)
 
-    def __getattr__(self, name: str) -> Any:
-        """Cut the snippet when it, or its spans, are first asked for."""
-        if name not in ("snippet", "spans"):
-            raise AttributeError(name)
-        self.snippet, self.spans = self._cut(self.path)
-        return getattr(self, name)
+    @property
+    def snippet(self) -> str:
+        """Return the best part of its text as it is on disk, which is read when this is first asked for."""
+        return self._best.text
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Return where in the snippet the words stand that were looked for: (start, end) in characters."""
+        return self._best.spans
 
 
 class SearchResult(NamedTuple):
@@ -378,7 +362,7 @@ def hits_of(
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
             score=found[note],
-            snippet=partial(cut, answer=f" → {answer}"[: chars // 2] if answer else ""),
+            cut=partial(cut, answer=f" → {answer}"[: chars // 2] if answer else ""),
             similar=similar,
             edited=bool(view.number("flags", note) & FLAGS["edited"]),
             facts=facts,

@@ -10,6 +10,7 @@ from mdmem.search import engine, fold, freshness, index, ranking
 from mdmem.search.asking import shape
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
+from mdmem.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,7 +51,7 @@ class Answer:
         self.words = words
 
 
-class Asker:
+class Asker(Value):
     """Who asks, and when.
 
     project: only its notes, and those of no project; None: of all. without_session: not the notes of this one, which
@@ -58,19 +59,10 @@ class Asker:
     now: another time than the clock's.
     """
 
-    __slots__ = ("here", "now", "project", "without_session")
-
-    def __init__(
-        self,
-        project: str | None = None,
-        without_session: str = "",
-        here: Place | None = None,
-        now: datetime | None = None,
-    ) -> None:
-        self.project = project
-        self.without_session = without_session
-        self.here = here
-        self.now = now
+    project: str | None = None
+    without_session: str = ""
+    here: Place | None = None
+    now: datetime | None = None
 
 
 def answers(

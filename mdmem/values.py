@@ -1,0 +1,42 @@
+"""Values: classes that only hold named fields, as dataclasses do, which are too slow to import on the hook path."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, dataclass_transform
+else:
+
+    def dataclass_transform() -> Any:
+        """Return a decorator that changes nothing: it is for type checkers."""
+        return lambda decorated: decorated
+
+
+@dataclass_transform()
+class Value:
+    """A base of values: a subclass lists its fields with their types, and defaults where they have one.
+
+    They are given in this order or by name. A default that is a dict is copied for each value.
+
+    Raises:
+        TypeError: when a value is given a field that it does not have. What is missing, only type checkers see.
+    """
+
+    _fields: tuple[str, ...] = ()
+    _dicts: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Take note of the fields of a class."""
+        cls._fields = tuple(cls.__annotations__)
+        cls._dicts = tuple(
+            (name, value) for name, value in vars(cls).items() if type(value) is dict and name in cls._fields
+        )
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        fields = self._fields
+        if len(given) > len(fields) or named.keys() - fields:
+            raise TypeError(f"{type(self).__name__} has the fields {', '.join(fields)}.")
+        own = self.__dict__
+        for name, default in self._dicts:
+            own[name] = default.copy()
+        own.update(zip(fields, given, strict=False), **named)

@@ -1,0 +1,33 @@
+"""Values hold the fields that their class lists, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.values import Value
+
+
+class Named(Value):
+    """A value of a test."""
+
+    name: str
+    size: int = 1
+    facts: dict[str, str] = {}  # noqa: RUF012 - copied for each
+
+
+def test_fields_are_given_in_their_order_or_by_name() -> None:
+    made = Named("a", size=2)
+    assert (made.name, made.size, made.facts) == ("a", 2, {})
+
+
+def test_each_value_has_a_dict_of_its_own() -> None:
+    one, other = Named("a"), Named("b")
+    one.facts["x"] = "y"
+    assert other.facts == {}
+
+
+def test_an_unknown_field_and_one_too_many_are_errors() -> None:
+    with pytest.raises(TypeError, match="name, size, facts"):
+        Named("a", color="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="name, size, facts"):
+        Named("a", 1, {}, "red")  # type: ignore[call-arg]
