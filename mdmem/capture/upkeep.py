@@ -9,7 +9,7 @@ from mdmem.capture import page, turn
 from mdmem.capture.session import Session
 from mdmem.errors import VaultError
 from mdmem.privacy import memory
-from mdmem.vault import disk, journal
+from mdmem.vault import disk, journal, leftovers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def look_after(config: Config, now: float) -> bool:
     launch.compile_all()  # hooks write no bytecode, and mdmem may be newer than what was compiled
     finish_pages(config, now)
     prune(config, now)
-    disk.reap(config.vault, now)
+    leftovers.reap(config.vault, now)
     return True
 
 
@@ -69,7 +69,7 @@ def prune(config: Config, now: float) -> int:
     for part in ("", "sessions", "projects", "spool"):
         for name in _names(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)
-            if name.endswith(".tmp") and _age(path, now) > disk.TEMP_SECONDS:
+            if name.endswith(".tmp") and _age(path, now) > leftovers.TEMP_SECONDS:
                 gone += files.remove(path)
     return gone
 

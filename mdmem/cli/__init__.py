@@ -76,6 +76,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "branch": Command("branch", "Release or drop notes that wait on a code branch.", "branch_group"),
         "forget": Command("remove", "Delete notes; they stay in history."),
         "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
+        "archive": Command("archive", "Pack the sessions of a past year, a file each."),
         "watch": Command("watch", "Keep the index current and warm, and commit after a quiet period.", "command"),
     },
     "Share": {

@@ -12,7 +12,7 @@ import click
 
 from mdmem.cli.terminal import editor, options, render
 from mdmem.errors import UsageError
-from mdmem.vault import disk, user_notes
+from mdmem.vault import archives, disk, user_notes
 from mdmem.vault import note as notes
 from mdmem.views import wording
 
@@ -222,6 +222,7 @@ def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
     """
     settings = options.settings(given_vault)
     path = _path(settings, reference)
+    archives.put_back(settings, path)
     editor.edit(str(Path(settings.vault, path)))
     problem = notes.parse(disk.read_path(settings.vault, path) or b"").problem
     if as_json:

@@ -146,7 +146,7 @@ def _pages_last(change: Change) -> tuple[str, bool, str]:
 
 def _read_file(root: str, change: Change) -> File | None:
     """Read one changed file; None when there is nothing to commit about it (yet)."""
-    data = disk.read_path(root, change.path)
+    data = disk.read_file(root, change.path)
     if change.kind == "deleted":
         return File(change, b"", {}) if data is None else None
     if data is None:

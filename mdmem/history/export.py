@@ -103,7 +103,7 @@ def backup(config: Config, target: Path) -> Backup:
         raise
     target.chmod(0o600)
     committed = join.tree(repo, head)[0]
-    missing = sorted(entry.path for entry in disk.walk(config.vault) if entry.path not in committed)
+    missing = sorted(entry.path for entry in disk.walk(config.vault, packed=False) if entry.path not in committed)
     count = int(repository.run(repo, "rev-list", "--count", "--all"))
     return Backup(target, target.stat().st_size, count, missing)
 

@@ -74,7 +74,7 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
 
 
 def deleted(config: Config) -> dict[str, str]:
-    """Return every captured note that was deleted, by whomever: what is imported again must not bring it back.
+    """Return every captured note that was deleted or archived: what is imported again must not bring it back.
 
     Gives ids with the names of their files. A vault without a history knows of none.
     """
@@ -85,7 +85,7 @@ def deleted(config: Config) -> dict[str, str]:
     words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
     ever = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
     names = {find.id_in(path): path.rpartition("/")[2] for path in ever if disk.is_note_path(path)}
-    for entry in disk.walk(config.vault, "journal"):
+    for entry in disk.walk(config.vault, "journal", packed=False):
         names.pop(find.id_in(entry.path), None)
     names.pop("", None)
     return names

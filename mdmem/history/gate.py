@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
 from mdmem.settings import Settings
-from mdmem.vault import disk, note, people
+from mdmem.vault import disk, note, packed, people
 
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
@@ -51,6 +51,9 @@ class CommitGate:
         """
         if people.clean_path(self._rules, path) != path:
             return HeldBack(path, 1, "file name")
+        if inside := packed.parse(data) if packed.folder_of(path) else {}:
+            looked = (self.look(f"{packed.folder_of(path)}/{name}", text) for name, text in inside.items())
+            return next((held._replace(path=path) for held in looked if held), None)
         is_note = path.endswith(MARKDOWN)
         if not is_note and not _is_text(data):
             return None

@@ -17,7 +17,7 @@ from mdmem.history.git import filtering, git_index, lock, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, journal, note, packed
 
 NOTHING = re.compile(rb"(?!)")
 
@@ -138,8 +138,15 @@ def clean_up(config: Config, planned: PurgePlan) -> list[str]:
 
 
 def _of_note(name: str) -> re.Pattern[bytes]:
-    """Match a note's id, and the whole line of a list that has it."""
-    return re.compile(rb"(?m)(?<=^- ).*%b.*$|%b" % ((re.escape(name.encode()),) * 2))
+    """Match a note in an archive, the whole line of a list that has its id, and the id."""
+    known = re.escape(name.encode())
+    return re.compile(rb"(?m)%b|(?<=^- ).*%b.*$|%b" % (_packed(name), known, known))
+
+
+def _packed(name: str) -> bytes:
+    """Return the expression for a note in an archive, in whose file's name this stands."""
+    mark = packed.MARK.replace(b"\n", rb"\n")
+    return rb"(?<=%b)[^\n]*%b[^\n]* -->\n(?s:.*?)(?=%b)" % (mark, re.escape(name.encode()), mark)
 
 
 def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
@@ -247,12 +254,15 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
     place = find.inside(config, target) or target
     drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
+    if any(disk.is_packed(config.vault, path) for path in drop):
+        raise UsageError(f"{target} is archived. Take it out first: mdmem archive --undo YEAR")
     named = [
         name
         for folder, _, name in (path.rpartition("/") for path in drop)
         if not any(page in drop for page in journal.page_paths(folder))
     ]
-    pattern = pages.links(named)
+    sections = [_packed(path.rpartition("/")[2]) for path in drop if packed.home(path.rpartition("/")[0])]
+    pattern = re.compile(b"(?m)" + b"|".join([*sections, pages.links(named).pattern.removeprefix(b"(?m)")]))
     marker = config.settings.privacy.marker.encode()
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
     return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))

@@ -9,7 +9,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
-from mdmem.vault import disk, generated, journal, note
+from mdmem.vault import archives, disk, generated, journal, note
 
 UpdatePage = Callable[[str], list[str]]
 """Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
@@ -86,8 +86,9 @@ def _page_of(root: str, folder: str) -> str:
 
 
 def take(config: Config, step: RewriteStep) -> bool:
-    """Change one file; False when it is no longer what it was."""
+    """Change one file; False when it is no longer what it was. One that is packed is taken out of its archive first."""
     *folders, name = step.path.split("/")
+    archives.put_back(config, step.path)
     durable = config.durable
     try:
         with disk.open_folder(config.vault, tuple(folders), create=step.after is not None) as folder:

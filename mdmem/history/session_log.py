@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, journal, note, packed
 
 CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
 """Tools, in lower case, whose files are listed as touched."""
@@ -107,11 +107,24 @@ def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     for owner in _below(root / "journal"):
         if not project or owner.name == project:
             for day in _below(Path(owner.path)):
-                if day.name >= since_day:
+                if len(day.name) == 4 and day.name.isdecimal():  # a year, with archives
+                    homes = (home.relative_to(root).as_posix() for home in Path(day.path).glob("??/??"))
+                    for inside in filter(None, map(packed.day_in, homes)):
+                        days.setdefault(inside.rpartition("/")[2], []).append(inside)
+                elif day.name >= since_day:
                     days.setdefault(day.name, []).append(f"journal/{owner.name}/{day.name}")
     for name in sorted(days, reverse=True):
-        found = [(folder.name, f"{path}/{folder.name}") for path in days[name] for folder in _below(root / path)]
-        yield from (path for _, path in sorted(found, reverse=True))
+        found = {one: None for path in days[name] for one in _sessions(root, path)}
+        yield from sorted(found, key=lambda one: (one.rpartition("/")[2], one), reverse=True)
+
+
+def _sessions(root: Path, day: str) -> Iterator[str]:
+    """Yield the folders of a day's sessions, those that are packed included."""
+    yield from (f"{day}/{folder.name}" for folder in _below(root / day))
+    home = packed.home(f"{day}/-").rpartition("/")[0]
+    for name in disk.names_in(str(root), home) if home else ():
+        if inside := disk.archived_folder(str(root), f"{home}/{name}"):
+            yield inside
 
 
 def _below(folder: Path) -> list[os.DirEntry[str]]:
@@ -124,9 +137,8 @@ def _below(folder: Path) -> list[os.DirEntry[str]]:
 
 def _read(root: str, path: str) -> LoggedSession | None:
     try:
-        with disk.open_folder(root, tuple(path.split("/"))) as folder:
-            names = sorted(name for name in folder.names() if disk.is_note_path(name, ours=False))
-            read = {name: disk.read(folder, name) for name in names if _label(name) not in UNREAD_LABELS}
+        names = sorted(name for name in disk.names_in(root, path) if disk.is_note_path(name, ours=False))
+        read = {name: disk.read_path(root, f"{path}/{name}") for name in names if _label(name) not in UNREAD_LABELS}
     except (OSError, VaultError):
         return None  # deleted meanwhile, or not ours to read
     notes = {name: note.parse(data).meta for name, data in read.items() if data is not None}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
+from mdmem.history import archive, beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
 from mdmem.history.git import filtering, git_index, lock, repository, writer
@@ -202,7 +202,8 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     if base == theirs:
         return Joined({}, (), [], [])
     joined = join.join(repo, base, ours, theirs)
-    before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
+    before = _texts(repo, ours, [*joined.puts, *joined.deletes]) | archive.texts_at(repo, base, archived)
     beside.keep_left_out(config, [])  # notes came that may link to one of them
     puts = dict(joined.puts)
     for path in joined.deletes:

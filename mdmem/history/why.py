@@ -118,13 +118,12 @@ def _ask(root: str, path: str, meta: dict[str, str]) -> str:
     folder = str(PurePosixPath(path).parent)
     if not meta.get("session") or folder == ".":
         return ""
-    with disk.open_folder(root, tuple(folder.split("/"))) as opened:
-        for name in sorted(opened.names()):
-            if "-prompt-" not in name:
-                continue
-            found = note.parse(disk.read(opened, name) or b"").meta
-            if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
-                return str(found.get("title", ""))
+    for name in sorted(disk.names_in(root, folder)):
+        if "-prompt-" not in name:
+            continue
+        found = note.parse(disk.read_path(root, f"{folder}/{name}") or b"").meta
+        if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
+            return str(found.get("title", ""))
     return ""
 
 

@@ -39,7 +39,7 @@ class Visit:
         self._config = config
         self._gate = gate
         self.parts = parts
-        names = _listed(os.path.join(config.vault, *parts))
+        names = disk.names_in(config.vault, "/".join(parts))
         self.names = sorted([name for name in names if journal.numbers(name)], key=journal.numbers)
         self.page_name = journal.page_of(names, parts[-1])
         self.page = self.read(self.page_name)
@@ -210,10 +210,3 @@ def before_compaction(visit: Visit) -> Section:
         said = " ".join(visit.excerpt(visit.read(answer)).split()) if answer else ""
         items.append(visit.item(name, f"Answered: {said}" if said else ""))
     return Section("This session, before it was compacted", [item for item in items if item])
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []

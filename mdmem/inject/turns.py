@@ -114,7 +114,7 @@ def _stored(config: Config, record: Record, event: Event, clean: Clean, now: flo
     if record.folder:
         names = [found[0] for found in record.lines("+")]
     else:
-        names = _listed(os.path.join(config.vault, *parts)) if parts else []
+        names = disk.names_in(config.vault, "/".join(parts)) if parts else []
     names = sorted([name for name in names if journal.numbers(name)[1:] == (0,)], key=journal.numbers)
     stored = _Prompts("/".join(parts), names)
     current = _current(config, record, event, stored, clean, now)
@@ -126,13 +126,6 @@ def _folder(config: Config, record: Record) -> tuple[str, ...]:
     if record.folder and os.path.isdir(os.path.join(config.vault, *record.folder)):
         return record.folder
     return () if record.lines("start") and not record.folder else journal.find_session(config, record.id)
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []
 
 
 def _current(config: Config, record: Record, event: Event, stored: _Prompts, clean: Clean, now: float) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.errors import MdmemError
 from mdmem.learn import asking
 from mdmem.search import index
-from mdmem.vault import journal
+from mdmem.vault import disk, journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +46,7 @@ def _turn(config: Config, name: str) -> str:
     own = journal.numbers(file)[:1]
     paths = [path]
     if own and folder.startswith("journal/"):
-        names = sorted(one.name for one in Path(config.vault, folder).iterdir())
+        names = sorted(disk.names_in(config.vault, folder))
         paths = [f"{folder}/{one}" for one in names if journal.numbers(one)[:1] == own]
     return "\n".join(_plain(asking.read(config, one).body) for one in paths)
 

@@ -25,9 +25,6 @@ MAX_READ_BYTES = 32 * 1024 * 1024
 NOTE_ENDINGS = (".md", ".markdown", ".MD", ".Md", ".MARKDOWN", ".Markdown")
 """Ends of the names of notes, in the letter cases that programs write."""
 
-TEMP_SECONDS = 3600
-"""A writer's temporary file that is older than this belongs to one that was killed."""
-
 WAIT_SECONDS = 6.0
 """Nobody waits longer for a folder that another process has locked."""
 
@@ -205,42 +202,6 @@ def _temp_name() -> str:
     return f".{time.time_ns():x}-{os.getpid()}.tmp"
 
 
-def is_temp(name: str) -> bool:
-    """Return whether a file is one that a writer makes for a moment."""
-    number, _, rest = name[1:].partition("-")
-    plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
-    return plain and number != "" and set("0123456789abcdef").issuperset(number)
-
-
-def reap(root: str, now: float, seconds: float = TEMP_SECONDS) -> int:
-    """Remove what writers that were killed have left, once it is `seconds` old; return how many files that were."""
-    gone = 0
-    folders: list[tuple[str, ...]] = [()]
-    while folders:
-        parts = folders.pop()
-        try:
-            with open_folder(root, parts) as folder:
-                for name in folder.names():
-                    mode, changed = _look(folder, name)
-                    if stat.S_ISDIR(mode) and not name.startswith("."):
-                        folders.append((*parts, name))
-                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > seconds:
-                        _remove(folder, name)
-                        gone += 1
-        except (OSError, VaultError):
-            continue  # deleted meanwhile, or not ours to read
-    return gone
-
-
-def _look(folder: Folder, name: str) -> tuple[int, float]:
-    """Return mode and time of what has this name, not through a link; zeros when it is gone."""
-    try:
-        found = folder.inside.stat(name)
-    except OSError:
-        return 0, 0.0
-    return found.st_mode, found.st_mtime
-
-
 def _remove(folder: Folder, name: str) -> None:
     try:
         folder.inside.remove(name)
@@ -261,15 +222,23 @@ class WalkedFile:
 
 
 def walk(
-    root: str, below: str = "", visited: list[str] | None = None, skip: Container[str] = ()
+    root: str,
+    below: str = "",
+    visited: list[str] | None = None,
+    skip: Container[str] = (),
+    *,
+    packed: bool = True,
 ) -> Iterator[WalkedFile]:
     """Yield every note below `root`, in no order: `.md` files, without hidden ones, links and templates.
 
     below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
-    skip: folders below it that are not gone into.
+    skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
+    path that it had, in place of that file.
     """
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
     folders = [f"{below}/" if below else ""]
+    if packed and below.startswith("journal/"):
+        yield from _packed_below(root, below)
     while folders:
         prefix = folders.pop()
         if visited is not None:
@@ -277,7 +246,8 @@ def walk(
         try:
             scan = os.scandir(os.path.join(root, prefix) if prefix else root)
         except OSError:
-            continue  # deleted meanwhile, or not ours to read
+            continue  # archived, deleted meanwhile, or not ours to read
+        archived = packed and prefix.startswith("journal/") and prefix.count("/") == _ARCHIVE_DEPTH
         with scan:
             for item in scan:
                 if item.name.startswith("."):
@@ -287,7 +257,11 @@ def walk(
                     if path.endswith(NOTE_ENDINGS) and item.is_file(follow_symlinks=False):
                         if prefix or is_note_path(path, ours=ours):  # what is mdmem's own lies at the top
                             found = item.stat(follow_symlinks=False)
-                            yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+                            inside = _in_archive(root, path) if archived else None
+                            if inside is None:
+                                yield WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino)
+                            else:
+                                yield from inside
                     elif item.is_dir(follow_symlinks=False) and not (ours and path == "templates") and path not in skip:
                         folders.append(f"{path}/")
                 except OSError:
@@ -306,12 +280,97 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
 
 def read_path(root: str, path: str) -> bytes | None:
     """Read the note at a vault-relative POSIX path, never through a link; None when it is not there."""
+    data = read_file(root, path)
+    return _packed(root, path.rpartition("/")[0]).get(path.rpartition("/")[2]) if data is None else data
+
+
+def read_file(root: str, path: str) -> bytes | None:
+    """Read the file at a vault-relative POSIX path, never through a link; None when there is none."""
     *folders, name = path.split("/")
     try:
         with open_folder(root, tuple(folders)) as folder:
             return read(folder, name) if name not in ("", ".", "..") else None
     except (FileNotFoundError, VaultError):
         return None
+
+
+# -- archived sessions -----------------------------------------------------------------------------
+
+
+_ARCHIVE_DEPTH = 5  # slashes in the path of one
+
+
+def look(root: str, path: str) -> os.stat_result:
+    """Return the state of a note's file, not through a link: its own, or that of the archive in which it lies.
+
+    Raises:
+        OSError, ValueError: when there is no such note.
+    """
+    try:
+        return os.lstat(f"{root}/{path}")
+    except FileNotFoundError:
+        folder, _, name = path.rpartition("/")
+        if name not in _packed(root, folder):
+            raise
+        from mdmem.vault import packed
+
+        return os.lstat(f"{root}/{packed.home(folder)}")
+
+
+def is_packed(root: str, path: str) -> bool:
+    """Whether a note lies in an archived session's file, and not in one of its own."""
+    folder, _, name = path.rpartition("/")
+    return not os.path.lexists(os.path.join(root, path)) and name in _packed(root, folder)
+
+
+def names_in(root: str, folder: str) -> list[str]:
+    """Return the names in a folder of the vault, those of its packed notes included; none when it cannot be read."""
+    try:
+        found = os.listdir(os.path.join(root, folder))
+    except OSError:
+        found = []
+    return [*found, *(name for name in _packed(root, folder) if name not in found)]
+
+
+def _packed(root: str, folder: str) -> dict[str, bytes]:
+    """Return the notes of a session's folder that are packed, by name."""
+    from mdmem.vault import packed
+
+    return packed.load(root, packed.home(folder), read_file)
+
+
+def archived_folder(root: str, path: str) -> str:
+    """Return the folder whose notes are packed in a file, or were when it is gone; "" for any other file."""
+    if not path.startswith("journal/") or path.count("/") != _ARCHIVE_DEPTH:
+        return ""
+    from mdmem.vault import packed
+
+    is_other = os.path.lexists(os.path.join(root, path)) and not packed.load(root, path, read_file)
+    return "" if is_other else packed.folder_of(path)
+
+
+def _packed_below(root: str, below: str) -> Iterator[WalkedFile]:
+    """Yield the packed notes of a session's folder, or of a day's, which lie elsewhere."""
+    from mdmem.vault import packed
+
+    if packed.home(below):
+        yield from _in_archive(root, packed.home(below)) or ()
+    elif packed.day_in(below) == below:
+        day = packed.home(f"{below}/-").rpartition("/")[0]
+        for name in names_in(root, day):
+            yield from _in_archive(root, f"{day}/{name}") or ()
+
+
+def _in_archive(root: str, path: str) -> list[WalkedFile] | None:
+    """Return the notes in an archive that have no file of their own; None for a file that is not an archive."""
+    from mdmem.vault import packed
+
+    inside = packed.load(root, path, read_file)
+    if not inside:
+        return None
+    found = os.lstat(os.path.join(root, path))
+    stamp = found.st_mtime_ns, found.st_size, found.st_ino
+    return [WalkedFile(note, *stamp) for note in packed.without_file(root, path, inside)]
 
 
 def iso_time(seconds: float) -> str:

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import disk, editing, note
+from mdmem.vault import archives, disk, editing, note
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """What one note can hold of a text."""
@@ -254,6 +254,7 @@ def change(config: Config, path: str, edit: Callable[[bytes], bytes], *, interna
     if not disk.is_note_path(path) or (note.is_internal(path) and not internal):
         raise NotFoundError(f"There is no note at {path!r:.200}.")
     durable = config.durable
+    archives.put_back(config, path)
     try:
         with disk.open_folder(config.vault, tuple(folders)) as folder:
             folder.lock()

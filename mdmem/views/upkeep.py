@@ -140,6 +140,8 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     """Write the part between the markers of a page; what a person saves at the same moment is kept."""
     *parts, name = path.split("/")
     old = disk.read_path(config.vault, path)
+    if disk.is_packed(config.vault, path):
+        return False  # what is archived stays as it was
     if old is None and path.startswith(f"{generated.DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
         with disk.open_folder(config.vault, tuple(parts), create=True) as folder:

@@ -25,7 +25,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import queued, retry_queue
-from mdmem.vault import disk as vaults
+from mdmem.vault import leftovers as vaults
 from mdmem.vault import note
 from tests.conftest import notes, session_pages
 from tests.helpers import claude

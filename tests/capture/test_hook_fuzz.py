@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from mdmem.capture import hook
-from mdmem.vault import disk as vaults
+from mdmem.vault import leftovers as vaults
 from mdmem.vault import note
 from tests.conftest import PAYLOADS, own_settings
 from tests.helpers.claude import FULL

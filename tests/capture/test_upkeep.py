@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem import config
 from mdmem.capture import upkeep
 from mdmem.search import index
-from mdmem.vault import disk as vaults
+from mdmem.vault import leftovers as vaults
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, capture, payload, places, prompt
 

@@ -9,11 +9,11 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
-from mdmem.vault import disk
+from mdmem.vault import disk, packed
 from mdmem.vault.disk import WalkedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from mdmem.search.index.view import View
 
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     newest: the files that changed last of all that were met so far.
     within: where it was looked: whole folders
         without what lies below them ("shallow"), paths and all below them ("deep"), or, when both are None,
-        the whole vault.
+        the whole vault. unchanged: of a shallow look, the folders that were there before.
     """
 
     entries: Iterable[WalkedFile]
@@ -37,6 +37,7 @@ class Seen(NamedTuple):
     shallow: frozenset[str] | None = None
     deep: tuple[str, ...] | None = None
     newest: Newest | None = None
+    unchanged: Container[str] = ()
 
 
 Stamped = tuple[int, str, int, int]
@@ -101,14 +102,16 @@ def everywhere(root: str) -> Seen:
 
 def at_paths(root: str, paths: Iterable[str]) -> Seen:
     """Look at these files, and at everything in and below these folders; they may be gone."""
-    relative = [found for found in (_relative(root, path) for path in paths) if found is not None]
+    given = [found for found in (_relative(root, path) for path in paths) if found is not None]
+    relative = [disk.archived_folder(root, path) or path for path in given]
     entries: dict[str, WalkedFile] = {}
     folders: list[str] = []
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
     for path in relative:
         try:
-            found = os.lstat(os.path.join(root, path))
+            found = disk.look(root, path)
         except (OSError, ValueError):
+            entries |= {entry.path: entry for entry in disk.walk(root, path)}  # a folder whose notes are packed
             continue
         if stat.S_ISDIR(found.st_mode):
             entries |= {entry.path: entry for entry in disk.walk(root, path, folders)}
@@ -128,7 +131,7 @@ def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
     for folder in changed:
         if folder_time(root, folder) is not None:
             entries += disk.walk(root, folder, folders, skip=times.keys())
-    return Seen(entries, folders, shallow=frozenset(changed))
+    return Seen(entries, folders, shallow=frozenset(changed), unchanged=times.keys())
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
@@ -138,7 +141,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     for note in notes:
         path = view.path(note)
         try:
-            found = os.lstat(f"{root}/{path}")
+            found = disk.look(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
@@ -160,7 +163,7 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
     for one in known:
         path = one[1]
         try:
-            now = os.lstat(f"{root}/{path}")
+            now = disk.look(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
@@ -217,11 +220,18 @@ def _stamps(view: View) -> Callable[[int], tuple[int, int, int]]:
 def _known(view: View, seen: Seen) -> dict[str, int]:
     """Return the notes that the index has where it was looked, by path."""
     if seen.shallow is not None:
-        return {view.path(note): note for folder in seen.shallow for note in view.members_of(folder)}
+        looked = {*seen.shallow, *_packed_in(view, seen.shallow, seen.unchanged)}
+        return {view.path(note): note for folder in looked for note in view.members_of(folder)}
     if seen.deep is not None:
         return _below(view, seen.deep)
     everything = zip(view.paths(), range(view.size), strict=True)
     return dict(compress(everything, view.alive) if view.deleted else everything)
+
+
+def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:
+    """Yield the folders of sessions whose notes are, or were, packed in one of these folders."""
+    days = {day for folder in changed if (day := packed.day_in(folder))}
+    yield from (one for one in view.folders if days and one.rpartition("/")[0] in days and one not in there)
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:

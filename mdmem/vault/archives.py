@@ -1,0 +1,146 @@
+"""Packing a session's notes into one file, and taking it apart again: no byte of a note changes."""
+
+from __future__ import annotations
+
+import os
+
+from mdmem.errors import VaultError
+from mdmem.vault import disk, front_matter, journal, note, packed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.config import Config
+
+MAX_BYTES = 16 * 1024 * 1024
+"""A session with more text stays as it is."""
+
+_KEPT = ("title", "created", "ended", "project", "session", "agent")
+_TEXT = """
+# {title}
+
+{count} notes of one session, packed by `mdmem archive`. mdmem finds, shows and cites each one as before; `mdmem archive --undo {year}` takes them apart.
+"""  # noqa: E501 - a paragraph of Markdown is one line
+
+
+def sessions(root: str, year: str, project: str = "") -> list[str]:
+    """Return the folders of a year's sessions that are not packed, vault-relative; project: only this folder's."""
+    top = os.path.join(root, "journal")
+    return sorted(
+        f"journal/{name}/{day}/{session}"
+        for name in journal.folders(top)
+        if project in ("", name)
+        for day in journal.folders(os.path.join(top, name))
+        if day.startswith(f"{year}-") and packed.is_day(day)
+        for session in journal.folders(os.path.join(top, name, day))
+    )
+
+
+def packed_sessions(root: str, year: str = "", project: str = "") -> Iterator[str]:
+    """Yield the folders of sessions that are packed, vault-relative. year: only those of this one."""
+    top = os.path.join(root, "journal")
+    for name in sorted(journal.folders(top)):
+        years = journal.folders(os.path.join(top, name)) if project in ("", name) else []
+        for own in (one for one in sorted(years) if len(one) == 4 and one.isdecimal() and year in ("", one)):
+            for entry in sorted(disk.walk(root, f"journal/{name}/{own}", packed=False), key=lambda one: one.path):
+                if folder := disk.archived_folder(root, entry.path):
+                    yield folder
+
+
+def read(root: str, folder: str) -> dict[str, bytes]:
+    """Return the notes of a session, by name.
+
+    Raises:
+        VaultError: with the reason why they cannot be packed.
+    """
+    found: dict[str, bytes] = {}
+    for name in sorted(disk.names_in(root, folder)):
+        data = disk.read_path(root, f"{folder}/{name}") if disk.is_note_path(name, ours=False) else None
+        if data is None:
+            raise VaultError(f"it holds {name}, which is not a note")
+        if not packed.can_hold(data):
+            raise VaultError(f"{name} holds the line by which packed notes are told apart")
+        found[name] = data
+    if sum(map(len, found.values())) > MAX_BYTES:
+        raise VaultError(f"it has more than {MAX_BYTES // 1024**2} MiB of text")
+    return found
+
+
+def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
+    """Write a session's notes into one file, then remove their own; return the paths that changed.
+
+    A note that is edited meanwhile keeps its file, which comes before the packed one. Interrupted, it can be run again.
+
+    Raises:
+        OSError, VaultError: when the vault cannot be written.
+    """
+    target = packed.home(folder)
+    *above, name = target.split("/")
+    page = journal.page_of(notes, folder)
+    order = [page, *(one for one in notes if one != page)] if page else list(notes)
+    data = packed.render(_head(folder, notes, page), ((one, notes[one]) for one in order))
+    with disk.open_folder(config.vault, tuple(above), create=True, durable=config.durable) as home:
+        disk.replace(home, name, disk.read(home, name), data, durable=config.durable)
+        written = disk.read(home, name) == data
+    if not written:
+        raise VaultError(f"{target} is being changed by another program")
+    with disk.open_folder(config.vault, tuple(folder.split("/"))) as inside:
+        for one, text in notes.items():
+            if disk.read(inside, one) == text:
+                inside.inside.remove(one)
+    _remove_if_empty(config.vault, folder)
+    return [target, *(f"{folder}/{one}" for one in notes)]
+
+
+def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
+    meta = note.parse(notes[page]).meta if page else {}
+    title = str(meta.get("title") or folder.rpartition("/")[2])
+    kept = {key: meta[key] for key in _KEPT if key in meta}
+    head = {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **kept, "tags": ["archive"]}
+    year = folder.split("/")[2][:4]
+    text = _TEXT.format(title=note.one_line(title), count=len(notes), year=year)
+    return (front_matter.write(head) + text).encode("utf-8", "replace")
+
+
+def put_back(config: Config, path: str) -> list[str]:
+    """Take apart the archive in which a note lies, if it is packed; return the paths that changed.
+
+    Raises:
+        OSError, VaultError: when the vault cannot be written.
+    """
+    return take_apart(config, path.rpartition("/")[0]) if disk.is_packed(config.vault, path) else []
+
+
+def take_apart(config: Config, folder: str) -> list[str]:
+    """Write the packed notes of a session's folder as files of their own; return the paths that changed.
+
+    A file that is there is not overwritten.
+
+    Raises:
+        OSError, VaultError: when the vault cannot be written.
+    """
+    target = packed.home(folder)
+    data = disk.read_file(config.vault, target) or b""
+    notes = packed.parse(data)
+    with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as inside:
+        for name, text in notes.items():
+            disk.create(inside, name, text, durable=config.durable)
+    with disk.open_folder(config.vault, tuple(target.split("/")[:-1])) as home:
+        if disk.read(home, target.rpartition("/")[2]) != data:
+            raise VaultError(f"{target} is being changed by another program")
+        home.inside.remove(target.rpartition("/")[2])
+    _remove_if_empty(config.vault, target.rpartition("/")[0])
+    return [target, *(f"{folder}/{name}" for name in notes)]
+
+
+def _remove_if_empty(root: str, folder: str) -> None:
+    """Remove a folder that is empty, and those above it that are empty then; a project's stays."""
+    parts = folder.split("/")
+    while len(parts) > 2:
+        *parts, name = parts
+        try:
+            with disk.open_folder(root, tuple(parts)) as above:
+                above.inside.remove_folder(name)
+        except (OSError, VaultError):
+            return

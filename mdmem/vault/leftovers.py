@@ -1,0 +1,54 @@
+"""Temporary files that writers left when they were killed."""
+
+from __future__ import annotations
+
+import stat
+
+from mdmem.errors import VaultError
+from mdmem.vault import disk
+
+TEMP_SECONDS = 3600
+"""A writer's temporary file that is older than this belongs to one that was killed."""
+
+
+def is_temp(name: str) -> bool:
+    """Return whether a file is one that a writer makes for a moment."""
+    number, _, rest = name[1:].partition("-")
+    plain = name.startswith(".") and rest.endswith(".tmp") and rest[:-4].isdigit()
+    return plain and number != "" and set("0123456789abcdef").issuperset(number)
+
+
+def reap(root: str, now: float, seconds: float = TEMP_SECONDS) -> int:
+    """Remove what writers that were killed have left, once it is `seconds` old; return how many files that were."""
+    gone = 0
+    folders: list[tuple[str, ...]] = [()]
+    while folders:
+        parts = folders.pop()
+        try:
+            with disk.open_folder(root, parts) as folder:
+                for name in folder.names():
+                    mode, changed = _look(folder, name)
+                    if stat.S_ISDIR(mode) and not name.startswith("."):
+                        folders.append((*parts, name))
+                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > seconds:
+                        gone += _removed(folder, name)
+        except (OSError, VaultError):
+            continue  # deleted meanwhile, or not ours to read
+    return gone
+
+
+def _look(folder: disk.Folder, name: str) -> tuple[int, float]:
+    """Return mode and time of what has this name, not through a link; zeros when it is gone."""
+    try:
+        found = folder.inside.stat(name)
+    except OSError:
+        return 0, 0.0
+    return found.st_mode, found.st_mtime
+
+
+def _removed(folder: disk.Folder, name: str) -> bool:
+    try:
+        folder.inside.remove(name)
+    except OSError:
+        return False  # gone already
+    return True

@@ -1,0 +1,103 @@
+"""Archived sessions: all notes of a session in one markdown file, found and read under the paths that they had.
+
+The notes of `journal/app/2024-09-14/0800-words-00893aaf/` lie in `journal/app/2024/09/14/0800-words-00893aaf.md`, byte
+for byte, each after a line that names it. A file at a note's own path comes before the packed one.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+MARK = b"\n<!-- mdmem:packed "
+"""Begins the line before each note, and the last line."""
+_END = b"-->\n"
+_DEPTH = 5
+"""Slashes in the path of an archive."""
+
+
+def home(folder: str) -> str:
+    """Return where the notes of a session's folder lie when they are packed; "" for any other folder."""
+    parts = folder.split("/")
+    if len(parts) != _DEPTH - 1 or parts[0] != "journal" or not is_day(parts[2]):
+        return ""
+    return f"journal/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
+
+
+def folder_of(path: str) -> str:
+    """Return the folder whose notes an archive holds, by its path; "" for any other file."""
+    parts = path.split("/")
+    if len(parts) != _DEPTH + 1 or parts[0] != "journal" or not path.endswith(".md"):
+        return ""
+    day = "-".join(parts[2:5])
+    return f"journal/{parts[1]}/{day}/{parts[5][:-3]}" if is_day(day) else ""
+
+
+def day_in(folder: str) -> str:
+    """Return the folder of the sessions that are packed in a folder, or would be; "" for one that holds no archives."""
+    parts = folder.split("/")
+    if parts[0] != "journal":
+        return ""
+    if len(parts) == _DEPTH:
+        day = "-".join(parts[2:])
+        return f"journal/{parts[1]}/{day}" if is_day(day) else ""
+    return folder if len(parts) == _DEPTH - 2 and is_day(parts[2]) else ""
+
+
+def is_day(name: str) -> bool:
+    """Whether the name of a folder is a day: 2024-09-14."""
+    return len(name) == 10 and name[4] == name[7] == "-" and (name[:4] + name[5:7] + name[8:]).isdecimal()
+
+
+def can_hold(data: bytes) -> bool:
+    """Whether a note can be packed: nothing in it looks like the line before a note."""
+    return MARK not in b"\n" + data
+
+
+def render(head: bytes, notes: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return an archive: its head, then the notes, by name."""
+    return b"".join([head, *(b"%b%b -->\n%b" % (MARK, name.encode(), data) for name, data in notes), MARK, _END])
+
+
+def parse(data: bytes) -> dict[str, bytes]:
+    """Return the notes of an archive by name; none where the file is not one. A section without a name is left out."""
+    _, *sections = data.split(MARK)
+    found: dict[str, bytes] = {}
+    for section in sections:
+        line, _, text = section.partition(b"\n")
+        name = line.removesuffix(b" -->").decode("utf-8", "replace")
+        if line.endswith(b" -->") and name.endswith(".md") and "/" not in name and not name.startswith("."):
+            found[name] = text
+    return found
+
+
+_last: list[tuple[tuple[str, str, int, int, int], dict[str, bytes]]] = []
+
+
+def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict[str, bytes]:
+    """Read the archive at a vault path; none where there is no archive. The last one that was read is kept.
+
+    read: reads a file of the vault.
+    """
+    if not folder_of(path):
+        return {}
+    try:
+        found = os.lstat(os.path.join(root, path))
+    except (OSError, ValueError):
+        return {}
+    key = (root, path, found.st_mtime_ns, found.st_size, found.st_ino)
+    if not _last or _last[0][0] != key:
+        _last[:] = [(key, parse(read(root, path) or b""))]
+    return _last[0][1]
+
+
+def without_file(root: str, path: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of those notes of an archive that have no file of their own."""
+    folder = folder_of(path)
+    is_there = os.path.isdir(os.path.join(root, folder))
+    for name in names:
+        if not (is_there and os.path.lexists(os.path.join(root, folder, name))):
+            yield f"{folder}/{name}"

@@ -1,0 +1,244 @@
+"""Archiving: a year's sessions in a file each, every note found, shown, changed, purged and taken out as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.errors import UsageError
+from mdmem.history import archive, commit, forget, purge, rewrite, session_log, sync
+from mdmem.search import index
+from mdmem.search.index import check
+from mdmem.vault import archives, disk, note, packed
+from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
+
+SESSION = "11893aaf-19fa-41d2-8238-13269b9b3ca0"
+FOLDER = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
+ARCHIVE = "journal/acme-notes-app/2024/03/05/0800-why-does-the-lexer-fail-11893aaf.md"
+PROMPT = f"{FOLDER}/001-000-prompt-why-p1.md"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault with a session of 2024, and one of 2026, committed: to be copied."""
+    root = tmp_path_factory.mktemp("prepared") / "vault"
+    root.mkdir()
+    (root / "mdmem.toml").write_text("")
+    settings = start(root)
+    turn(root, session=SESSION, folder=FOLDER)
+    turn(root)
+    commit.commit(settings)
+    return root
+
+
+@pytest.fixture
+def old(vault: Path, home: Path, prepared: Path) -> Config:
+    shutil.copytree(prepared, vault, dirs_exist_ok=True)
+    return config.load(str(vault))
+
+
+def packed_vault(settings: Config, year: int = 2024) -> archive.Archived:
+    return archive.pack(settings, year, now=time.time())
+
+
+def everything(root: str) -> dict[str, bytes | None]:
+    return {entry.path: disk.read_path(root, entry.path) for entry in disk.walk(root)}
+
+
+def test_a_year_is_packed_a_file_a_session_and_committed(old: Config, vault: Path) -> None:
+    before = everything(old.vault)
+
+    done = packed_vault(old)
+
+    assert (done.sessions, done.notes, done.left) == (1, 5, [])
+    assert not (vault / FOLDER).parent.exists()
+    assert everything(old.vault) == before
+    assert [path for path in head_files(vault) if "2024" in path] == [ARCHIVE]
+    assert git(vault, "status", "--porcelain") == ""
+    assert git(vault, "log", "-1", "--format=%s") == "Archive 2024: 5 notes of 1 session\n"
+
+
+def test_packed_notes_are_found_and_shown_by_their_ids(old: Config, vault: Path) -> None:
+    index.update(old)
+    name = str(note.parse((vault / PROMPT).read_bytes()).meta["id"])
+    packed_vault(old)
+
+    changes = index.update(old, quick=True)
+
+    assert (changes.added, changes.changed, changes.removed) == (0, 5, 0)
+    assert check.verify(old, repair=False).agrees
+    found = json.loads(run_here("search", "take", "--project", "acme-notes-app", "--json").stdout)
+    assert PROMPT in json.dumps(found)
+    assert "Why does it fail, take 1?" in run_here("show", name, check=True).stdout
+    assert {one.session for one in session_log.sessions(old)} >= {SESSION}
+
+
+@pytest.mark.parametrize("look", ["quick", "paths", "whole"])
+def test_every_look_sees_what_is_packed_changed_and_gone(old: Config, vault: Path, look: str) -> None:
+    index.update(old)
+    packed_vault(old)
+
+    def update(*paths: str) -> None:
+        index.update(old, paths=paths) if look == "paths" else index.update(old, quick=look == "quick")
+
+    update(ARCHIVE, FOLDER, FOLDER.rpartition("/")[0])
+    assert check.verify(old, repair=False).agrees
+    file = vault / ARCHIVE
+    file.write_bytes(file.read_bytes().replace(b"src/dates.py", b"src/zyzzyva.py"))
+    file.rename(file.with_suffix(".old"))
+    file.with_suffix(".old").rename(file)
+    update(ARCHIVE)
+    view = index.current(old)
+    assert view is not None
+    assert view.notes("body", "zyzzyva")
+    file.unlink()
+    update(ARCHIVE)
+    view = index.current(old)
+    assert view is not None
+    assert not [path for path in (view.path(note) for note in view.all) if "2024" in path]
+
+
+def test_taking_an_archive_apart_brings_every_byte_back(old: Config, vault: Path) -> None:
+    before = {path.relative_to(vault): path.read_bytes() for path in vault.rglob("*.md")}
+    packed_vault(old)
+
+    done = archive.unpack(old, 2024)
+
+    assert (done.sessions, done.notes) == (1, 5)
+    assert {path.relative_to(vault): path.read_bytes() for path in vault.rglob("*.md")} == before
+    assert not (vault / ARCHIVE).parent.parent.exists()
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_change_takes_the_session_out_of_its_archive(old: Config, vault: Path) -> None:
+    packed_vault(old)
+
+    assert run_here("pin", PROMPT).returncode == 0
+
+    assert "pinned: true" in (vault / PROMPT).read_text()
+    assert not (vault / ARCHIVE).exists()
+    assert (vault / FOLDER / "001-001-bash-pytest-b1.md").is_file()
+
+
+def test_a_packed_note_can_be_forgotten(old: Config, vault: Path) -> None:
+    packed_vault(old)
+
+    forget.apply(old, forget.plan(old, [PROMPT]))
+
+    assert disk.read_path(old.vault, PROMPT) is None
+    assert disk.read_path(old.vault, f"{FOLDER}/001-001-bash-pytest-b1.md") is not None
+
+
+@pytest.mark.slow
+def test_a_purged_note_leaves_the_archive_and_its_history(old: Config, vault: Path) -> None:
+    secret = captured(
+        vault, "001-004-response-falcon-abcdefghjk", "response", "falcon", session=SESSION, folder=FOLDER, body="falcon"
+    )
+    text = secret.read_text().replace(secret.read_text().split("\n")[1], "id: abcdefghjk")
+    secret.write_text(text)
+    packed_vault(old)
+    assert b"falcon" in (vault / ARCHIVE).read_bytes()
+
+    done = purge.apply(old, purge.plan(old, "abcdefghjk", kind="id"))
+
+    assert done.left == []
+    assert b"abcdefghjk" not in (vault / ARCHIVE).read_bytes()
+    assert b"falcon" not in (vault / ARCHIVE).read_bytes()
+    assert len(packed.parse((vault / ARCHIVE).read_bytes())) == 5
+    assert "falcon" not in git(vault, "log", "--all", "-p")
+
+
+def test_what_is_not_committed_or_no_note_stays_as_it_is(old: Config, vault: Path) -> None:
+    captured(vault, "001-004-response-secret", "response", "kept", session=SESSION, folder=FOLDER, sync="false")
+    other = "journal/acme-notes-app/2024-03-06/0900-a-picture-22893aaf"
+    turn(vault, session="22893aaf-19fa-41d2-8238-13269b9b3ca0", folder=other)
+    put(vault, f"{other}/chart.png", "png")
+
+    done = packed_vault(old)
+
+    assert done.sessions == 0
+    assert [(one.folder, one.why) for one in done.left] == [
+        (FOLDER, "001-004-response-secret.md is not committed"),
+        (other, "it holds chart.png, which is not a note"),
+    ]
+    assert (vault / PROMPT).is_file()
+
+
+def test_a_year_that_is_not_over_is_not_archived(old: Config) -> None:
+    with pytest.raises(UsageError, match="is not over"):
+        archive.pack(old, 2024, now=time.mktime((2024, 12, 31, 0, 0, 0, 0, 0, -1)))
+
+
+def test_a_file_of_its_own_comes_before_the_packed_note(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    put(vault, PROMPT, "written anew\n")
+
+    assert disk.read_path(old.vault, PROMPT) == b"written anew\n"
+    assert [entry.path for entry in disk.walk(old.vault)].count(PROMPT) == 1
+    assert archives.put_back(old, f"{FOLDER}/001-001-bash-pytest-b1.md")
+    assert (vault / PROMPT).read_text() == "written anew\n"
+
+
+def test_an_archived_session_is_not_brought_back_by_an_import(old: Config) -> None:
+    packed_vault(old)
+
+    assert {name for name in forget.deleted(old).values() if name.startswith("001-")} == set()
+
+
+def test_two_machines_that_archive_the_same_year_write_the_same_file(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    first = (vault / ARCHIVE).read_bytes()
+    archive.unpack(old, 2024)
+    packed_vault(old)
+
+    assert (vault / ARCHIVE).read_bytes() == first
+
+
+def test_a_note_that_came_from_elsewhere_is_merged_over_the_packed_one(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    now = disk.read_path(old.vault, PROMPT)
+
+    assert rewrite.take(old, rewrite.RewriteStep(PROMPT, now, b"theirs\n"))
+
+    assert (vault / PROMPT).read_bytes() == b"theirs\n"
+    assert (vault / FOLDER / "001-001-bash-pytest-b1.md").is_file()
+
+
+@pytest.mark.slow
+def test_a_change_from_another_machine_to_an_archived_note_arrives(old: Config, vault: Path, tmp_path: Path) -> None:
+    remote, second = tmp_path / "remote.git", tmp_path / "second"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    sync.sync(old)
+    sync.clone(str(remote), second)
+    packed_vault(old)
+    sync.sync(old)
+    other = second / PROMPT
+    other.write_text(f"{other.read_text()}A line of the other machine.\n")
+    there = config.load(str(second))
+    before = everything(there.vault)
+
+    sync.sync(there)
+    sync.sync(old)
+    sync.sync(old)
+
+    assert everything(there.vault) == before
+    assert everything(old.vault) == before
+    assert sync.sync(there).received or everything(there.vault) == before
+
+
+@pytest.mark.slow
+def test_the_command_says_what_it_packed(old: Config) -> None:
+    dry = run_here("archive", "2024", "--dry-run")
+    done = json.loads(run_here("archive", "2024", "--json", check=True).stdout)
+    undone = run_here("archive", "--undo", "2024")
+
+    assert dry.stdout == "Would pack 5 notes of 1 session into 1 file.\n"
+    assert (done["sessions"], done["notes"], done["left"], len(done["commits"])) == (1, 5, [], 1)
+    assert undone.stdout == "Unpacked 5 notes of 1 session of 2024.\n"
