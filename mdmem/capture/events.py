@@ -63,7 +63,8 @@ def pass_over(at: Capture, why: str) -> Outcome:
     """Store nothing of an event, but know what is private in it, and the turn that it begins, when storing goes on."""
     outcome = Outcome(why)
     typed = at.event.name in _PROMPTS and _is_typed(at)
-    outcome.unmarked = not (turn.pass_over(at, typed=typed) and turn.can_mark(at))
+    learned = turn.pass_over(at, typed=typed)
+    outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
     return outcome
 
 
@@ -86,6 +87,8 @@ def _prompt(at: Capture) -> Outcome:
     if not _is_typed(at):
         turn.mark_open(at)
         return Outcome(store.NOT_TYPED)
+    if turn.is_withheld(at):
+        return pass_over(at, store.PRIVATE)
     typed = prompts.typed(given)
     text = privacy.as_typed(typed)
     before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again

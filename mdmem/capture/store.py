@@ -237,7 +237,7 @@ def store(at: Capture, draft: PendingNote) -> Outcome:
     outcome.too_long = at.left_out
     outcome.unmarked = not turn.learn(at, cleaned.spans)
     if outcome.unmarked:
-        turn.mark_private(at)
+        turn.withhold(at)
         outcome.ignored = PRIVATE  # what repeats it later could not be told from the rest
         return outcome
     if made is None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import privacy
 from mdmem.agents import aliases, goes_on
+from mdmem.capture import files_on_disk
 from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
 from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
@@ -29,9 +30,14 @@ def keep(at: Capture) -> Outcome:
     event = at.event
     if _is_lookup(event):
         return Outcome(OWN_LOOKUP)
-    source = {"tool": event.tool, "input": event.tool_input, "response": event.tool_response, "error": event.error}
-    if at.live and (files_after := _files_after(at)):
-        source["files_after"] = files_after
+    is_answer = aliases.resolve(event.tool, {})[0] == "AskUserQuestion"
+    response = _as_typed(event.tool_response) if is_answer else event.tool_response
+    source = {"tool": event.tool, "input": event.tool_input, "response": response, "error": event.error}
+    if at.live:
+        if after := files_on_disk.after_edit(event, at.rules.tags):
+            source["files_after"] = after
+        if shown := files_on_disk.shown(event, at.rules.tags):
+            source["files_shown"] = shown
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
@@ -47,6 +53,7 @@ def keep(at: Capture) -> Outcome:
             "duration_ms": event.duration_ms,
         },
         tags=("plan" if is_list else "observation",),
+        origin="prompt" if is_answer else "tool",
         is_state=is_list,
     )
     outcome = store(at, draft)
@@ -57,45 +64,13 @@ def keep(at: Capture) -> Outcome:
     return outcome
 
 
-def _files_after(at: Capture) -> list[str]:
-    """Read the files that an edit was made in, if they may hold private tags of which the agent does not tell."""
-    event = at.event
-    name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
-    response = event.tool_response
-    if name not in _EDITS or (isinstance(response, dict) and isinstance(response.get("originalFile"), str)):
-        return []
-    found = []
-    for path in _edited(given):
-        try:
-            data = files.read_any(os.path.join(at.event.cwd, path), MAX_EDITED_BYTES, follow=False)
-        except (OSError, ValueError):
-            continue
-        low = data.lower()
-        if any(sign + word.encode() in low for word in at.rules.tags for sign in _TAG_SIGNS):
-            found.append(data.decode("utf-8", "replace"))
-    return found
-
-
-_EDITS = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch"])
-_TAG_SIGNS = (b"<", b"< ", b"[", b"[ ", b"/", b"--", b"-- ", b"\xef\xbc\x9c", b"\xef\xbc\xbb", b"3c", b"5b")
-"""What may stand before the word of a tag; most files that have the word have no tag."""
-
-MAX_EDITED_BYTES = 2 << 20
-"""Of a file in which an edit was made, only so much is looked at."""
-
-_MOST_EDITED = 20
-
-
-def _edited(given: dict[str, Any]) -> list[str]:
-    """List the files that an edit names."""
-    path = given.get("file_path", given.get("notebook_path"))
-    if isinstance(path, str):
-        return [path]
-    patch = given.get("patch")
-    if isinstance(patch, list):
-        patch = "\n".join([word for word in patch if isinstance(word, str)])
-    names = [line.partition(" File: ")[2] for line in patch.split("\n")] if isinstance(patch, str) else []
-    return [name.strip() for name in names if name.strip()][:_MOST_EDITED]
+def _as_typed(answer: Any) -> Any:
+    """Return what a person answered as the words that were typed; the agent's own questions are read like them."""
+    if isinstance(answer, str):
+        return privacy.as_typed(answer)
+    if isinstance(answer, dict):
+        return {key: _as_typed(item) for key, item in answer.items()}
+    return [_as_typed(item) for item in answer] if isinstance(answer, list) else answer
 
 
 def _is_success(event: Event) -> bool | None:

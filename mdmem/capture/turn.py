@@ -4,7 +4,8 @@ A mark says of a prompt, by the agent's id for it, that nothing of its turn is s
 agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
 lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private. They
 outlast the session's end: a session can be resumed, and an event of a turn can come late. Where neither place can be
-written, the mark goes into the system's temporary folder, and home again as soon as that is possible.
+written, the mark goes into the system's temporary folder, and home again as soon as that is possible. Where not even
+that can be written, or where what is private could not be remembered, nothing of the session is stored for the time.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ MEMORIES = "private"
 """The folder of `privacy.memory`, which most hooks need not import."""
 
 _PRIVATE, _OPEN = b"private", b"open"
+_SESSION = b"*"
+"""Stands in a mark in place of a prompt."""
+
 _MAX_MARKS_BYTES = 1 << 20
 _HEAD_BYTES = 64 * 1024
 
@@ -43,6 +47,9 @@ _HEAD_BYTES = 64 * 1024
 def is_private(at: Capture) -> bool:
     """Whether nothing of an event's turn is stored: it was marked, or could not be, or a mark may have been lost."""
     marks = _read_marks(at)
+    if _is_withheld(at, marks):
+        return True
+    marks.pop(_SESSION, None)
     wanted = _prompt_key(at)
     if wanted in marks:
         return marks[wanted] == _PRIVATE
@@ -56,6 +63,24 @@ def is_private(at: Capture) -> bool:
         return False
     mark_private(at)
     return True
+
+
+def is_withheld(at: Capture) -> bool:
+    """Whether nothing of the session is stored for now, since what is private in it could not be told later."""
+    return _is_withheld(at, _read_marks(at))
+
+
+def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
+    if not can_mark(at):
+        return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at)))
+    return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
+
+
+def withhold(at: Capture) -> None:
+    """Mark that this turn is private, and that its session is not stored until what is private can be remembered."""
+    if mark_private(at):
+        line = b"\n%b %b\n" % (_PRIVATE, _SESSION)
+        any(_append(path, line) for path in (*_marks(at), _spare(at)))
 
 
 def can_mark(at: Capture) -> bool:
@@ -219,7 +244,10 @@ def pass_over(at: Capture, *, typed: bool) -> bool:
     False when what it said could not be remembered.
     """
     marked = not typed or mark_private(at)
-    return learn_from(at) and marked
+    learned = learn_from(at)
+    if not learned:
+        withhold(at)
+    return learned and marked
 
 
 def learn_from(at: Capture) -> bool:

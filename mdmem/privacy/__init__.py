@@ -281,7 +281,7 @@ def _without_spanning(value: Any, job: Job) -> Any:
     if isinstance(value, str):
         return value
     may_span = _may_span(value, job.rules, False, 0)
-    if isinstance(value, dict) and "files_after" in value:
+    if isinstance(value, dict) and ("files_after" in value or "files_shown" in value):
         from mdmem.privacy import edited
 
         value = edited.hide(value, job)

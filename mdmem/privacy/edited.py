@@ -1,7 +1,8 @@
-"""Edits of which only the file on disk, as it is after them, tells what lies in private sections.
+"""Runs of which only a file on disk tells what lies in private sections: edits, and what shows a part of a file.
 
 A replacement is undone in that file. The hunk of a patch is looked up in it by the lines that it leaves; what it takes
-out is as private as the lines around it. In doubt it is hidden.
+out is as private as the lines around it. In doubt it is hidden. Where a part of a file is shown, what its sections say
+is found by the second pass.
 """
 
 from __future__ import annotations
@@ -15,19 +16,40 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.text import Job
 
+_DEEPEST = 8
 _HEADS = ("@@", "***", "---", "+++", "diff ")
 
 
 def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Return a tool run without what its edits change inside private sections of `files_after`, and without these."""
-    after = [whole for whole in value["files_after"] if text.may_hold_private(whole, job.rules)]
-    value = {key: item for key, item in value.items() if key != "files_after"}
+    """Return a tool run without what its edits change inside private sections of `files_after`, and without these.
+
+    What the sections of `files_shown` say is remembered for the second pass, as far as the run shows it.
+    """
+    after = [whole for whole in value.get("files_after", ()) if text.may_hold_private(whole, job.rules)]
+    shown = value.get("files_shown", ())
+    value = {key: item for key, item in value.items() if key not in ("files_after", "files_shown")}
+    for whole in shown:
+        known = len(job.spans)
+        edits.sections(whole, job)
+        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, _lines(span))]
     for whole in after:
         columns = edits.columns_of(whole, job)
         if columns:
             for key in ("input", "response"):
                 value[key] = _patches(_undone(value.get(key), whole, job), whole, columns, job)
     return value
+
+
+def _lines(span: str) -> list[str]:
+    return [line for line in map(str.strip, span.split("\n")) if len(line) >= text.SHORTEST_REVEALED]
+
+
+def _shows(value: Any, lines: list[str], depth: int = 0) -> bool:
+    """Whether a line stands in a text of a value."""
+    if isinstance(value, str):
+        return any(line in value for line in lines)
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth < _DEEPEST and any(_shows(item, lines, depth + 1) for item in items)
 
 
 def _undone(given: Any, after: str, job: Job) -> Any:

@@ -80,15 +80,15 @@ def _replacement(one: dict[str, Any], current: str, job: Job) -> tuple[dict[str,
 
 def _at_places(part: str, whole: str, pieces: list[str], job: Job) -> str:
     """Hide what is private of `part`, which stands in `whole` between `pieces`."""
-    sections = _sections(whole, job)
-    starts = [start for start, _ in sections]
+    hidden = sections(whole, job)
+    starts = [start for start, _ in hidden]
     covered: list[tuple[int, int]] = []
     at = -len(part)
     for piece in pieces[:-1]:
         at += len(part) + len(piece)
         number = max(bisect(starts, at) - 1, 0)
-        while number < len(sections) and sections[number][0] < at + len(part):
-            start, end = sections[number]
+        while number < len(hidden) and hidden[number][0] < at + len(part):
+            start, end = hidden[number]
             if end > at:
                 covered.append((max(start - at, 0), min(end - at, len(part))))
             number += 1
@@ -171,7 +171,7 @@ def columns_of(whole: str, job: Job) -> Columns:
     starts = [0]
     for line in whole.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
-    for start, end in _sections(whole, job):
+    for start, end in sections(whole, job):
         for number in range(bisect(starts, start) - 1, bisect(starts, end - 1)):
             first, last = max(start - starts[number], 0), min(end, starts[number + 1] - 1) - starts[number]
             before = columns.get(number, (first, last))
@@ -182,7 +182,7 @@ def columns_of(whole: str, job: Job) -> Columns:
 # -- both
 
 
-def _sections(whole: str, job: Job) -> list[tuple[int, int]]:
+def sections(whole: str, job: Job) -> list[tuple[int, int]]:
     """Return where the private sections of a file are, and remember what they say for the second pass."""
     found = text.private_sections(whole, text.lower(whole), job)
     job.spans += [whole[first:last] for _, _, first, last, _ in found if whole[first:last].strip()]

@@ -47,8 +47,10 @@ class Revealed:
         at = 0
         for line in text.split("\n"):
             bare = line.strip(_AROUND)
+            if bare not in self._lines and ":" in bare:
+                bare = _without_place(bare)
             if bare in self._lines:
-                start = at + line.find(bare)
+                start = at + line.rfind(bare)
                 yield start, start + len(bare)
             at += len(line) + 1
 
@@ -63,6 +65,15 @@ def _without_number(line: str) -> str:
     """Return a line without the number that `grep -n`, `cat -n` and agents put before it; "" where there is none."""
     rest = line.lstrip("0123456789")
     return rest[1:].strip(_AROUND) if rest != line and rest[:1] in _NUMBER_ENDS else ""
+
+
+def _without_place(line: str) -> str:
+    """Return a line without the file and the number that `grep` puts before it, if it has them."""
+    name, _, rest = line.partition(":")
+    number, colon, after = rest.partition(":")
+    if name.isdecimal():
+        return rest.strip(_AROUND)
+    return after.strip(_AROUND) if colon and number.isdecimal() else rest.strip(_AROUND)
 
 
 _NUMBER_ENDS = frozenset(":-\t→|")

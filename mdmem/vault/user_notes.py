@@ -57,6 +57,7 @@ def add(
     if note.is_internal(folder) != (kind in note.INTERNAL):
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
     rules = privacy.Rules.of(config.settings)
+    title, body = privacy.as_typed(title), privacy.as_typed(body)
     source = {"title": title, "body": body, "tags": list(tags), "meta": dict(extra_meta or {})}
 
     def build(clean: Any) -> note.Draft | None:
@@ -108,7 +109,7 @@ def append(config: Config, path: str, text: str) -> None:
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
-    added = cleaned_body(config, text).strip("\n").encode("utf-8", "replace")
+    added = cleaned_body(config, privacy.as_typed(text)).strip("\n").encode("utf-8", "replace")
 
     def edit(data: bytes) -> bytes:
         if not is_owned(path, data):

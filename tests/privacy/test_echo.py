@@ -100,6 +100,8 @@ FORMS: dict[str, Callable[[str], str]] = {
     "hex escapes": lambda value: "".join(f"\\x{byte:02x}" if byte < 128 else "" for byte in value.encode()),
     "HTML": lambda value: "".join(f"&#{ord(char)};" for char in value),
     "shell escapes": lambda value: "".join(f"\\{char}" if not char.isalnum() else char for char in value),
+    "full width": lambda value: "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in value),
+    "half width": lambda value: value.replace("バ", "ﾊﾞ"),
     "glued": lambda value: f"x{value}y",
     "with underscores": lambda value: f"my_{value}_here",
     "wrapped": lambda value: f"{value[:5]}\n{value[5:]}",

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.errors import UsageError
 from mdmem.history import commit, export
 from mdmem.search import engine, index
-from mdmem.vault import people
+from mdmem.vault import people, user_notes
 from mdmem.views import exports
+from tests.helpers.claude import START, capture, payload
 from tests.helpers.history_vault import git, head_files, put, start
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -110,3 +112,38 @@ def test_a_captured_note_is_shown_as_it_was_stored_until_somebody_edits_it(vault
     captured = "---\nkind: observation\ntitle: a\ndigest: 00000000\n---\n\n[private] walrus\n"
 
     assert "walrus" not in people.shown(str(vault), captured), "its digest does not fit, so somebody edited it"
+
+
+@pytest.mark.parametrize("sign", ["[PRIVATE] ", "[private] ", "[private]: ", "[PRIVATE]: "])
+def test_a_note_that_begins_with_the_word_for_private_is_private_as_a_whole(vault: Path, sign: str) -> None:
+    settings = start(vault)
+    put(vault, "notes/plan.md", "# Plan\n")
+
+    with pytest.raises(UsageError, match="all of it is private"):
+        user_notes.add(settings, "", f"{sign}the walrus sings", now=START)
+    with pytest.raises(UsageError, match="all of it is private"):
+        user_notes.append(settings, "notes/plan.md", f"{sign}the walrus sings")
+
+    assert "walrus" not in "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    "answer", ["[private] walrus", "[PRIVATE] walrus", "use <private>walrus</private>", "[private]: walrus"]
+)
+def test_what_a_person_answers_to_a_question_is_read_as_typed(vault: Path, answer: str) -> None:
+    asked = {"questions": [{"question": "Which animal?", "options": [{"label": "seal"}]}]}
+
+    for use, response in enumerate(({**asked, "answers": {"Which animal?": answer}}, answer)):
+        capture(
+            payload(
+                "PostToolUse",
+                tool_name="AskUserQuestion",
+                tool_input=asked,
+                tool_response=response,
+                tool_use_id=f"toolu_{use}",
+            )
+        )
+
+    stored = "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
+    assert "Which animal?" in stored
+    assert "walrus" not in stored

@@ -265,3 +265,43 @@ def test_one_of_the_two_marks_is_enough(vault: Path, lost: str) -> None:
     settings = config.load()
     shutil.rmtree(settings.state_dir if lost == "state" else settings.runtime_dir)
     assert capture(bash("x")).ignored == "private"
+
+
+def block_all(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a file also where marks go when mdmem's own folders cannot be written."""
+    block(vault)
+    blocked = vault.parent / "no folder"
+    blocked.write_text("")
+    monkeypatch.setenv("TMPDIR", str(blocked))
+
+
+def test_nothing_is_stored_when_no_folder_can_be_written_in_the_middle_of_a_turn(
+    vault: Path, hook: Hook, left: Callable[[], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook(prompt("in the open"))
+    block_all(vault, monkeypatch)
+    hook(bash(f"a file says <private>{SECRET}</private>"))
+    hook(bash(f"login --as {SECRET}", "toolu_2"))
+    told = hook(stop(f"You are {SECRET}.")).stdout
+    said = hook(prompt(f"login --as {SECRET}", 2)).stdout
+
+    assert places(notes(vault)) == ["001-000-prompt"]
+    assert leaks(left()) == []
+    assert "nothing of this session is stored" in told
+    assert "nothing of this session is stored" in said
+
+
+def test_what_could_not_be_remembered_keeps_the_later_turns_out_as_well(
+    vault: Path, hook: Hook, left: Callable[[], bytes]
+) -> None:
+    block(vault)
+    hook(prompt(TAGGED))
+    said = hook(prompt(f"login --as {SECRET}", 2)).stdout
+    hook(bash(f"You are {SECRET}.", "toolu_2", 2))
+
+    assert notes(vault) == []
+    assert leaks(left()) == []
+    assert "nothing of this session is stored" in said
+    unblock(vault)
+    hook(prompt("in the open again", 3))
+    assert places(notes(vault)) == ["001-000-prompt"]

@@ -1,0 +1,91 @@
+"""What a private section of a file says is not stored when a run shows only a part of the file, without the tags."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import notes
+from tests.helpers.claude import capture, payload, prompt, stop
+
+FILE = "# notes\n<private>\nalpha walrus code\nbeta 4711\n</private>\nthe public end\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "plan.md").write_text(FILE, encoding="utf-8")
+    (tmp_path / "app" / "link.md").symlink_to("plan.md")
+    return tmp_path / "app"
+
+
+def run(folder: Path, tool: str, given: dict[str, Any], response: Any, use: str = "toolu_1") -> None:
+    event = payload("PostToolUse", tool_name=tool, tool_input=given, tool_response=response, tool_use_id=use)
+    capture(event | {"prompt_id": "prompt-1", "cwd": str(folder)})
+
+
+def stored(vault: Path) -> str:
+    return "\n".join(f"{path.name}\n{path.read_text(encoding='utf-8')}" for path in notes(vault))
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("sed -n 3,4p plan.md", "alpha walrus code\nbeta 4711"),
+        ("cat ./link.md | tail -4", "beta 4711\n</private>\nthe public end"),
+        ("grep -n beta plan.md", "4:beta 4711"),
+        ("grep -rn beta .", "plan.md:4:beta 4711"),
+        ("grep -rn walrus .", "plan.md:3:alpha walrus code"),
+        ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711"),
+    ],
+)
+def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
+    vault: Path, folder: Path, command: str, output: str
+) -> None:
+    run(folder, "Bash", {"command": command}, {"stdout": f"{output}\nmade: public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
+    assert not [word for word in ("walrus", "4711") if word in stored(vault)]
+
+
+def test_an_answer_that_repeats_a_part_of_a_file_that_was_read_is_masked(vault: Path, folder: Path) -> None:
+    capture(prompt("what is in the plan?", cwd=str(folder)))
+    path = str(folder / "plan.md")
+    part = {"filePath": path, "content": "alpha walrus code", "startLine": 3, "numLines": 1, "totalLines": 6}
+    run(folder, "Read", {"file_path": path, "offset": 3, "limit": 1}, {"type": "text", "file": part})
+    run(
+        folder,
+        "Grep",
+        {"pattern": "beta", "path": "."},
+        {"mode": "content", "content": "plan.md:4:beta 4711"},
+        "toolu_2",
+    )
+    capture(stop("It says: alpha walrus code.", cwd=str(folder)))
+
+    assert "It says" in stored(vault)
+    assert not [word for word in ("walrus", "4711") if word in stored(vault)]
+
+
+def test_a_section_that_a_run_does_not_show_hides_nothing_later(vault: Path, folder: Path) -> None:
+    capture(prompt("what is in the plan?", cwd=str(folder)))
+    run(folder, "Bash", {"command": "tail -1 plan.md"}, {"stdout": "the public end", "stderr": ""})
+    capture(stop("The walrus is public elsewhere.", cwd=str(folder)))
+
+    assert "the public end" in stored(vault)
+    assert "walrus is public" in stored(vault)
+
+
+@pytest.mark.parametrize("kind", ["missing", "pipe", "folder"])
+def test_a_named_file_that_cannot_be_read_costs_no_note(vault: Path, folder: Path, kind: str) -> None:
+    path = folder / "other.md"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+
+    run(folder, "Bash", {"command": "cat other.md /dev/zero"}, {"stdout": "public words", "stderr": ""})
+
+    assert "public words" in stored(vault)
