@@ -18,14 +18,15 @@ from mdmem.vault import disk, editing, note
 REF = "refs/mdmem/reviewed"
 """The last commit that a person has seen to the end; each machine has its own."""
 
-"""Kinds that machines keep up to date: there is nothing to decide about them."""
+AS_PROPOSALS = ("proposed", "dismissed")
+"""What an agent's note is until a person accepts it, and after they did not: that is asked by itself."""
 
 
 class ReviewItem(NamedTuple):
     """A note that was added, changed or deleted since the last review.
 
     edited: a person has changed what was captured. reviewed: a person has decided to keep it.
-    data: its bytes, as they were when it is deleted.
+    data: its bytes, as they were when it is deleted. status: what its front matter says it is, such as proposed.
     """
 
     path: str
@@ -39,6 +40,7 @@ class ReviewItem(NamedTuple):
     edited: bool
     reviewed: bool
     data: bytes
+    status: str = ""
 
 
 class Review(NamedTuple):
@@ -197,7 +199,7 @@ def delete(item: ReviewItem) -> RewriteStep:
 
 
 def _is_unshown(item: ReviewItem) -> bool:
-    return item.kind in note.PAGES or note.is_internal(item.path, item.kind)
+    return item.kind in note.PAGES or item.status in AS_PROPOSALS or note.is_internal(item.path, item.kind)
 
 
 def _items(repo: Repository, base: str, head: str) -> list[ReviewItem]:
@@ -226,7 +228,7 @@ def _is_decided(item: ReviewItem, before: bytes) -> bool:
 def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> ReviewItem:
     parsed = note.parse(data)
     meta = {key: str(value) for key, value in parsed.meta.items()}
-    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
+    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session", "status")}
     edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
     return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
 

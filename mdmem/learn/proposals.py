@@ -17,7 +17,7 @@ from mdmem.search.text import wordings
 from mdmem.vault import disk, note, user_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -54,7 +54,12 @@ def waiting(config: Config, project: str = "", *, now: float, update: bool = Tru
     """
     if update:
         freshness.bring_up_to_date(config)
-    return asking.ask(config, lambda view: _Finder(config, view, project, now).every(), update=False)
+    return asking.ask(config, lambda view: in_view(config, view, project, now=now), update=False)
+
+
+def in_view(config: Config, view: View, project: str = "", *, now: float) -> list[Proposal]:
+    """Return what waits by one state of the index, as `waiting` does."""
+    return _Finder(config, view, project, now).every()
 
 
 def accept(config: Config, key: str, *, now: float) -> Proposal:
@@ -160,7 +165,7 @@ class _Finder:
                 title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
                 why = f"the same subject ({likeness.key(newer)}): supersede “{older.meta.get('title', '')}”"
                 made = self._made(number, "supersede", title, why, other=name, noted=f"supersede:{name}")
-                yield from _unless_dismissed(newer, made)
+                yield from _unless_dismissed(newer.meta, made)
 
     def doubled(self) -> Iterator[Proposal]:
         """Yield notes that say what an earlier one says."""
@@ -169,7 +174,7 @@ class _Finder:
                 title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
                 why = f"says the same as “{older.meta.get('title', '')}” ({likeness.key(older)}): merge into it"
                 made = self._made(number, "merge", title, why, other=name, noted=f"merge:{name}")
-                yield from _unless_dismissed(newer, made)
+                yield from _unless_dismissed(newer.meta, made)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
         written = set[int]().union(*(self._view.notes("facet", f"kind:{kind}") for kind in decisions.KINDS))
@@ -185,7 +190,7 @@ class _Finder:
             if decisions.is_in_force(parsed):
                 title = str(self._view.facts(number)["title"])
                 made = self._made(number, "pin", title, f"cited in {sessions[number]} sessions: pin it", noted="pin")
-                yield from _unless_dismissed(parsed, made)
+                yield from _unless_dismissed(parsed.meta, made)
 
     def archived(self) -> Iterator[Proposal]:
         """Yield notes that were given often and never cited."""
@@ -195,7 +200,7 @@ class _Finder:
             if decisions.is_in_force(parsed):
                 title = str(self._view.facts(number)["title"])
                 why = f"given {times[number]} times, never cited: archive it"
-                yield from _unless_dismissed(parsed, self._made(number, "archive", title, why, noted="archive"))
+                yield from _unless_dismissed(parsed.meta, self._made(number, "archive", title, why, noted="archive"))
 
     def stale(self) -> Iterator[Proposal]:
         """Yield open work that nobody has touched for long."""
@@ -204,11 +209,11 @@ class _Finder:
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
                 made = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
-                yield from _unless_dismissed(asking.read(self._config, item.path), made)
+                yield from _unless_dismissed(asking.noted(self._config, self._view, number), made)
 
 
-def _unless_dismissed(parsed: note.Parsed, made: Proposal) -> Iterator[Proposal]:
-    said = parsed.meta.get("dismissed")
+def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Proposal]:
+    said = meta.get("dismissed")
     if not (isinstance(said, list) and made.noted in map(str, said)):
         yield made
 
@@ -217,8 +222,8 @@ def _unless_dismissed(parsed: note.Parsed, made: Proposal) -> Iterator[Proposal]
 
 
 def _take_note(config: Config, one: Proposal, now: float) -> None:
-    meta = asking.read(config, one.path).meta
-    user_notes.set_keys(config, one.path, {"status": None, "accepted": disk.iso_time(now)[:10]})
+    meta, day = asking.read(config, one.path).meta, disk.iso_time(now)[:10]
+    user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
         decisions.supersede(config, old, one.id)
 

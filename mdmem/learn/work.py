@@ -13,10 +13,10 @@ from mdmem.search import freshness, runs
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import disk, journal, note, user_notes
+from mdmem.vault import disk, journal, user_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -72,8 +72,8 @@ def open_work(
 def in_view(config: Config, view: View, project: str, now: float) -> list[OpenItem]:
     """Return the open work of a project ("": of all) by one state of the index, newest first."""
     found = _Project(config, view, project, now).items()
-    paths = {item.session: item.path for item in found}
-    gone = {name for name, path in paths.items() if _is_superseded(config, name, path)}
+    pages = view.notes("facet", "kind:session")
+    gone = {name for name in {item.session for item in found} if _is_superseded(config, view, pages, name)}
     return sorted(
         (item for item in found if item.session not in gone), key=lambda item: (item.created, item.key), reverse=True
     )
@@ -103,15 +103,14 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
     return item
 
 
-def _marked(meta: dict[str, object]) -> list[str]:
+def _marked(meta: Mapping[str, object]) -> list[str]:
     done = meta.get("done")
     return [str(one) for one in done] if isinstance(done, list) else []
 
 
-def _is_superseded(config: Config, session: str, path: str) -> bool:
-    if not session or not path.startswith("journal/"):
-        return False
-    return bool(note.parse(journal.read_page(config.vault, path.rpartition("/")[0])).meta.get("superseded_by"))
+def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
+    own = view.notes("facet", f"session:{session}".lower()) & pages if session else set()
+    return any(asking.noted(config, view, page).get("superseded_by") for page in own)
 
 
 class _Project:
@@ -264,7 +263,8 @@ class _Project:
         return None
 
     def _is_done(self, item: OpenItem) -> bool:
-        meta = asking.read(self._config, item.path).meta
+        number = self._view.find(item.path)
+        meta = asking.noted(self._config, self._view, number) if number is not None else {}
         return meta.get("done") is True or item.key in _marked(meta)
 
 

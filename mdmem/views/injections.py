@@ -38,8 +38,9 @@ _CHARS_PER_TOKEN = 4
 
 
 class Injection(NamedTuple):
-    """What one event was given. ids: the memories; none when it asked and got nothing. cited: those of them that an
-    answer of the session names. tokens: about how many the block was."""
+    """What one event was given. ids: the memories; none when it asked and got nothing, or was pointed to what the
+    session had been given before. cited: those of them that an answer of the session names. tokens: about how many
+    the block was."""
 
     time: str
     session: str
@@ -51,11 +52,21 @@ class Injection(NamedTuple):
     ids: tuple[str, ...]
     cited: tuple[str, ...]
 
+    @property
+    def is_miss(self) -> bool:
+        """Whether it asked to recall and was given nothing at all."""
+        return not self.ids and not self.tokens
+
 
 def tokens(row: dict[str, Any]) -> int:
     """Return about how many tokens the block of a line of the log was."""
     found, chars = row.get("tokens"), row.get("chars")
     return found if isinstance(found, int) else chars // _CHARS_PER_TOKEN if isinstance(chars, int) else 0
+
+
+def is_miss(row: dict[str, Any]) -> bool:
+    """Whether a line of the log is about a prompt that asked to recall and was given nothing at all."""
+    return not row.get("ids") and not tokens(row)
 
 
 def reasons(row: dict[str, Any]) -> str:

@@ -44,7 +44,8 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     head = writer.tip(repo, repository.branch(repo))
     base = writer.tip(repo, review.REF)
     history = _history(repo, base, head)
-    left_out = view.notes("facet", "is:internal").union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
+    terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
+    left_out = set[int]().union(*(view.notes("facet", term) for term in terms))
     found = [
         number
         for path, number in _places(view).items()
@@ -54,7 +55,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     return ReviewQueue(head, sorted(found, key=lambda number: (created[number], view.path(number))))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _places(view: View) -> dict[str, int]:
     paths = view.paths()
     return {paths[number]: number for number in view.all}

@@ -110,6 +110,7 @@ class PageRequest:
             visit=self,
             site=self.site,
             part=part,
+            status=status,
             version=__version__,
             vault_name=Path(self.config.vault).name,
             messages=[] if part else self.browser.take_messages(),

@@ -243,6 +243,37 @@ def test_folds_are_opened_by_keyboard_and_filled(web: Web, page: Page) -> None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
+def test_a_decision_leaves_the_reader_where_they_were(web: Web, page: Page) -> None:
+    for number in range(4):
+        a_note(web, f"To be decided {number}")
+    cards = page.locator("article.card", has_text="To be decided")
+    while cards.count() < 3:  # until the pages have seen the files
+        page.goto(web.served.url + "/review?kind=note")
+    card = cards.nth(2)
+    place = page.locator("article.card").evaluate_all("(all, card) => all.indexOf(card)", card.element_handle())
+    card.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+
+    card.get_by_role("button", name="Keep").click()
+
+    page.get_by_role("status").filter(has_text="Kept “To be decided").wait_for()
+    assert page.url.endswith("/review?kind=note")
+    assert abs(page.evaluate("scrollY") - before) < 5
+    buttons = page.locator("article.card").nth(place).get_by_role("button")
+    assert page.evaluate("document.activeElement.textContent") == "Keep"
+    assert buttons.first.evaluate("one => one === document.activeElement")
+
+
+def test_a_narrow_window_shows_which_page_is_open(web: Web, page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in ("/", "/review", "/health", "/help"):
+        page.goto(web.served.url + path)
+        place = page.locator("nav [aria-current]").bounding_box()
+        assert place is not None
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 360
+
+
 def test_an_edit_conflict_keeps_both_texts(web: Web, page: Page) -> None:
     path = a_note(web, "Edited in two places")
     page.goto(f"{web.served.url}/edit/{path}")

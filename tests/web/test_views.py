@@ -14,7 +14,9 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
+from mdmem.history import review
 from mdmem.inject import given
+from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
 from mdmem.vault import disk, user_notes
@@ -163,6 +165,27 @@ def test_the_queue_is_what_review_lists(day: Day, settings: Config) -> None:
     assert not review_queue.waiting(settings, fresh(settings)).numbers
 
 
+def test_a_proposed_note_is_asked_about_as_a_proposal_and_not_again_as_a_note(day: Day, settings: Config) -> None:
+    taken, left = (
+        decisions.add(settings, f"Proposed {word}", "By an agent.", kind="lesson", proposed=True, now=MORNING)
+        for word in ("taken", "left")
+    )
+    keys = {one.path: one.key for one in proposals.waiting(settings, now=MORNING)}
+
+    def queued() -> set[str]:
+        view = fresh(settings)
+        in_pages = {view.path(number) for number in review_queue.waiting(settings, view).numbers
+                    if not review_queue.is_decided(settings, view, number)}  # fmt: skip
+        return {taken.path, left.path} & (in_pages | {item.path for item in review.pending(settings).items})
+
+    assert not queued()
+    proposals.accept(settings, keys[taken.path], now=MORNING)
+    proposals.dismiss(settings, keys[left.path], now=MORNING)
+    assert not queued()
+    assert [one.id for one in decisions.listed(settings, kinds=["lesson"])] == [taken.id]
+    day.run("review", "--done")
+
+
 def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> None:
     folder = next(Path(settings.vault).rglob("*-response-the-parser*"))
     cited = folder.with_name("001-009-response-cites-aaaaaaaaaa.md")
@@ -170,12 +193,15 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     row = {"time": "2026-09-14T08:00:10Z", "session": FIRST, "event": "UserPromptSubmit", "project": "notes-app"}
     given.log(settings, {**row, "why": ["recall"], "ids": ["abcdefghjk", "zzzzzzzzzz"], "tokens": 120, "chars": 500})
     given.log(settings, {**row, "why": ["recall"], "ids": []})
+    given.log(settings, {**row, "why": ["recall"], "ids": [], "tokens": 80, "chars": 320})
 
     log = [one for one in injections.log(settings) if one.get("session") == FIRST]
-    full, miss = injections.read(settings, fresh(settings), log)
+    full, miss, pointer = injections.read(settings, fresh(settings), log)
     cited.unlink()
     assert (full.cited, full.tokens, full.why) == (("abcdefghjk",), 120, "asked to recall")
     assert not miss.ids
+    assert [one.is_miss for one in (full, miss, pointer)] == [False, True, False]
+    assert [injections.is_miss(one) for one in log] == [False, True, False]
     assert not any(one.get("session") == FIRST and not one["ids"] for one in given.read_log(settings))
 
 

@@ -63,6 +63,7 @@ def project(request: PageRequest) -> Response:
     if not mine:
         raise NotFoundError(f"There is no project {name!r:.60}.")
     page = f"journal/{name}/{journal.PROJECT_PAGE}"
+    days = sessions.by_day(view, name)
     return request.page(
         "project",
         name=name,
@@ -75,10 +76,10 @@ def project(request: PageRequest) -> Response:
         lessons=shared.newest(view, _any(view, "kind:lesson", "kind:preference"), project=name),
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
         files=files_most(view, mine),
-        calendar=calendar(sessions.by_day(view, name)),
+        calendar=calendar(days),
         words=_own_words(request, page),
         page_path=page,
-        notes=len(mine),
+        notes=sum(days.values()),
     )
 
 

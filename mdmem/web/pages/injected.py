@@ -50,7 +50,7 @@ def injected(request: PageRequest) -> Response:
     """Show what was given, the last first."""
     log = injections.log(request.config)
     misses_only = request.query.get("only") == "nothing"
-    wanted = [row for row in reversed(log) if not (misses_only and row.get("ids"))]
+    wanted = [row for row in reversed(log) if not misses_only or injections.is_miss(row)]
     part = shared.part(len(wanted), request.number("page"), SIZE)
     read = injections.read(request.config, request.view, wanted[part.start : part.end])
     table = {row.session: row for row in sessions.table(request.view)}
@@ -61,7 +61,7 @@ def injected(request: PageRequest) -> Response:
         part_of=part,
         times=len(given),
         memories=sum(len(row["ids"]) for row in given),
-        tokens=sum(map(injections.tokens, given)),
-        nothing=len(log) - len(given),
+        tokens=sum(map(injections.tokens, log)),
+        nothing=sum(map(injections.is_miss, log)),
         misses_only=misses_only,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from starlette.responses import Response
 
+    from mdmem.config import Config
+    from mdmem.learn.proposals import Proposal
+    from mdmem.search.index.view import View
     from mdmem.views.rows import NoteRow
     from mdmem.web.site import PageRequest
 
@@ -53,12 +57,18 @@ def review(request: PageRequest) -> Response:
         problem=problem,
         kind=kind,
         kinds=_kinds(request, queue.numbers),
-        proposals=proposals.waiting(request.config, now=time.time(), update=False),
+        proposals=_proposed(request.config, view, int(time.time() // 3600)),
         questions={kind: row.question for kind, row in proposals.KINDS.items()},
         pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.alike(view)],
         stale=review_queue.stale(request.config, view),
         stale_days=review_queue.STALE_DAYS,
     )
+
+
+@lru_cache(maxsize=1)
+def _proposed(config: Config, view: View, hour: int) -> list[Proposal]:
+    """Return what waits by one state of the index: looking through all open work is dear."""
+    return proposals.in_view(config, view, now=3600.0 * hour)
 
 
 def _kinds(request: PageRequest, numbers: list[int]) -> dict[str, int]:

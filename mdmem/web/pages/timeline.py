@@ -115,11 +115,11 @@ def projects(request: PageRequest) -> Response:
         {
             "name": name,
             "sessions": len(found),
-            "notes": sum(row.notes for row in found),
+            "notes": sum(days.values()),
             "last": found[0],
-            "weeks": weeks(sessions.by_day(request.view, name)),
+            "weeks": weeks(days),
         }
         for name, found in every.items()
-        if name
+        if name and (days := sessions.by_day(request.view, name))
     ]
     return request.page("projects", projects=made, day=wording.day)

@@ -135,6 +135,27 @@ function typing(form, results) {
   if (!input.value) input.focus();
 }
 
+// -- after a form: back to where the reader was -----------------------------------------------------
+
+const CONTROLS = "main :is(button, input, select, textarea, summary):not([type=hidden], .message *)";
+
+addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  const used = event.submitter || document.activeElement;
+  const place = { page: location.pathname + location.search, top: scrollY, id: used.id, at: all(CONTROLS).indexOf(used) };
+  sessionStorage.setItem("place", JSON.stringify(place));
+});
+
+function comeBack() {
+  const kept = sessionStorage.getItem("place");
+  sessionStorage.removeItem("place");
+  const place = kept && JSON.parse(kept);
+  if (!place || place.page !== location.pathname + location.search) return;
+  scrollTo(0, place.top);
+  const used = (place.id && document.getElementById(place.id)) || all(CONTROLS)[place.at];
+  if (used) used.focus({ preventScroll: true });
+}
+
 // -- keys, folds, theme, copy -----------------------------------------------------------------------
 
 function isTyping(target) {
@@ -207,5 +228,8 @@ addEventListener("DOMContentLoaded", () => {
   const form = one("#ask");
   if (form) typing(form, one("#results"));
   theme(one("#theme"));
+  const here = one(".side nav [aria-current]");
+  if (here) here.closest("nav").scrollLeft = here.offsetLeft - 2 * here.offsetWidth;
+  comeBack();
   for (const button of all("[data-copy]")) button.hidden = false;
 });
