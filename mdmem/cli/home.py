@@ -92,12 +92,12 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
             (f"  {render.safe(one.project)}, {listed.day(one)}: {why}", "dim"),
         ]
     try:
-        waiting = len(review_queue.waiting(settings, view).numbers)
+        waiting = start_page.asked(view, review_queue.waiting(settings, view).numbers)
     except MdmemError:
-        waiting = 0
+        waiting = ""
     if waiting:
         yield []
-        yield [(wording.number(waiting, "note"), "bold"), (" not reviewed yet: `mdmem review`", "")]
+        yield [(waiting, "bold"), (" not reviewed yet: `mdmem review`", "")]
 
 
 def _given(settings: Config) -> Iterator[list[Piece]]:

@@ -67,6 +67,11 @@ def session_folders(config: Config, name: str) -> list[str]:
     return sure or [folder for folder in folders if _is_session(config.vault, folder, name)]
 
 
+def is_named(name: str, session: str) -> bool:
+    """Return whether a name means a session: the beginning of its id, or the tag at the end of its folder's name."""
+    return len(name) >= MIN_ID_CHARS and (session.startswith(name) or journal.session_tag(session) == name.lower())
+
+
 def commit_of(repo: Repository, name: str) -> str:
     """Return the id of the commit that `name` means: a revision, or the last one up to a date or time.
 
@@ -133,4 +138,4 @@ def _is_session(root: str, folder: str, name: str) -> bool:
     known = str(meta.get("session", ""))
     if folder.rpartition("/")[2] == name:
         return True
-    return known.startswith(name) if known else folder.endswith(f"-{name[:8]}")
+    return is_named(name, known) if known else folder.endswith(f"-{name[:8]}")

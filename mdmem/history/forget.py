@@ -141,10 +141,10 @@ def _paths(config: Config, name: str) -> list[str]:
                 f"No note or session has the id or path {name!r}. "
                 f"All notes with these words are forgotten by: mdmem forget --matching {shlex.quote(name)}"
             ) from None
-    if len(folders) > 1:
+    if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")
-    return [entry.path for entry in disk.walk(config.vault) if entry.path.startswith(f"{folders[0]}/")]
+    return [entry.path for folder in folders for entry in disk.walk(config.vault, folder)]
 
 
 def _target(config: Config, path: str) -> Target:

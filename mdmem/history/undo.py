@@ -137,7 +137,7 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
 
 
 def _names(target: str, session: str) -> bool:
-    return len(target) >= find.MIN_ID_CHARS and any(part.startswith(target) for part in session.split(","))
+    return any(find.is_named(target, part) for part in session.split(","))
 
 
 def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes | None]]:

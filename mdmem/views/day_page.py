@@ -51,7 +51,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def written(found: Listing, day: str) -> list[NoteRow]:
-    """Return what people and agents wrote on purpose on a day (in UTC), as the notes themselves say."""
+    """Return what people and agents wrote on purpose on a day, as the notes themselves say."""
     view = found.view
     terms = (f"kind:{kind}" for kind in note.WRITTEN)
     numbers = set().union(*(view.notes("facet", term) for term in terms)) - view.notes("facet", "is:internal")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.history import private
+from mdmem.search.index import document
 from mdmem.vault import disk, note
 from mdmem.views import rows, sessions, wording
 
@@ -38,6 +39,7 @@ class Listing:
         self._staying = ""
         self._internal = view.notes("facet", "is:internal")
         self._known: dict[str, bool] = {}
+        self._dated: dict[str, bool] = {}
         self.sessions = sessions.table(view)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
         """The days of which sessions may be named."""
@@ -79,10 +81,24 @@ class Listing:
         if project:
             found &= self.view.notes("facet", f"project:{project}".lower())
         made: list[NoteRow] = []
-        for number in reversed(rows.in_order(self.view, found)):
+        for number in sorted(found, key=lambda number: (self.created(number), self.view.path(number)), reverse=True):
             if len(made) < most and self.leaves(self.view.path(number)):
                 made.append(rows.row(self.view, number))
         return made
+
+    def created(self, number: int) -> int:
+        """Return when a note was made, in seconds, by its own word: the same on every machine; 0 if it does not say.
+
+        The index has the time of the file then, which is another one on every machine.
+        """
+        known = self.view.number("created", number)
+        if known != self.view.number("mtime_ns", number) // 10**9 and self.view.number("mtime_ns", number) >= 0:
+            return known
+        path = self.view.path(number)
+        if path not in self._dated:
+            parsed = note.parse(disk.read_path(self.root, path) or b"")
+            self._dated[path] = document.when_made(parsed.meta, path) is not None
+        return known if self._dated[path] else 0
 
 
 DECISIONS = ("kind:decision", "tag:decision")

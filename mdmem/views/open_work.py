@@ -19,10 +19,21 @@ LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "int
 
 
 def of_project(found: Listing, called: Iterable[str]) -> list[OpenItem]:
-    """Return what was left open in a project. The newest note says what time it is: every machine lists the same."""
-    now = float(max(found.view.numbers("created"), default=0))
-    items = [item for name in sorted(called) for item in work.in_view(found.config, found.view, name, now)]
-    return [item for item in items if found.leaves(item.path)]
+    """Return what was left open in a project, newest first.
+
+    The newest captured note says what time it is, and of a note that does not say when it was made the path decides:
+    every machine lists the same.
+    """
+    view = found.view
+    captured = set().union(*(view.notes("facet", f"kind:{kind}") for kind in ("prompt", "observation", "response")))
+    created = view.numbers("created")
+    now = float(max((created[number] for number in captured), default=0))
+    items = [item for name in sorted(called) for item in work.in_view(found.config, view, name, now)]
+    numbers = {item.path: number for item in items if (number := view.find(item.path)) is not None}
+    undated = {path for path, number in numbers.items() if not found.created(number)}
+    dated = [item for item in items if item.path not in undated]
+    others = sorted((item for item in items if item.path in undated), key=lambda item: (item.path, item.key))
+    return [item for item in [*dated, *others] if found.leaves(item.path)]
 
 
 def section(items: Iterable[OpenItem], folder: str) -> list[str]:

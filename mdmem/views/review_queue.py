@@ -10,12 +10,12 @@ from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import repository, writer
 from mdmem.search import duplicates
-from mdmem.search.index.layout import FLAGS
+from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import disk, note
 from mdmem.views import injections, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mdmem.config import Config
     from mdmem.history.git.repository import Repository
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mdmem.views.rows import NoteRow
 
 STALE_DAYS = 60
+_RUN = KINDS.index("observation")
 
 
 class ReviewQueue(NamedTuple):
@@ -88,13 +89,36 @@ def last_review(config: Config) -> str:
 
 
 def since(found: Listing, seen: str) -> Iterator[int]:
-    """Yield the notes that came later, nobody has decided about and that may be named, the last one first."""
+    """Yield the notes that came later, nobody has decided about and that may be named, the last one first.
+
+    One that does not say when it was made is none of them: that would be another number on every machine.
+    """
     view, created, first = found.view, found.view.numbers("created"), disk.epoch(seen)
     pages = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
     later = (n for n in set(view.all) - pages - view.notes("facet", "is:internal") if created[n] > first)
     for number in reversed(rows.in_order(view, later)):
-        if found.leaves(view.path(number)) and not is_decided(found.config, view, number):
+        if (
+            found.created(number) > first
+            and found.leaves(view.path(number))
+            and not is_decided(found.config, view, number)
+        ):
             yield number
+
+
+def screens(view: View, numbers: Iterable[int]) -> tuple[int, int]:
+    """Count what a review of these notes asks about: sessions, and notes by themselves.
+
+    A session of which only tool runs are among them is not asked about.
+    """
+    flags, folder_of = view.numbers("flags"), view.folder_of
+    folders: set[int] = set()
+    single = 0
+    for number in numbers:
+        if not flags[number] & FLAGS["numbered"]:
+            single += 1
+        elif flags[number] // KIND_STEP != _RUN:
+            folders.add(folder_of[number])
+    return len(folders), single
 
 
 def is_decided(config: Config, view: View, number: int) -> bool:

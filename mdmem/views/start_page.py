@@ -10,7 +10,7 @@ from mdmem.vault import disk, generated, journal
 from mdmem.views import listed, review_queue, sessions, wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mdmem.search.index.view import View
     from mdmem.views.listed import Listing
@@ -66,7 +66,7 @@ def _days(found: Listing) -> Iterator[str]:
 
 
 def _review(found: Listing) -> list[str]:
-    """Write how many notes came since the last review.
+    """Write how much came since the last review.
 
     When that was, is taken from this machine's history or from the page, whichever is later: the page brings it to the
     other machines, so that all of them write the same.
@@ -74,10 +74,16 @@ def _review(found: Listing) -> list[str]:
     old = generated.inside(disk.read_path(found.root, PATH) or b"")
     seen = max(review_queue.last_review(found.config), generated.last_review(old))
     mark = [generated.review_mark(seen), ""] if seen else []
-    count = sum(1 for _ in islice(review_queue.since(found, seen), MAX_WAITING + 1))
-    many = wording.number(count, "note") if count <= MAX_WAITING else f"More than {MAX_WAITING} notes"
-    waiting = [f"- {many}{f' since {seen[:10]}' if seen else ''}: `mdmem review`"] if count else []
-    return [*listed.section("Review", waiting), *mark]
+    numbers = list(islice(review_queue.since(found, seen), MAX_WAITING + 1))
+    waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else asked(found.view, numbers)
+    lines = [f"- {waiting}{f' since {seen[:10]}' if seen else ''}: `mdmem review`"] if waiting else []
+    return [*listed.section("Review", lines), *mark]
+
+
+def asked(view: View, numbers: Iterable[int]) -> str:
+    """Say what a review of these notes asks about: `2 sessions and 1 note`; "" for nothing."""
+    counts = zip(review_queue.screens(view, numbers), ("session", "note"), strict=True)
+    return " and ".join(wording.number(count, noun) for count, noun in counts if count)
 
 
 def _open(found: Listing, named: list[SessionRow]) -> Iterator[str]:

@@ -168,6 +168,24 @@ def test_what_is_not_committed_moves_along(two: tuple[Config, Config]) -> None:
     assert Path(second.vault, "notes/moved.md").read_text() == NOTE + secret
 
 
+@pytest.mark.slow
+def test_a_session_renamed_on_both_machines_stays_one_folder_with_what_was_edited_here_and_deleted_there(
+    two: tuple[Config, Config],
+) -> None:
+    day, name = FOLDER.rpartition("/")[0], "001-000-prompt-why-p1.md"
+    here, there = f"{day}/0900-two-00893aaf", f"{day}/0900-one-00893aaf"
+    for one, new in zip(two, (here, there), strict=True):
+        move(one.vault, FOLDER, new)
+    edit(two[0].vault, f"{here}/{name}", "edited here\n")
+    Path(two[1].vault, there, name).unlink()
+    captured(Path(two[1].vault), "002-000-prompt-z", "prompt", "z", folder=there)
+
+    files = met(*two)
+
+    assert {path.rpartition("/")[0] for path in files if "00893aaf" in path} == {there}
+    assert b"edited here" in files[f"{there}/{name}"]
+
+
 # -- any history -----------------------------------------------------------------------------------
 
 

@@ -154,6 +154,36 @@ def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("base", "one", "other", "merged"),
+    [
+        ("", 'reviewed: "2026-09-14"', 'reviewed: "2026-09-16"', 'reviewed: "2026-09-16"'),
+        ('accepted: "2026-09-01"', 'accepted: "2026-09-14"', 'accepted: "2026-09-16"', 'accepted: "2026-09-16"'),
+        ("tags: [a, b, c]", "tags: [b, c, d]", "tags: [a, b]", "tags: [b, d]"),
+        ("version: 8", "version: 10", "version: 9", "version: 10"),
+    ],
+)
+def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one: str, other: str, merged: str) -> None:
+    texts = [f"---\nid: decision12\n{line}\n---\n\ntext\n".replace("\n\n---", "\n---") for line in (one, base, other)]
+    ours, was, theirs = (text.encode() for text in texts)
+    repo = repository.Repository(Path(), Path(), Path())  # no text of theirs is merged by git
+
+    for pair in ((ours, theirs), (theirs, ours)):
+        found = both.merge_note(repo, "notes/d.md", pair[0], was, pair[1])
+        assert found
+        assert merged.encode() in found.data.split(b"\n")
+        assert not found.conflict
+
+
+def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
+    head = "---\nid: memory1234\nversion: 2\nweight: {0}\nupdated: 2026-09-1{1}T08:00:00Z\n---\n\ntext\n"
+    was, one, other = (head.format(*values).encode() for values in ((0.5, 3), (0.9, 5), (0.1, 4)))
+    repo = repository.Repository(Path(), Path(), Path())
+
+    for pair in ((one, other), (other, one)):
+        assert both.merge_note(repo, "internal/agent/m.md", pair[0], was, pair[1]) == both.Both(one, conflict=False)
+
+
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     for settings, line in ((first, "- one"), (second, "- two")):

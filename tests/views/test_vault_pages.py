@@ -359,12 +359,15 @@ def waiting(day: Day) -> str:
     return next((line for line in lines if "`mdmem review`" in line), "")
 
 
-def test_the_start_page_says_how_many_notes_wait_for_a_review(day: Day) -> None:
+def test_the_start_page_says_how_many_sessions_and_notes_wait_for_a_review(day: Day) -> None:
     start(day.vault)
     settings = day.config()
     commit.commit(settings)
     upkeep.rebuild(settings, now=NOW)
-    assert re.fullmatch(r"- \d+ notes: `mdmem review`", waiting(day))
+    assert waiting(day) == "- 3 sessions: `mdmem review`"
+    (day.vault / "notes/dated.md").write_text("---\ncreated: 2026-09-14T08:00:00Z\n---\n\nSaid so.\n")
+    upkeep.rebuild(settings, now=NOW)
+    assert waiting(day) == "- 3 sessions and 1 note: `mdmem review`"
 
     day.run("review", "--done")
     upkeep.rebuild(settings, now=NOW)
@@ -380,6 +383,25 @@ def test_the_later_of_two_reviews_is_kept_when_both_machines_made_the_start_page
     other = generated.replaced(base, ["", "## Days", "", earlier, ""])
     ours, theirs = (one, other) if is_ours else (other, one)
     assert both.merge_note(repo, "README.md", ours, base, theirs) == both.Both(one, conflict=False)
+
+
+def test_pages_do_not_depend_on_when_a_machine_got_a_file(day: Day) -> None:
+    settings = day.config()
+    names = ["a", "b", "c"]
+    for kind in ("decision", "task"):
+        for name in names:
+            text = f"---\nkind: {kind}\ntitle: {kind} {name}\nproject: notes-app\npinned: true\n---\n\nText.\n"
+            (day.vault / f"notes/{kind}-{name}.md").write_text(text)
+    made = []
+    for order in (names, names[::-1]):
+        for place, name in enumerate(order):
+            for kind in ("decision", "task"):
+                os.utime(day.vault / f"notes/{kind}-{name}.md", (NOW + place * 86_400,) * 2)
+        upkeep.rebuild(settings, now=NOW)
+        made.append([path.read_text("utf-8") for path in (day.vault / "README.md", *day.vault.rglob("project.md"))])
+    assert "decision a" in made[0][0]
+    assert "task a" in "".join(made[0])
+    assert made[0] == made[1]
 
 
 def test_a_review_on_another_machine_counts_by_what_its_page_says(day: Day) -> None:

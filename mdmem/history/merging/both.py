@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
@@ -12,12 +12,15 @@ from mdmem.vault import front_matter, generated, journal
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
 
-LATEST_WINS = frozenset(["ended", "updated"])
+LATEST_WINS = frozenset(["ended", "updated", "reviewed", "accepted", "version"])
 EARLIEST_WINS = frozenset(["id", "created", "root", "cwd", "branch", "commit", "agent"])
 """What a page says of how it was made: of two machines that made the same page, one is as right as the other."""
 
-MADE_TWICE = EARLIEST_WINS | {"title", "aliases"}
+MADE_TWICE = EARLIEST_WINS | {"title", "aliases", "project"}
 """The same of a session's page that two machines made, each after its own first prompt."""
+
+INTERNAL = "internal/"
+"""The folder of the memories of ghosts and agents."""
 
 OTHER = "_other"
 """Ends the name of the front matter key that holds the other side's value."""
@@ -51,9 +54,9 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     like = max(generated.inside(ours), generated.inside(theirs), key=generated.last_review)
     texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
-    heads = (_entries(our_head), _entries(base_head), _entries(their_head))
-    made = EARLIEST_WINS if written else frozenset[str]()
-    head, clash = _merge_heads(*heads, made=MADE_TWICE if made and not base else made)
+    heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
+    earliest = (EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
+    head, clash = _merge_heads(heads, earliest, newest=_newest(path, heads))
     front = f"---\n{head}---\n".encode() if head else b""
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
         titles = _titles(heads, head)
@@ -73,9 +76,9 @@ class Titles(NamedTuple):
     new: str
 
 
-def _titles(heads: tuple[dict[str, str], ...], merged: str) -> Titles:
-    entries = (heads[0].get("title", ""), heads[2].get("title", ""), _entries(merged).get("title", ""))
-    return Titles(*(str(front_matter.read(entry)[0].get("title", "")) for entry in entries))
+def _titles(heads: _Heads, merged: str) -> Titles:
+    entries = (heads.ours.get("title", ""), heads.theirs.get("title", ""), _entries(merged).get("title", ""))
+    return Titles(*(str(_value(entry, "title") or "") for entry in entries))
 
 
 def _text(data: bytes) -> str | None:
@@ -106,34 +109,64 @@ def _entries(head: str) -> dict[str, str]:
     return found
 
 
-def _merge_heads(
-    ours: dict[str, str], base: dict[str, str], theirs: dict[str, str], *, made: frozenset[str]
-) -> tuple[str, bool]:
+class _Heads(NamedTuple):
+    """The front matter of three versions of a note: key -> its lines."""
+
+    ours: dict[str, str]
+    base: dict[str, str]
+    theirs: dict[str, str]
+
+
+def _newest(path: str, heads: _Heads) -> dict[str, str]:
+    """Return the side of an agent's memory that was updated last: nobody is there to choose between two numbers."""
+    if not path.startswith(INTERNAL):
+        return {}
+    return max(heads.ours, heads.theirs, key=lambda side: (side.get("updated", ""), sorted(side.items())))
+
+
+def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, bool]:
+    """Merge front matter key by key; return it, and whether a person is to choose between two values.
+
+    earliest: keys of which the value that sorts first holds. newest: the side whose values hold where both changed one.
+    """
     merged: list[str] = []
     conflict = False
-    for key in [*ours, *(key for key in theirs if key not in ours)]:
-        our, was, their = ours.get(key), base.get(key), theirs.get(key)
+    for key in [*heads.ours, *(key for key in heads.theirs if key not in heads.ours)]:
+        our, was, their = (side.get(key) for side in heads)
         if our == their or their == was:
             merged.append(our or "")
         elif our == was:
             merged.append(their or "")
         elif our is None or their is None:
             merged.append(our or their or "")
-        elif key in made:
+        elif key in earliest:
             merged.append(min(our, their))
         else:
-            text, clash = _merge_entry(key, our, their)
+            text, clash = _merge_entry(key, our, was or "", their, newest.get(key, ""))
             merged.append(text)
             conflict = conflict or clash
     return "".join(merged), conflict
 
 
-def _merge_entry(key: str, our: str, their: str) -> tuple[str, bool]:
-    """Merge two values of one key: lists are joined, the later time wins, of anything else both are kept."""
-    values = [front_matter.read(text)[0].get(key) for text in (our, their)]
-    if all(isinstance(value, list) for value in values):
-        joined = list(dict.fromkeys(str(item) for value in values for item in value or []))
-        return front_matter.write({key: joined}).removeprefix("---\n").removesuffix("---\n"), False
+def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, bool]:
+    """Merge two values of one key; of texts that both sides changed, both are kept, and a person is to choose.
+
+    Lists get what either side added, and lose what either side took out; of times, the later one holds.
+    """
+    one, base, other = (_value(text, key) for text in (our, was, their))
+    if isinstance(one, list) and isinstance(other, list):
+        before = [str(item) for item in base] if isinstance(base, list) else []
+        sides = [[str(item) for item in side] for side in (one, other)]
+        kept = (
+            item for item in dict.fromkeys(sides[0] + sides[1]) if item not in before or all(item in s for s in sides)
+        )
+        return front_matter.write({key: list(kept)}).removeprefix("---\n").removesuffix("---\n"), False
     if key in LATEST_WINS:
-        return max(our, their), False
+        return max(our, their, key=lambda text: (len(text), text) if key == "version" else (0, text)), False
+    if newest:
+        return newest, False
     return our + their.replace(key, key + OTHER, 1), True
+
+
+def _value(entry: str, key: str) -> Any:
+    return front_matter.read(entry)[0].get(key)

@@ -45,11 +45,12 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
     away: such a file keeps its own.
     """
     our, their = (_side(repo, base, was, *side) for side in (ours, theirs))
+    folders = _both_folders(our, their)
     was_to: Moves = {}
     our_to: Moves = {}
     their_to: Moves = {}
     for path in {*our.moves, *their.moves}:
-        target = min(side.moves[path] for side in (our, their) if path in side.moves)
+        target = min(_target(path, side, folders) for side in (our, their) if path in side.moves)
         for mapping, now in (
             (was_to, path),
             (our_to, our.moves.get(path, path)),
@@ -59,8 +60,8 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
     our_new, their_new = (_added(was, side) for side in (our, their))
     doubled, joined = _made_twice(repo, our, our_new, their, their_new)
     for mapping, added, side, other in ((our_to, our_new, our, their), (their_to, their_new, their, our)):
-        folders = {**_following(side, other), **joined}
-        mapping |= {path: new for path in added if (new := doubled.get(path) or _within(path, folders)) != path}
+        along = {**_following(side, other), **joined}
+        mapping |= {path: new for path in added if (new := doubled.get(path) or _within(path, along)) != path}
     places = [_moved(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
     return Aligned(*places)
 
@@ -160,6 +161,18 @@ def _above(path: str) -> Iterable[str]:
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
+
+
+def _both_folders(our: Side, their: Side) -> Moves:
+    """Return where folders go in the end; where both sides have moved one, to the name that sorts first."""
+    every = {*our.folders, *their.folders}
+    return {old: min(side.folders[old] for side in (our, their) if old in side.folders) for old in every}
+
+
+def _target(path: str, side: Side, folders: Moves) -> str:
+    """Return where a file goes that a side has moved: one that went along with its folder goes where that goes."""
+    new = side.moves[path]
+    return _within(path, folders) if new == _within(path, side.folders) else new
 
 
 def _following(side: Side, other: Side) -> Moves:

@@ -73,7 +73,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
     """
     parsed = people.cleaned(root, note.parse(data))
     meta, body = parsed.meta, _own_words(parsed)
-    created = _created(meta, entry.path)
+    created = when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
     heading = _HEADING.search(body[:2000])
     title = _text(meta.get("title")) or (heading[1] if heading else "")
@@ -143,7 +143,8 @@ def read_time(text: str) -> datetime | None:
     return moment if 1 < moment.year < 9999 else None
 
 
-def _created(meta: Mapping[str, Any], path: str) -> datetime | None:
+def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
+    """Return when a note was made, by its front matter or a date in its path; None when neither says so."""
     for key in _CREATED:
         moment = read_time(_text(meta.get(key)))
         if moment:
