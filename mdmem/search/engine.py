@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -133,19 +133,20 @@ def search(
     asked = language.with_filters(asked._replace(words=_topic(asked.words)), now, **filters)
     changes, notices = freshness.bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
     quick = quick and update
+    words_of = cache(partial(_units, asked=asked))
 
     def answer(view: View) -> SearchResult:
-        more = guessed(view, config, guess)
-        found = _find(view, config.vault, asked, internal=internal, here=here, now=now, guessed=more)
+        more, words = guessed(view, config, guess), words_of(view)
+        found = _find(view, config.vault, asked, words, internal=internal, here=here, now=now, guessed=more)
         order = in_order(view, found, sort)
         order = fold.echoes_last(view, config.vault, order) if sort == "relevance" and asked.words else order
         chosen = _part(view, order, offset, limit, collapse=collapse)
-        hits = tuple(hits_of(view, config.vault, _units(view, asked), chosen, found, snippet_chars, answers=True))
+        hits = tuple(hits_of(view, config.vault, words, chosen, found, snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
         return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
 
     def is_short(found: SearchResult, view: View) -> bool:
-        return not found.total or any(map(partial(_is_unknown, view), units_of(view, asked.text)[:MAX_DOUBTED]))
+        return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
 
     found = freshness.answered(config, answer)
     if found is not None and quick:
@@ -178,7 +179,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
         asked = Query(words=_topic(text))
 
         def answer(view: View, asked: Query = asked) -> list[str]:
-            found = _find(view, config.vault, asked)
+            found = _find(view, config.vault, asked, _units(view, asked))
             return [view.path(note) for note in islice(in_order(view, found), limit)]
 
         yield name, freshness.answered(config, answer) or []
@@ -244,17 +245,17 @@ def _find(
     view: View,
     root: str,
     asked: Query,
+    words: list[Unit],
     *,
     internal: bool = False,
     here: Place | None = None,
     now: datetime | None = None,
     guessed: Iterable[Unit] = (),
 ) -> dict[int, float]:
-    """Return every note that a query matches, with its score: 0 where nothing is ranked."""
+    """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units."""
     from mdmem.search import select
 
     permitted = select.allowed(view, root, asked, internal=internal, here=here)
-    words = _units(view, asked)
     if not words:
         return dict.fromkeys(view.all if permitted is None else permitted, 0.0)
     ranked = [*ranking.affordable(view, words), *guessed]

@@ -139,7 +139,7 @@ class Kinds:
         self._view = view
         self._root = root
         self._turns: dict[int, dict[int, list[str]]] = {}
-        self._known: dict[tuple[int, int], int] = {}
+        self._known = view.turn_kinds
 
     def __call__(self, note: int) -> int:
         """Return what the turn of a note is."""

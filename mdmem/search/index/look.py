@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_CHANGED = 500
 """So many of the files that changed last are looked at each time."""
+MANY = 50
+"""For so many notes it pays to read the times, sizes and inodes of all notes at once."""
 
 
 class Seen(NamedTuple):
@@ -138,6 +140,8 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     """Look at the files of these notes, one lstat each: what was changed in place, and what is gone."""
     changed: list[WalkedFile] = []
     gone: list[str] = []
+    notes = list(notes)
+    stamp = view.stamp if len(notes) < MANY else _stamps(view)
     for note in notes:
         path = view.path(note)
         try:
@@ -147,7 +151,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             continue
         if not stat.S_ISREG(found.st_mode):
             gone.append(path)
-        elif _is_other(root, view, note, found):
+        elif stamp(note) != (found.st_mtime_ns, found.st_size, found.st_ino) and _is_other(root, view, note, found):
             changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
     return Diff(changed, gone)
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mdmem.search.index.pending import Terms
     from mdmem.search.index.tally import NoteCounts
 
+MAX_COUNTS = 50_000
+"""How often so many terms occur is kept in memory."""
+
 
 def path_facet(path: str) -> str:
     """Return the facet that finds a note by its path: 64 bits of a hash, since paths are long."""
@@ -72,6 +75,7 @@ class View:
 
     size: how many note numbers there are, deleted ones included. live: how many are not deleted.
     files: what it is read from, with size, time and inode.
+    turn_kinds: what turns were found to be, by folder and number of the turn; see `fold.Kinds`.
     """
 
     def __init__(self, leaves: Sequence[Leaf], files: dict[str, tuple[int, int, int]]) -> None:
@@ -82,13 +86,20 @@ class View:
         self._starts = [leaf.start for leaf in leaves]
         self._arrays: dict[str, array[int]] = {}
         self._averages: dict[str, float] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self.turn_kinds: dict[tuple[int, int], int] = {}
         self._sequences: dict[int, tuple[list[int], dict[int, int]]] = {}
 
     # -- words
 
     def count(self, field: str, term: str) -> int:
         """Return in how many notes a term occurs; notes deleted since the last merge still count."""
-        return sum(leaf.terms.count(field, term) for leaf in self.leaves)
+        known = self._counts.get((field, term))
+        if known is None:
+            if len(self._counts) >= MAX_COUNTS:
+                self._counts.clear()
+            known = self._counts[field, term] = sum(leaf.terms.count(field, term) for leaf in self.leaves)
+        return known
 
     def postings(self, field: str, term: str) -> list[tuple[Sequence[int], bytes | None]]:
         """Return the notes in which a term occurs, with how often (None: once in each), segment by segment."""
