@@ -280,6 +280,10 @@ class LearnSettings(SettingsSection):
     protocol = Setting(
         False, "Whether `mdmem install` keeps a text on when to save a note in the agent's own instruction file.", less
     )
+    prose = Setting(
+        False, "Whether a model (of `expand`) writes a digest's first paragraph; else --prose asks for one."
+    )
+    prose_chars = Setting(60_000, "Maximum characters a day (UTC) that digests may send to models and get back.")
 
 
 class InternalSettings(SettingsSection):

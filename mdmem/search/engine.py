@@ -347,7 +347,8 @@ def hits_of(
     """
     weights = {term: ranking.rarity(view, term) for word in words for term, _ in word.terms}
 
-    def cut(path: str, answer: str) -> Snippet:
+    def cut(path: str, title: str) -> Snippet:
+        answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
         best = snippet.best(snippet.body_of(_read(root, path)), weights, chars - len(answer))
         return best._replace(text=best.text + answer)
 
@@ -363,7 +364,7 @@ def hits_of(
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
             score=found[note],
-            cut=partial(cut, answer=f" → {answer}"[: chars // 2] if answer else ""),
+            cut=partial(cut, title=answer),
             similar=similar,
             edited=bool(view.number("flags", note) & FLAGS["edited"]),
             facts=facts,

@@ -1,7 +1,8 @@
-"""`digest`: a session, a day or a week summed up as markdown, from the notes alone."""
+"""`digest`: a session, a day or a week summed up as markdown; with a paragraph by a model where the user wants one."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from mdmem.views.digests.markdown import PERIODS
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.views.digests.collected import DigestNotes
+    from mdmem.views.digests.prose import DigestProse
 
 
 @click.command()
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 @options.project
 @click.option("--by", type=click.Choice(PERIODS), default="session", show_default=True, help="Roll up by day or week.")
 @click.option("--for-agent", is_flag=True, help="What SESSION said, with citations, in 8,000 characters at most.")
+@click.option("--prose/--no-prose", default=None, help="Whether a model writes a first paragraph; learn.prose decides.")
 @options.as_json("an object with the sessions, decisions, notes, failures, fixes, open and closed work")
 @click.pass_obj
 def digest(
@@ -30,11 +33,13 @@ def digest(
     project: str | None,
     by: str,
     for_agent: bool,
+    prose: bool | None,
     as_json: bool,
     **when: str | None,
 ) -> None:
-    """Sum up what was asked, what came out, decisions, work, fixes and files, as markdown. No model is asked.
+    """Sum up what was asked, what came out, decisions, work, fixes and files, as markdown, from the notes alone.
 
+    Only with --prose or `learn.prose` a model that you named adds a paragraph (`mdmem help learn`).
     Without a time, it is about the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
 
     \b
@@ -47,7 +52,28 @@ def digest(
         found, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
         found, text = _of_time(settings, project or "", by, when)
-    click.echo(render.as_json(found.as_object()) if as_json else render.safe(text), nl=as_json)
+    value, added = found.as_object(), _prose(settings, found) if _wants_prose(settings, prose, for_agent) else None
+    if added and added.text:
+        value["prose"] = added._asdict()
+        head, _, body = text.partition("\n")
+        text = f"{head}\n\n{added.text}\n\n*Written by {added.model}; what follows is from the notes.*\n{body}"
+    click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
+
+
+def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
+    if prose and for_agent:
+        raise UsageError("--for-agent is read by an agent, which writes its own prose: leave --prose out.")
+    return not for_agent and (settings.settings.learn.prose if prose is None else prose)
+
+
+def _prose(settings: Config, found: DigestNotes) -> DigestProse:
+    """Ask a model; the user is told why there is no paragraph."""
+    from mdmem.views.digests import prose
+
+    made = prose.write(settings, found, now=time.time())
+    if made.problem:
+        click.echo(f"No model wrote a paragraph. {made.problem}", err=True)
+    return made
 
 
 def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:

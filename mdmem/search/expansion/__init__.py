@@ -1,1 +1,1 @@
-"""Optional query expansion: a model writes a guess at the note that is looked for. Off unless configured."""
+"""Models that the user named: guesses at what is searched for, and prose for digests. Off unless configured."""
