@@ -34,7 +34,7 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
               mdmem archive 2024 --project notes-app --dry-run
               mdmem archive --undo 2024
     """
-    from mdmem.history import archive as work
+    from mdmem.history.space import archive as work
 
     settings = options.settings(vault)
     with progress.ProgressBar("Unpacking" if undo else "Packing") as bar:

@@ -13,7 +13,7 @@ import click
 from mdmem import config
 from mdmem.cli import indexing
 from mdmem.cli.history import print_json
-from mdmem.cli.terminal import options
+from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import safe
 from mdmem.errors import UsageError
 from mdmem.views import wording
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
+@click.option("--whole", is_flag=True, help="Bring the rest of a vault of which only a part was cloned, first.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object.")
 @click.pass_obj
-def sync(vault: str | None, remote: str, every: str | None, as_json: bool) -> int:
+def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge the remote's
     history is replaced, and new notes of other machines are kept.
 
@@ -45,10 +46,11 @@ def sync(vault: str | None, remote: str, every: str | None, as_json: bool) -> in
         _sync_every(config.load(vault), _minutes(every))
         return 0
     settings = config.load(vault)
+    brought = _bring_rest(settings, as_json=as_json) if whole else 0
     if Path(settings.vault).is_dir():
         upkeep.refresh(settings, now=time.time(), background=True)
     done = work.sync(settings, remote)
-    if done.received:
+    if done.received or brought:
         upkeep.rebuild(settings, now=time.time())
     if as_json:
         print_json({**done._asdict(), "held_back": [held._asdict() for held in done.held_back]})
@@ -65,6 +67,18 @@ def sync(vault: str | None, remote: str, every: str | None, as_json: bool) -> in
     for path in done.refused:
         click.secho(f"The remote's {safe(path)} is not a plain file, so it was skipped.", err=True, fg="yellow")
     return 1 if done.conflicts or done.held_back else 0
+
+
+def _bring_rest(settings: Config, *, as_json: bool) -> int:
+    from mdmem.history.git import repository
+    from mdmem.history.space import filling
+
+    with progress.ProgressBar("Writing") as bar:
+        count = filling.complete(repository.open_vault(settings.vault), settings.state_dir, bar.tell)
+    if not as_json:
+        click.echo(f"{wording.number(count, 'file')} of the rest of the vault are here now.")
+    indexing.leave_complete(settings)
+    return count
 
 
 def _sync_every(settings: Config, minutes: int) -> None:
@@ -99,19 +113,44 @@ def _minutes(text: str) -> int:
 @click.command()
 @click.argument("url")
 @click.argument("path", required=False, type=click.Path(file_okay=False))
+@click.option("--since", metavar="TIME", help="Only sessions since this time: 2026, 2026-09-14, 52w.")
+@click.option(
+    "--project",
+    "projects",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=options.projects,
+    help="Only sessions of this project.",
+)
+@options.as_json("an object: vault, since, projects")
 @click.pass_obj
-def clone(vault: str | None, url: str, path: str | None) -> None:
+def clone(
+    vault: str | None, url: str, path: str | None, since: str | None, projects: tuple[str, ...], as_json: bool
+) -> None:
     """Set up this machine with a vault from a remote, at PATH (default: the vault in use, else ~/mdmem).
+
+    With --since or --project it gets the files of a part of the vault: those sessions, and all notes. It syncs both
+    ways, and what is not here is not deleted elsewhere; `mdmem sync --whole` brings the rest.
 
     \b
     Example:  mdmem clone git@example.org:me/memory.git
+              mdmem clone git@example.org:me/memory.git --since 2026 --project notes-app
     """
     from mdmem.history import sync as work
+    from mdmem.history.git.part import VaultPart
 
     root = Path(config.load(path or vault).vault)
-    work.clone(url, root)
+    day = wording.day(wording.begin_of(since)) if since else ""
+    part = VaultPart(day, projects)
+    with progress.ProgressBar("Writing") as bar:
+        work.clone(url, root, part if any(part) else None, bar.tell)
     indexing.leave_complete(config.load(str(root)))
+    if as_json:
+        print_json({"vault": str(root), "since": day, "projects": projects})
+        return
     click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
+    if any(part):
+        click.echo(safe(f"It is a part ({part}); `mdmem sync --whole` brings the rest."))
 
 
 @click.command()

@@ -15,16 +15,29 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import archive, beside, carry, commit, elsewhere, past, private, purge, purge_record, review, rewrite
+from mdmem.history import (
+    beside,
+    carry,
+    commit,
+    elsewhere,
+    past,
+    private,
+    purge,
+    purge_record,
+    review,
+    rewrite,
+)
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import filtering, git_index, lock, repository, writer
+from mdmem.history.git import filtering, git_index, lock, part, repository, writer
+from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import both, join
 from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
+from mdmem.history.space import archive, filling
 from mdmem.vault import disk
 
 TRIES = 8
@@ -79,7 +92,7 @@ def sync(config: Config, remote: str = "origin") -> Synced:
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)
-    _fill(repo)
+    filling.fill(repo)
     committed = commit.commit(config)
     held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
@@ -100,7 +113,9 @@ def sync(config: Config, remote: str = "origin") -> Synced:
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
                 joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held)
-                received |= dict.fromkeys([*joined.puts, *joined.deletes])
+                changed = dict.fromkeys([*joined.puts, *joined.deletes])
+                absent = part.absent(repo, changed)
+                received |= {path: None for path in changed if path not in absent}
                 conflicts |= dict.fromkeys(joined.conflicts)
                 refused |= dict.fromkeys(joined.refused)
                 if now and now.again:
@@ -112,8 +127,10 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
-def clone(url: str, path: str | Path) -> Repository:
-    """Fetch a vault from a remote into an empty or missing folder.
+def clone(
+    url: str, path: str | Path, given: VaultPart | None = None, tell: filling.Tell = lambda *_: None
+) -> Repository:
+    """Fetch a vault from a remote into an empty or missing folder; with a part given, write only the files of that.
 
     Raises:
         VaultError: when the folder is not empty.
@@ -135,23 +152,12 @@ def clone(url: str, path: str | Path) -> Repository:
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
-    _fill(repo)
+    if given:
+        part.save(repo, given)
+    filling.fill(repo, tell)
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # it was written elsewhere: a review begins at now
     return repo
-
-
-def _fill(repo: Repository) -> None:
-    """Write the files of a clone, also of one that broke off: it has no index yet. No file is overwritten."""
-    head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
-    if not head or writer.marked(repo) is not None:
-        return
-    files, _ = join.tree(repo, head)
-    texts = past.blobs_of(repo, sorted(set(files.values())))
-    for name, oid in files.items():
-        _put(repo.root, name, texts[oid])
-    repository.run(repo, "read-tree", "HEAD")
-    repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
 def _fetch(repo: Repository, remote: str, branch: str) -> str:
@@ -202,16 +208,18 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     if base == theirs:
         return Joined({}, (), [], [])
     joined = join.join(repo, base, ours, theirs)
+    absent = part.absent(repo, [*joined.puts, *joined.deletes])
     archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
     before = _texts(repo, ours, [*joined.puts, *joined.deletes]) | archive.texts_at(repo, base, archived)
     beside.keep_left_out(config, [])  # notes came that may link to one of them
     puts = dict(joined.puts)
-    for path in joined.deletes:
+    for path in (one for one in joined.deletes if one not in absent):
         if path in joined.moved:
             _take_along(config, repo, path, before.get(path), joined.moved[path], puts)
         _bring(config, repo, path, before.get(path), None)
     for path, data in puts.items():
-        _bring(config, repo, path, before.get(path), data)
+        if path not in absent:
+            _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
         goal = theirs
@@ -338,10 +346,10 @@ def _over_purge(
         return None
     puts, deletes = _between(repo, ours, carried.goal)
     before = _texts(repo, ours, [*puts, *deletes])
-    for path in deletes:
-        _bring(config, repo, path, before.get(path), None)
-    for path, data in puts.items():
-        _bring(config, repo, path, before.get(path), data)
+    absent = part.absent(repo, [*puts, *deletes])
+    for path, data in {**dict.fromkeys(deletes), **puts}.items():
+        if path not in absent:
+            _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, carried.goal, held)
     if again:
@@ -387,9 +395,3 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
         (goal,) = writer.prepare(repo, head, [CommitDraft(text, {}, tuple(leaving))], held)
         git_index.follow(repo, branch, head, goal, held)
     return len(found)
-
-
-def _put(root: Path, path: str, data: bytes) -> None:
-    *folders, name = path.split("/")
-    with disk.open_folder(str(root), tuple(folders), create=True, durable=False) as folder:
-        disk.create(folder, name, data, durable=False)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 _AGO = r"(\d{1,5})\s*(h|d|w|m|mo|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?"
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 _DAY = r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?"
+_YEAR = r"(?:19|20)\d{2}"
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMED_DAYS = {"today": 0, "yesterday": 1}
 _PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
@@ -18,7 +19,7 @@ UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
 def span(text: str, now: datetime) -> tuple[float, float] | None:
     """Read a time as the span it names: from when, and until when (not included), in seconds since 1970.
 
-    A day lasts from midnight to midnight, and a month from its first to its last, in the zone of `now`; a
+    A day lasts from midnight to midnight, a month and a year from its first to its last, in the zone of `now`; a
     weekday is the last one, today included, and `last monday` the one before today; a week begins on Monday. `2w`
     and `2w ago`, as well as an exact time, are a moment: both ends are the same. None: it is no time.
     """
@@ -50,6 +51,9 @@ def _calendar(text: str, now: datetime) -> tuple[float, float] | None:
     if name in _WEEKDAYS:
         ago = (now.weekday() - _WEEKDAYS.index(name)) % 7
         return _days(midnight - timedelta(days=ago or 7 * last))
+    if re.fullmatch(_YEAR, text):
+        start, end = (midnight.replace(year=int(text) + more, month=1, day=1) for more in (0, 1))
+        return start.timestamp(), end.timestamp()
     day = re.fullmatch(_DAY, text)
     if not day:
         return None

@@ -334,6 +334,8 @@ def names_in(root: str, folder: str) -> list[str]:
 
 def _packed(root: str, folder: str) -> dict[str, bytes]:
     """Return the notes of a session's folder that are packed, by name."""
+    if not folder.startswith("journal/"):
+        return {}  # nothing is loaded for others
     from mdmem.vault import packed
 
     return packed.load(root, packed.home(folder), read_file)

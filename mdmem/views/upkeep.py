@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import files
 from mdmem.errors import MdmemError
 from mdmem.hashing import short
+from mdmem.history.git import part
 from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
 from mdmem.views import day_page, listed, open_work, project_page, session_page, start_page
@@ -66,7 +67,10 @@ def _refresh(config: Config, view: View, last: Stamp) -> tuple[list[str], frozen
     found = listed.Listing(config, view)
     pages = frozenset(_name(one.page) for one in found.sessions if one.page)
     fresh = _Fresh(view, 0.0 if last.pages - pages else last.seen, last.pages)
-    return [path for path, lines in _changed(config, found, fresh) if _put(config, path, lines)], pages
+    changed = _changed(config, found, fresh)
+    if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
+        changed = ((path, lines) for path, lines in changed if journal.is_page(path))
+    return [path for path, lines in changed if _put(config, path, lines)], pages
 
 
 class _Fresh:

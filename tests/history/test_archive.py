@@ -12,7 +12,8 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.history import archive, commit, forget, purge, rewrite, session_log, sync
+from mdmem.history import commit, forget, purge, rewrite, session_log, sync
+from mdmem.history.space import archive
 from mdmem.search import index
 from mdmem.search.index import check
 from mdmem.vault import archives, disk, note, packed
@@ -191,6 +192,7 @@ def test_an_archived_session_is_not_brought_back_by_an_import(old: Config) -> No
     assert {name for name in forget.deleted(old).values() if name.startswith("001-")} == set()
 
 
+@pytest.mark.slow
 def test_two_machines_that_archive_the_same_year_write_the_same_file(old: Config, vault: Path) -> None:
     packed_vault(old)
     first = (vault / ARCHIVE).read_bytes()

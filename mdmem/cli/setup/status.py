@@ -28,7 +28,9 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.agents.install.known import CLIENTS
     from mdmem.capture import losses
     from mdmem.cli import branch, home
+    from mdmem.cli.terminal.render import safe
     from mdmem.history import beside
+    from mdmem.history.git import part
     from mdmem.views import wording
 
     settings = config.load(vault)
@@ -47,6 +49,8 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     if paused:
         click.secho(paused, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
+    if here := part.of(settings.vault):
+        click.echo(f"  a part of it: {safe(str(here))}; `mdmem sync --whole` brings the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"

@@ -8,6 +8,7 @@ mdmem is known by that, and another program's lock is never touched.
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import time
@@ -17,7 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.history.git import repository, writer
+from mdmem.history.git import part, repository, writer
 from mdmem.history.git.repository import Repository
 
 PREFIX = "mdmem-index-"
@@ -178,6 +179,11 @@ def update(repo: Repository, copy: Copy, entries: list[IndexEntry], held: int) -
     if entries:
         lines = b"".join(b"%b %b\t%b\0" % entry for entry in entries)
         repository.run(repo, "update-index", "-z", "--index-info", stdin=lines, env=env(copy), held=held)
+        there = [os.fsdecode(entry.path) for entry in entries if entry.mode != GONE]
+        if absent := part.absent(repo, there):
+            listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
+            words = ("update-index", "-z", "--skip-worktree", "--stdin")
+            repository.run(repo, *words, stdin=listed, env=env(copy), held=held)
 
 
 def tree_with(repo: Repository, base: str, entries: list[IndexEntry], held: int) -> str:

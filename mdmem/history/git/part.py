@@ -1,0 +1,111 @@
+"""A part of a vault: this machine has the files of some projects, or of the time since a day; git has all of it.
+
+What is not here is marked in git's index and named in its sparse-checkout, so that plain git leaves it alone as well.
+Nothing is taken for deleted that never was here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mdmem import files
+from mdmem.errors import GitError, VaultError
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.vault import packed
+
+NAME = "mdmem-part"
+"""A file in the git folder: what of the vault is here."""
+
+FIRST_YEAR = 1990
+_MAX_BYTES = 64 * 1024
+
+
+class VaultPart(NamedTuple):
+    """What is here of the journal. since: a day, "" for no bound. projects: folders of the journal; none for all.
+
+    Notes, internal memories and the pages of projects are always here.
+    """
+
+    since: str = ""
+    projects: tuple[str, ...] = ()
+
+    def has(self, path: str) -> bool:
+        """Whether a file is part of it, by its vault path."""
+        parts = path.split("/")
+        if parts[0] == "days" and len(parts) == 2:
+            return not packed.is_day(parts[1][:10]) or parts[1][:10] >= self.since
+        if parts[0] != "journal" or len(parts) < 4:
+            return True
+        if self.projects and parts[1] not in self.projects:
+            return False
+        day = parts[2] if packed.is_day(parts[2]) else "-".join(parts[2:5])
+        return not packed.is_day(day) or day >= self.since
+
+    def patterns(self) -> list[str]:
+        """Return the same for git: the lines of its `info/sparse-checkout`, of which the last that matches counts."""
+        lines = ["/*"]
+        if self.projects:
+            lines += ["!/journal/*/*/", *(f"/journal/{_literal(name)}/*/" for name in self.projects)]
+        if self.since:
+            year, month, day = map(int, self.since.split("-"))
+            days = [(f"{one}-*", str(one)) for one in range(FIRST_YEAR, year)]
+            days += [(f"{year}-{one:02}-*", f"{year}/{one:02}") for one in range(1, month)]
+            days += [(f"{year}-{month:02}-{one:02}*", f"{year}/{month:02}/{one:02}") for one in range(1, day)]
+            for flat, nested in days:
+                lines += [f"!/journal/*/{flat}/", f"!/journal/*/{nested}/", f"!/days/{flat}"]
+        return lines
+
+    def __str__(self) -> str:
+        kinds = [f"since {self.since}"] if self.since else []
+        return ", ".join([*kinds, *(f"project {name}" for name in self.projects)])
+
+
+def _literal(name: str) -> str:
+    return "".join(f"\\{letter}" if letter in "\\*?[]!# " else letter for letter in name)
+
+
+def of(root: str) -> VaultPart | None:
+    """Return what is here of a vault; None when all of it is, or it is no repository."""
+    try:
+        return load(repository.open_vault(root))
+    except (VaultError, GitError):
+        return None
+
+
+def load(repo: Repository) -> VaultPart | None:
+    """Return what is here of a vault; None when all of it is."""
+    try:
+        data = files.read(str(repo.git_dir / NAME), _MAX_BYTES)
+    except OSError:
+        return None
+    read = json.loads(data)
+    return VaultPart(str(read["since"]), tuple(map(str, read["projects"])))
+
+
+def save(repo: Repository, part: VaultPart) -> None:
+    """Note what is to be here, for mdmem and for git."""
+    text = "".join(f"{line}\n" for line in part.patterns())
+    (repo.git_dir / "info").mkdir(exist_ok=True)
+    (repo.git_dir / "info" / "sparse-checkout").write_text(text, encoding="utf-8")
+    repository.run(repo, "config", "core.sparseCheckout", "true")
+    repository.run(repo, "config", "core.sparseCheckoutCone", "false")
+    files.replace(str(repo.git_dir / NAME), json.dumps(part._asdict()).encode())
+
+
+def forget(repo: Repository) -> None:
+    """Note that all of the vault is to be here."""
+    repository.run(repo, "config", "core.sparseCheckout", "false")
+    (repo.git_dir / "info" / "sparse-checkout").unlink(missing_ok=True)
+    (repo.git_dir / NAME).unlink(missing_ok=True)
+
+
+def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
+    """Return those of these files that are not to be here, and are not."""
+    part = load(repo)
+    if part is None:
+        return set()
+    return {path for path in paths if not part.has(path) and not os.path.lexists(repo.root / path)}

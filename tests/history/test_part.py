@@ -1,0 +1,195 @@
+"""A part of a vault: some projects, or the time since a day; it syncs both ways and deletes nothing that it lacks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.history import commit, sync
+from mdmem.history.git import repository
+from mdmem.history.git.part import VaultPart
+from mdmem.search import index
+from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
+
+OLD = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
+NEW = "journal/acme-notes-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
+OTHER = "journal/other-app/2026-09-15/0900-what-is-this-22893aaf"
+OTHER_SESSION = "22893aaf-19fa-41d2-8238-13269b9b3ca0"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault with sessions of two years and two projects, pushed to a remote: to be copied."""
+    root = tmp_path_factory.mktemp("prepared")
+    vault = root / "vault"
+    vault.mkdir()
+    (vault / "mdmem.toml").write_text("")
+    settings = start(vault)
+    turn(vault, session="11893aaf-19fa-41d2-8238-13269b9b3ca0", folder=OLD)
+    turn(vault)
+    turn(vault, session=OTHER_SESSION, folder=OTHER)
+    for name in ("acme-notes-app", "other-app"):
+        put(vault, f"journal/{name}/project.md", f"---\nkind: project\nproject: {name}\n---\n\nWords of a person.\n")
+    put(vault, "days/2024-03-05.md", "# 2024-03-05\n")
+    put(vault, "notes/how-we-release.md", "# How we release\n")
+    git(root, "init", "-q", "--bare", "-b", "main", "remote.git")
+    git(vault, "remote", "add", "origin", str(root / "remote.git"))
+    sync.sync(settings)
+    return root
+
+
+@pytest.fixture
+def whole(vault: Path, home: Path, tmp_path: Path, prepared: Path) -> Config:
+    shutil.copytree(prepared / "remote.git", tmp_path / "remote.git")
+    shutil.copytree(prepared / "vault", vault, dirs_exist_ok=True)
+    known = vault / ".git/config"
+    known.write_text(known.read_text().replace(str(prepared), str(tmp_path)))
+    return config.load(str(vault))
+
+
+def clone_of(whole: Config, part: VaultPart) -> Config:
+    root = Path(whole.vault).parent / "part"
+    sync.clone(str(root.parent / "remote.git"), root, part)
+    return config.load(str(root))
+
+
+def files(settings: Config) -> set[str]:
+    root = Path(settings.vault)
+    return {path.relative_to(root).as_posix() for path in root.rglob("*.md")}
+
+
+def folders(settings: Config) -> set[str]:
+    return {path.rpartition("/")[0] for path in files(settings)}
+
+
+@pytest.mark.parametrize(
+    ("part", "there", "not_there"),
+    [
+        pytest.param(VaultPart("2026-09-14"), {NEW, OTHER}, {OLD, "days"}, marks=pytest.mark.slow),
+        pytest.param(VaultPart("2024-03-06"), {NEW, OTHER}, {OLD, "days"}, marks=pytest.mark.slow),
+        pytest.param(VaultPart("2024-03-05"), {NEW, OTHER, OLD, "days"}, set(), marks=pytest.mark.slow),
+        pytest.param(VaultPart(projects=("acme-notes-app",)), {NEW, OLD, "days"}, {OTHER}, marks=pytest.mark.slow),
+        (VaultPart("2025-01-01", ("acme-notes-app",)), {NEW}, {OLD, OTHER, "days"}),
+    ],
+    ids=["this day", "the day after", "the very day", "a project", "both"],
+)
+def test_a_part_has_what_was_asked_for_and_plain_git_agrees(
+    whole: Config, part: VaultPart, there: set[str], not_there: set[str]
+) -> None:
+    held = clone_of(whole, part)
+    root = Path(held.vault)
+
+    assert there | {"notes", "journal/acme-notes-app", "journal/other-app"} <= folders(held)
+    assert not folders(held) & not_there
+    assert git(root, "status", "--porcelain") == ""
+    before = files(held)
+    git(root, "read-tree", "-mu", "HEAD")
+    assert files(held) == before
+
+
+def test_a_part_sends_what_is_new_and_deletes_nothing_it_lacks(whole: Config, vault: Path) -> None:
+    everything = set(head_files(vault))
+    held = clone_of(whole, VaultPart("2026-01-01", ("acme-notes-app",)))
+    root = Path(held.vault)
+    captured(root, "002-000-prompt-more-p2", "prompt", "More")
+    (root / "notes/how-we-release.md").write_text("# How we release now\n")
+
+    done = sync.sync(held)
+
+    assert done.sent
+    assert set(head_files(root)) == everything | {f"{NEW}/002-000-prompt-more-p2.md"}
+    sync.sync(whole)
+    assert (vault / f"{NEW}/002-000-prompt-more-p2.md").is_file()
+    assert (vault / "notes/how-we-release.md").read_text() == "# How we release now\n"
+    assert everything <= files(whole) | {"mdmem.toml"}
+
+
+@pytest.mark.slow
+def test_a_part_receives_what_belongs_to_it_and_leaves_the_rest_to_git(whole: Config, vault: Path) -> None:
+    held = clone_of(whole, VaultPart("2026-01-01", ("acme-notes-app",)))
+    root = Path(held.vault)
+    captured(root, "002-000-prompt-more-p2", "prompt", "More")  # both sides have something new: a merge
+    sync.sync(held)
+    before = files(held)
+    captured(vault, "003-000-prompt-third-p3", "prompt", "Third")
+    captured(vault, "003-000-prompt-fourth-p4", "prompt", "Fourth", session=OTHER_SESSION, folder=OTHER)
+    (vault / f"{OLD}/001-000-prompt-why-p1.md").write_text("changed\n")
+    (vault / f"{OTHER}/001-001-bash-pytest-b1.md").unlink()
+    sync.sync(whole)
+    captured(root, "004-000-prompt-last-p5", "prompt", "Last")
+
+    done = sync.sync(held)
+
+    assert done.received == [f"{NEW}/003-000-prompt-third-p3.md"]
+    assert files(held) == before | {f"{NEW}/003-000-prompt-third-p3.md", f"{NEW}/004-000-prompt-last-p5.md"}
+    assert git(root, "status", "--porcelain") == ""
+    assert commit.commit(held).commits == []
+    sync.sync(whole)
+    assert set(head_files(vault)) == set(head_files(root))
+    assert (vault / f"{OLD}/001-000-prompt-why-p1.md").read_text() == "changed\n"
+    assert not (vault / f"{OTHER}/001-001-bash-pytest-b1.md").exists()
+
+
+@pytest.mark.slow
+def test_what_is_captured_outside_the_part_is_kept_and_synced(whole: Config, vault: Path) -> None:
+    held = clone_of(whole, VaultPart(projects=("acme-notes-app",)))
+    root = Path(held.vault)
+    page = (root / "journal/other-app/project.md").read_text()
+    folder = "journal/other-app/2026-09-16/1000-a-new-one-33893aaf"
+    turn(root, session="33893aaf-19fa-41d2-8238-13269b9b3ca0", folder=folder)
+
+    sync.sync(held)
+    sync.sync(held)
+    sync.sync(whole)
+
+    assert folder in folders(held)
+    assert folder in folders(whole)
+    assert git(root, "status", "--porcelain") == ""
+    assert (vault / "journal/other-app/project.md").read_text() == page
+
+
+@pytest.mark.slow
+def test_the_rest_of_the_vault_can_be_brought(whole: Config, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = clone_of(whole, VaultPart("2026-01-01", ("acme-notes-app",)))
+    monkeypatch.setenv("MDMEM_VAULT", held.vault)
+
+    assert "since 2026-01-01, project acme-notes-app" in run_here("status", check=True).stdout
+    run_here("sync", "--whole", check=True)
+
+    assert files(whole) <= files(held)
+    assert git(Path(held.vault), "status", "--porcelain") == ""
+    assert "a part of it" not in run_here("status", check=True).stdout
+    assert run_here("sync", "--whole").stderr.startswith("mdmem: All of the vault is at")
+
+
+@pytest.mark.slow
+def test_a_clone_that_broke_off_is_completed_as_the_part_it_was(whole: Config) -> None:
+    held = clone_of(whole, VaultPart(projects=("other-app",)))
+    root = Path(held.vault)
+    before = files(held)
+    (root / ".git/index").unlink()
+    next(root.glob(f"{OTHER}/*.md")).unlink()
+
+    sync.sync(held)
+
+    assert files(held) == before
+    assert len(head_files(root)) > len(before)
+
+
+@pytest.mark.slow
+def test_the_command_clones_a_part_and_indexes_it(whole: Config, tmp_path: Path) -> None:
+    target = tmp_path / "part"
+
+    words = ("clone", str(tmp_path / "remote.git"), str(target), "--since", "2026", "--project", "other-app", "--json")
+    done = json.loads(run_here(*words, check=True).stdout)
+
+    assert done == {"vault": str(target), "since": "2026-01-01", "projects": ["other-app"]}
+    view = index.current(config.load(str(target)))
+    assert view is not None
+    assert {path.split("/")[1] for path in view.paths() if path.count("/") > 3} == {"other-app"}
+    assert repository.open_vault(target).root == target
