@@ -139,7 +139,7 @@ def _guess(settings: Config, text: str) -> str:
 
 
 def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
-    """Search as the command does, asking the watcher first; `how` is what `recall.search.search` takes."""
+    """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
     asked = options.query({}, query) if isinstance(query, str) else query
     here = staged.place(settings, folder())
     found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
@@ -147,7 +147,7 @@ def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | Warm
         return found
     from mdmem.search import engine
 
-    return engine.search(settings, asked, here=here, **how)
+    return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
 
 
 def folder() -> str:

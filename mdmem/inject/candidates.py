@@ -143,7 +143,7 @@ def about_file(at: At, path: str) -> Section:
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
     asked = Query(filters=(Filter("file", (name.lower(),)),))
-    hits = engine.search(at.config, asked, sort="newest", limit=40, update=False, here=at.here, collapse=False).hits
+    hits = _newest(at, asked, 40)
     known = [hit for hit in hits if _is_at_home(at, hit) and hit.session != at.record.id and _is_about(hit, name)]
     items: list[Item] = []
     turns: set[tuple[str, tuple[int, ...]]] = set()
@@ -229,9 +229,12 @@ def _pinned_or_durable(at: At) -> Iterable[SearchHit]:
 
 
 def _matching(at: At, wanted: Filter) -> tuple[SearchHit, ...]:
-    query, limit = Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES
-    found = engine.search(at.config, query, sort="newest", limit=limit, update=False, here=at.here, collapse=False)
-    return found.hits
+    return _newest(at, Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES)
+
+
+def _newest(at: At, query: Query, limit: int) -> tuple[SearchHit, ...]:
+    options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=at.here, collapse=False)
+    return engine.search(at.config, query, options).hits
 
 
 def _line(at: At, hit: SearchHit, *, full: bool) -> Item | None:

@@ -156,7 +156,8 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
         return {view.path(number) for number in view.notes("facet", f"file:{tails[0]}")} if tails else set()
 
     in_file = wanted & asking.ask(config, named, update=False)
-    found = engine.search(config, about, limit=1000, collapse=False, update=False, kind=[*note.WRITTEN])
+    options = engine.SearchOptions(limit=1000, collapse=False, update=False)
+    found = engine.search(config, about, options, kind=[*note.WRITTEN])
     best = [hit.path for hit in found.hits if hit.path in wanted]
     return list(dict.fromkeys([*(path for path in paths if path in in_file), *best]))
 

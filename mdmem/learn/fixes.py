@@ -44,5 +44,6 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5,
 def _near(config: Config, error: str) -> list[str]:
     """Return the paths of failed runs that have words of an error."""
     words = " ".join(re.findall(r"\w+", "\n".join(list(errors.telling(error))[:5]) or error[:500]))
-    found = engine.search(config, words, limit=_NEAR, collapse=False, update=False, state="failed")
+    options = engine.SearchOptions(limit=_NEAR, collapse=False, update=False)
+    found = engine.search(config, words, options, state="failed")
     return [hit.path for hit in found.hits]

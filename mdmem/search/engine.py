@@ -97,51 +97,57 @@ class SearchResult(NamedTuple):
     changes: Changes = index.Changes()
 
 
+class SearchOptions(NamedTuple):
+    """How a search is answered.
+
+    sort: one of SORTS. limit, offset: which part of the answer. collapse: notes that say the same count as one.
+    snippet_chars: the size of a snippet. now: another time than the clock's.
+    update: first bring the index up to date, without looking at every file unless a word is unknown or nothing is
+        found. Of what is found, every file is looked at.
+    guess: a text whose words join those of the query, and count less.
+    here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
+    """
+
+    sort: str = "relevance"
+    limit: int = 10
+    offset: int = 0
+    collapse: bool = True
+    snippet_chars: int = SNIPPET_CHARS
+    now: datetime | None = None
+    update: bool = True
+    guess: str = ""
+    here: Place | None = None
+
+
+_DEFAULTS = SearchOptions()
+
+
 def search(
     config: Config,
     query: Query | str,
-    *,
-    sort: str = "relevance",
-    limit: int = 10,
-    offset: int = 0,
-    collapse: bool = True,
-    internal: bool = False,
-    snippet_chars: int = SNIPPET_CHARS,
-    now: datetime | None = None,
-    update: bool = True,
-    quick: bool = True,
-    guess: str = "",
-    here: Place | None = None,
+    options: SearchOptions = _DEFAULTS,
     **filters: str | Iterable[str] | None,
 ) -> SearchResult:
     """Answer a query in the language of people (see `query`); never fails because someone else is writing.
 
-    sort: one of SORTS. limit, offset: which part of the answer. collapse: notes that say the same count as one.
-    internal: search the internal memories, and not, as else, everything but them. snippet_chars: the size of a
-        snippet.
-    update: first bring the index up to date; quick: without looking at every file, unless a word is unknown or nothing
-        is found. Of what is found, every file is looked at.
-    guess: a text whose words join those of the query, and count less.
-    here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
     """
     from mdmem.search import query as language
     from mdmem.search import spelling
 
     filters["is"] = filters.pop("state", None)
-    asked = language.parse(query, now) if isinstance(query, str) else query
-    asked = language.with_filters(asked._replace(words=_topic(asked.words)), now, **filters)
-    changes, notices = freshness.bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
-    quick = quick and update
+    asked = language.parse(query, options.now) if isinstance(query, str) else query
+    asked = language.with_filters(asked._replace(words=_topic(asked.words)), options.now, **filters)
+    changes, notices = freshness.bring_up_to_date(config) if options.update else (index.Changes(), ())
     words_of = cache(partial(_units, asked=asked))
 
     def answer(view: View) -> SearchResult:
-        more, words = guessed(view, config, guess), words_of(view)
-        found = _find(view, config.vault, asked, words, internal=internal, here=here, now=now, guessed=more)
-        order = in_order(view, found, sort)
-        order = fold.echoes_last(view, config.vault, order) if sort == "relevance" and asked.words else order
-        chosen = _part(view, order, offset, limit, collapse=collapse)
-        hits = tuple(hits_of(view, config.vault, words, chosen, found, snippet_chars, answers=True))
+        more, words = guessed(view, config, options.guess), words_of(view)
+        found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more)
+        order = in_order(view, found, options.sort)
+        order = fold.echoes_last(view, config.vault, order) if options.sort == "relevance" and asked.words else order
+        chosen = _part(view, order, options)
+        hits = tuple(hits_of(view, config.vault, words, chosen, found, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
         return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
 
@@ -149,7 +155,7 @@ def search(
         return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
 
     found = freshness.answered(config, answer)
-    if found is not None and quick:
+    if found is not None and options.update:
         found = freshness.again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 
@@ -208,9 +214,8 @@ def related(
     reference: str,
     *,
     limit: int = 10,
-    update: bool = True,
-    quick: bool = True,
     here: Place | None = None,
+    update: bool = True,
 ) -> SearchResult:
     """Find notes like one, by the words that are most its own.
 
@@ -219,7 +224,7 @@ def related(
     Raises:
         NotFoundError: when no note, or more than one, answers to it.
     """
-    changes, notices = freshness.bring_up_to_date(config, quick=quick) if update else (index.Changes(), ())
+    changes, notices = freshness.bring_up_to_date(config) if update else (index.Changes(), ())
     path = index.resolve(config, reference)
     text = snippet.body_of(_read(config.vault, path))
 
@@ -230,7 +235,7 @@ def related(
         hidden = view.notes("facet", "is:internal") | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
             found.pop(note, None)
-        chosen = _part(view, in_order(view, found), 0, limit, collapse=True)
+        chosen = _part(view, in_order(view, found), SearchOptions(limit=limit))
         return SearchResult(
             tuple(hits_of(view, config.vault, words, chosen, found)), len(found), notices, None, changes
         )
@@ -247,7 +252,6 @@ def _find(
     asked: Query,
     words: list[Unit],
     *,
-    internal: bool = False,
     here: Place | None = None,
     now: datetime | None = None,
     guessed: Iterable[Unit] = (),
@@ -255,7 +259,7 @@ def _find(
     """Return every note that a query matches, with its score: 0 where nothing is ranked. words: the query's units."""
     from mdmem.search import select
 
-    permitted = select.allowed(view, root, asked, internal=internal, here=here)
+    permitted = select.allowed(view, root, asked, here=here)
     if not words:
         return dict.fromkeys(view.all if permitted is None else permitted, 0.0)
     ranked = [*ranking.affordable(view, words), *guessed]
@@ -313,19 +317,20 @@ def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> It
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
 
 
-def _part(view: View, order: Iterator[int], offset: int, limit: int, *, collapse: bool) -> dict[int, int]:
+def _part(view: View, order: Iterator[int], options: SearchOptions) -> dict[int, int]:
     """Return the notes of a part of the answer, and how many notes further down say the same as each."""
-    if not collapse:
-        return dict.fromkeys(islice(order, offset, offset + limit), 0)
+    end = options.offset + options.limit
+    if not options.collapse:
+        return dict.fromkeys(islice(order, options.offset, end), 0)
     similar: dict[int, int] = {}
-    for note, same in duplicates.collapse(view, islice(order, offset + 4 * limit + _LOOK_AHEAD)):
+    for note, same in duplicates.collapse(view, islice(order, end + 3 * options.limit + _LOOK_AHEAD)):
         if same is not None:
             similar[same] += 1
-        elif len(similar) == offset + limit:
+        elif len(similar) == end:
             break
         else:
             similar[note] = 0
-    return dict(islice(similar.items(), offset, None))
+    return dict(islice(similar.items(), options.offset, None))
 
 
 # -- what is shown -----------------------------------------------------------------------------------

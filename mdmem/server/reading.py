@@ -123,17 +123,10 @@ def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collap
     if at.titles_only and any(each.key in ("file", "tool") for each in asked.filters):
         at.require(FOR_TEXT)  # which files a note is about is a part of its text
     with lookup.fresh(at.config) as notices:
-        result = engine.search(
-            at.config,
-            asked,
-            sort=sort,
-            limit=limit,
-            offset=offset,
-            collapse=collapse,
-            snippet_chars=shown.LINE_CHARS,
-            update=False,
-            here=at.here,
+        options = engine.SearchOptions(
+            sort, limit, offset, collapse, snippet_chars=shown.LINE_CHARS, update=False, here=at.here
         )
+        result = engine.search(at.config, asked, options)
     kept = list(_seen(at, result.hits))
     hints = [*result.hints, *notices]
     if result.suggestion and not kept and _is_known(at, result.suggestion):
@@ -164,7 +157,8 @@ def _seen(at: Reach, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
 
 def _is_known(at: Reach, suggestion: str) -> bool:
     """Return whether a suggested spelling is one of notes that may be seen: it is taken from all."""
-    result = engine.search(at.config, lookup.parsed(at, suggestion), limit=1, update=False, here=at.here)
+    options = engine.SearchOptions(limit=1, update=False, here=at.here)
+    result = engine.search(at.config, lookup.parsed(at, suggestion), options)
     return any(lookup.read(at, hit.path) is not None for hit in result.hits)
 
 

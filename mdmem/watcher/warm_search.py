@@ -46,7 +46,7 @@ class WarmAnswer(NamedTuple):
 def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
     """Ask the watcher; None when there is none, it is of another version, or it does not answer.
 
-    how: what `search.engine.search` takes beside the query, as far as JSON has it.
+    how: fields of `search.engine.SearchOptions`, as far as JSON has them.
     """
     body = json.dumps({"query": query._asdict(), "how": how}).encode()
     said = watcher.ask(config, f"search {__version__}", {}, body, seconds=SECONDS)
@@ -74,7 +74,7 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
         return b""
     asked = json.loads(body)
     how = {**asked["how"], "here": Place.read(asked["how"].get("here"))}
-    return _encoded(engine.search(config, _query(asked["query"]), quick=True, **how))
+    return _encoded(engine.search(config, _query(asked["query"]), engine.SearchOptions(**how)))
 
 
 def _query(fields: dict[str, Any]) -> Query:

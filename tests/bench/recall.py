@@ -196,7 +196,7 @@ def warm(settings: Config, vault: Path) -> Iterator[Row]:
         return answering.answers(settings, text, answering.Asker())
 
     def find(text: str) -> object:
-        return [hit.snippet for hit in engine.search(settings, text, update=False).hits]
+        return [hit.snippet for hit in engine.search(settings, text, engine.SearchOptions(update=False)).hits]
 
     def find_by_all(text: str) -> object:
         return ranking.scores(view, ranking.affordable(view, units_of(view, text), 10**9))

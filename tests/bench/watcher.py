@@ -34,7 +34,7 @@ def until(holds: Callable[[], bool], seconds: float = 300.0) -> float:
 
 def is_known(settings: Config, word: str) -> bool:
     """Return whether the index, as the watcher left it, has a word."""
-    return bool(engine.search(settings, word, update=False).total)
+    return bool(engine.search(settings, word, engine.SearchOptions(update=False)).total)
 
 
 def memory(process: int) -> float:

@@ -203,7 +203,7 @@ def test_pinned_notes_and_notes_of_a_file_wait_too(staging: Path, code: Path) ->
     settings = config.load(str(staging))
     there = Place([project.identify(str(code)).name], "feature")
     for query in ("is:pinned", "file:dates.py"):
-        assert engine.search(settings, query, here=there).total, query
+        assert engine.search(settings, query, engine.SearchOptions(here=there)).total, query
         assert not engine.search(settings, query).total, query
     path = next(path for path in notes(staging) if "prompt" in path.name)
     assert engine.related(settings, str(path), here=there).total

@@ -46,7 +46,7 @@ def write(vault: Path, path: str, text: str) -> Path:
 
 
 def found(settings: Config, words: str, **how: object) -> list[str]:
-    result = engine.search(settings, words, collapse=False, **how)  # type: ignore[arg-type]
+    result = engine.search(settings, words, engine.SearchOptions(collapse=False, **how))  # type: ignore[arg-type]
     return sorted(hit.path for hit in result.hits)
 
 
@@ -161,7 +161,7 @@ def test_a_search_for_a_word_that_was_just_written_into_an_old_note_finds_it(
 def test_an_old_note_that_was_changed_in_place_is_shown_as_it_is(old_notes: list[Path], settings: Config) -> None:
     old_notes[5].write_text("alpha zebra")
 
-    hits = engine.search(settings, "alpha", limit=8, collapse=False).hits
+    hits = engine.search(settings, "alpha", engine.SearchOptions(limit=8, collapse=False)).hits
 
     assert next(hit for hit in hits if hit.path == "s/5.md").title == "alpha zebra"
 
@@ -334,7 +334,7 @@ def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Confi
             os.utime(other, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
             os.replace(other, file)
 
-            assert engine.search(settings, "alpha tag:a", limit=100).total > 0
+            assert engine.search(settings, "alpha tag:a", engine.SearchOptions(limit=100)).total > 0
             assert recall.answers(settings, "alpha common words", recall.Asker()) != ()
             index.verify(settings)
             assert len(found(settings, "alpha tag:a", limit=100)) == 30
@@ -613,7 +613,7 @@ settings = config.load(sys.argv[1])
 end = time.monotonic() + float(sys.argv[2])
 rounds = 0
 while time.monotonic() < end or rounds < 4:  # four, however busy the machine is
-    result = search.search(settings, "alpha", limit=1000, update=rounds % 7 == 0, collapse=False)
+    result = search.search(settings, "alpha", search.SearchOptions(limit=1000, update=rounds % 7 == 0, collapse=False))
     paths = [hit.path for hit in result.hits]
     assert len(paths) == len(set(paths)), "doubled"
     assert {f"s/{n:03d}.md" for n in range(20)} <= set(paths), "missing"
@@ -684,8 +684,8 @@ def test_reading_the_index_loads_no_whoosh_and_the_names_it_was_lent_are_given_b
     write(vault, "a.md", "alpha")
     code = (
         "import sys; from mdmem import config; from mdmem.search import engine as search;"
-        "settings = config.load(sys.argv[1]);"
-        "print(len(search.search(settings, 'alpha', update=sys.argv[2] == 'write').hits), *sys.modules)"
+        "settings = config.load(sys.argv[1]); how = search.SearchOptions(update=sys.argv[2] == 'write');"
+        "print(len(search.search(settings, 'alpha', how).hits), *sys.modules)"
     )
     wrote = subprocess.run(
         [sys.executable, "-c", code, str(vault), "write"], capture_output=True, text=True, check=True

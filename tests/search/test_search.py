@@ -90,7 +90,8 @@ def settings(vault: Path) -> Config:
 
 
 def ask(settings: Config, words: str = "", **how: Any) -> SearchResult:
-    return engine.search(settings, words, now=NOW, **how)
+    options = {name: how.pop(name) for name in engine.SearchOptions._fields if name in how}
+    return engine.search(settings, words, engine.SearchOptions(now=NOW, **options), **how)
 
 
 def ids(result: SearchResult) -> list[str]:
@@ -169,7 +170,9 @@ def test_one_session_does_not_fill_the_first_ten(vault: Path) -> None:
     for name in ("aaaa", "bbbb", "cccc", "dddd", "eeee"):
         runs = {f"observation {n}": f"pytest the flaky uploader {name} run {n}" for n in range(12)}
         _session(vault, name, runs if name == "aaaa" else {"prompt": f"Is the uploader of {name} flaky in pytest?"})
-    result = engine.search(config.load(str(vault)), "flaky uploader pytest run", collapse=False, limit=20)
+    result = engine.search(
+        config.load(str(vault)), "flaky uploader pytest run", engine.SearchOptions(collapse=False, limit=20)
+    )
 
     places = [hit.path.split("/")[3] for hit in result.hits]
     assert set(places[:6]) == {f"0900-{name}" for name in ("aaaa", "bbbb", "cccc", "dddd", "eeee")}
@@ -183,7 +186,7 @@ def test_a_chat_in_an_own_folder_keeps_its_notes_together(vault: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"The flaky uploader, part {number}.\n", encoding="utf-8")
     _session(vault, "aaaa", {"prompt": "Uploader?"})
-    result = engine.search(config.load(str(vault)), "flaky uploader part", collapse=False)
+    result = engine.search(config.load(str(vault)), "flaky uploader part", engine.SearchOptions(collapse=False))
 
     assert {hit.path.split("/")[1] for hit in result.hits} == {"chat"}
 
@@ -194,14 +197,20 @@ def test_a_title_counts_more_in_what_was_said_than_in_a_tool_run(vault: Path, ki
     _session(vault, "aaaa", {"observation": title + others})
     _session(vault, "bbbb", {kind: title + others})
 
-    assert engine.search(config.load(str(vault)), "uploader retries", collapse=False).hits[0].kind == kind
+    assert (
+        engine.search(config.load(str(vault)), "uploader retries", engine.SearchOptions(collapse=False)).hits[0].kind
+        == kind
+    )
 
 
 def test_a_prompt_is_shown_with_how_its_answer_begins(vault: Path) -> None:
     _session(vault, "aaaa", {"prompt": "Why is the uploader slow?", "response": "It waits for DNS.\nTwice."})
     _session(vault, "bbbb", {"prompt": "Is the uploader slow again?"})
 
-    hits = {hit.title: hit for hit in engine.search(config.load(str(vault)), "uploader slow", snippet_chars=80).hits}
+    hits = {
+        hit.title: hit
+        for hit in engine.search(config.load(str(vault)), "uploader slow", engine.SearchOptions(snippet_chars=80)).hits
+    }
 
     asked = hits["Why is the uploader slow?"]
     assert asked.snippet == "Why is the uploader slow? → It waits for DNS."
@@ -209,12 +218,9 @@ def test_a_prompt_is_shown_with_how_its_answer_begins(vault: Path) -> None:
     assert hits["Is the uploader slow again?"].snippet == "Is the uploader slow again?"
 
 
-def test_internal_memories_are_found_only_when_they_are_asked_for(settings: Config) -> None:
+def test_internal_memories_are_not_found(settings: Config) -> None:
     assert "Secret" not in str([hit.snippet for hit in ask(settings, "secret parser mood plan", limit=100).hits])
     assert ask(settings, "secret").total == 0
-    assert set(names(ask(settings, "secret", internal=True))) == {"mood.md", "plan.md"}
-    assert names(ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:alice"])) == ["mood.md"]
-    assert ask(settings, "secret", internal=True, tag=["ghost", "ghost_owner:user:bob"]).total == 0
     assert _prompt(settings, "secret mood plan") == []
 
 
@@ -356,7 +362,7 @@ def test_a_snippet_is_of_the_text_as_it_is_now(vault: Path, settings: Config) ->
     file = vault / "notes" / "decision-storage.md"
     file.write_text(file.read_text().replace("PostgreSQL", "PostgreSQL 17"))
 
-    (hit,) = engine.search(settings, "postgresql", update=False).hits
+    (hit,) = engine.search(settings, "postgresql", engine.SearchOptions(update=False)).hits
 
     assert "PostgreSQL 17" in hit.snippet
 
@@ -481,7 +487,10 @@ def test_many_new_notes_are_indexed_by_the_prompt_that_finds_them(vault: Path, s
         (vault / f"zebra-{number}.md").write_text(f"zebra {number}")
 
     assert len(_prompt(settings, "zebra")) == pending.MAX_NOTES + 1
-    assert len(engine.search(settings, "zebra", collapse=False, limit=100, update=False).hits) == pending.MAX_NOTES + 1
+    assert (
+        len(engine.search(settings, "zebra", engine.SearchOptions(collapse=False, limit=100, update=False)).hits)
+        == pending.MAX_NOTES + 1
+    )
 
 
 def _saved(path: Path, text: str) -> Path:

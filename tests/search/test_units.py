@@ -28,7 +28,7 @@ def vault(tmp_path: Path, home: Path) -> Path:
 
 
 def found(vault: Path, words: str) -> set[str]:
-    hits = engine.search(config.load(str(vault)), words, collapse=False).hits
+    hits = engine.search(config.load(str(vault)), words, engine.SearchOptions(collapse=False)).hits
     return {hit.path.removeprefix("again-") for hit in hits}
 
 

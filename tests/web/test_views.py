@@ -110,7 +110,7 @@ def test_a_file_knows_its_changes_and_failures(view: View) -> None:
 
 def test_facets_count_what_a_search_matches(settings: Config, view: View) -> None:
     found = facets.count(view, settings.vault, query.parse("february pytest"))
-    hits = engine.search(settings, "february pytest", limit=100, collapse=False).hits
+    hits = engine.search(settings, "february pytest", engine.SearchOptions(limit=100, collapse=False)).hits
 
     assert found["kind"] == dict(Counter(hit.kind for hit in hits).most_common())
     assert found["project"] == dict(Counter(hit.project for hit in hits if hit.project).most_common())

@@ -44,9 +44,8 @@ def search(request: PageRequest) -> Response:
     anything = any(given[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
     sort = "newest" if request.query.get("sort") == "newest" or not asked.text else "relevance"
-    found = engine.search(
-        request.config, asked, sort=sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False
-    )
+    options = engine.SearchOptions(sort, limit=SIZE, offset=(page - 1) * SIZE, update=False, collapse=False)
+    found = engine.search(request.config, asked, options)
     total = found.total if anything else 0
     return request.page(
         "search",
