@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.server.tools import TOOLS
 from tests.helpers import house
 
 TWO_HALVES = {"HeldFolder"}
@@ -21,8 +22,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert house.circles(house.imports()) == []
 
 
-def test_no_function_is_longer_than_a_screen_or_two() -> None:
-    assert [one for one in house.functions() if one.lines > 65] == []
+def test_no_function_is_longer_than_55_lines_and_no_module_than_400() -> None:
+    assert [one for one in house.functions() if one.lines > 55] == []
+    assert [name for name, module in house.modules().items() if module.lines > 400] == []
+
+
+def test_no_function_has_more_than_8_parameters_unless_it_is_a_tool_or_a_command() -> None:
+    """What an agent or a person can say to mdmem is an interface, and has as many parameters as it takes."""
+    tools = {f"{row.function.__module__}.{row.function.__name__}" for row in TOOLS}
+    assert [
+        one for one in house.functions() if one.parameters > 8 and not one.is_command and one.where not in tools
+    ] == []
 
 
 def test_circles_are_found() -> None:

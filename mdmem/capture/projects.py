@@ -61,14 +61,8 @@ def _page(config: Config, project: Project, name: str, who: str, created: str, r
         body = template.fill(template.load("notes/project.md", config.vault), {"title": name})
         return note.Draft(name, name, {"identity": [who], "root": project.root}, body)
 
-    made, _ = note.new(
-        "project",
-        None,
-        draft,
-        identity=("project", who),
-        created=created,
-        context={"project": name, "tags": ["project"]},
-        rules=rules,
-    )
+    context = {"project": name, "tags": ["project"]}
+    wanted = note.NoteRequest("project", None, draft, ("project", who), created, context)
+    made, _ = note.new(wanted, rules)
     assert made is not None
     return made

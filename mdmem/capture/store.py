@@ -212,18 +212,17 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         "tags": list(draft.tags),
     }
     through = window.Window(at.rules, draft.chars)
-    return note.new(
+    wanted = note.NoteRequest(
         draft.kind,
         through.narrow(draft.source),
         lambda clean: draft.build(through.widen(clean)),
         identity=session.identity(*draft.identity, draft.kind),
         created=disk.iso_time(at.now),
         context=context,
-        rules=at.rules,
         origin=draft.origin,
-        echo=echo,
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
     )
+    return note.new(wanted, at.rules, echo)
 
 
 def store(at: Capture, draft: PendingNote) -> Outcome:

@@ -40,7 +40,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "related": Command("find", "Find notes like one."),
         "fixes": Command("learned.known", "Show what solved an error before."),
         "about": Command("learned.known", "Show what is known of a file, a symbol, #123, a package."),
-        "show": Command("find", "Show one note."),
+        "show": Command("show", "Show one note."),
         "index": Command("indexing", "Update the index."),
     },
     "Read": {

@@ -67,8 +67,12 @@ def add(
     old_path = index.resolve(config, supersedes) if supersedes else ""
     old = str(asking.read(config, old_path).meta.get("id", "")) or old_path
     unverified = quotes.missing(config, body)
-    meta = {"status": "proposed" if proposed else None, "supersedes": old or None, "unverified": unverified or None}
-    made = user_notes.add(config, title, body, kind=kind, extra_meta=meta, now=now, **more)
+    meta: dict[str, Any] = {
+        "status": "proposed" if proposed else None,
+        "supersedes": old or None,
+        "unverified": unverified or None,
+    }
+    made = user_notes.add(config, title, body, kind=kind, now=now, **meta, **more)
     if old_path and made.path != old_path and not proposed:
         user_notes.set_keys(config, old_path, {"superseded_by": made.id})
     return made

@@ -93,7 +93,7 @@ def supersede(
         name = str(new.meta.get("id", "")) or new_path
     else:
         project = str(parsed.meta.get("project", ""))
-        made = user_notes.add(at.config, title, text, project=project, extra_meta={"supersedes": old}, now=time.time())
+        made = user_notes.add(at.config, title, text, project=project, supersedes=old, now=time.time())
         new_path, name = made.path, made.id
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")

@@ -176,7 +176,7 @@ def _make(
             meta |= {"source": clean["source"], "loaded_by": loaded_by(folder, path) or None}
         return note.Draft(title, "", {**meta, "imported_from": clean["path"]}, body)
 
-    made, _ = note.new(
+    wanted = note.NoteRequest(
         "note",
         {
             "path": f"{folder.name}/{path}",
@@ -188,10 +188,10 @@ def _make(
         identity=("imported", folder.name, path),
         created=disk.iso_time(_created(parsed.meta, path, changed)),
         context={"project": project_name},
-        rules=rules,
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,
     )
+    made, _ = note.new(wanted, rules)
     if made is not None and folder.follow:
         made.meta[_DIGEST] = note.fingerprint(made.title, made.body)
     return made, place

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mdmem import privacy
 from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
+from mdmem.values import Value
 from mdmem.vault import front_matter
 
 TYPE_CHECKING = False
@@ -87,20 +88,8 @@ def make_id(*identity: str) -> str:
     return short("\0".join(identity), 10)
 
 
-def new(
-    kind: str,
-    source: Any,
-    build: Callable[[Any], Draft | None],
-    *,
-    identity: tuple[str, ...],
-    created: str,
-    context: Mapping[str, Any],
-    rules: privacy.Rules,
-    origin: str = "tool",
-    echo: privacy.Echo | None = None,
-    max_bytes: int = MAX_NOTE_BYTES,
-) -> tuple[Note | None, privacy.Cleaned]:
-    """Make a note of something that came from outside: the one door, and it cleans.
+class NoteRequest(Value):
+    """A note to be made of something that came from outside.
 
     source: any JSON value with every text the note may be made from, as it came.
     build: makes the draft from the cleaned source, or None when there is nothing to keep. It never sees
@@ -108,12 +97,30 @@ def new(
     context: further front matter (project, session, cwd, ...), cleaned as well; "" and None are left out.
     max_bytes: a longer body loses its middle.
     origin: "prompt", "assistant" or "tool"; it decides how lone brackets are read.
-
-    Returns the note, or None, and what cleaning the source took out.
+    identity: what its id is made from. created: ISO 8601 in UTC.
     """
+
+    kind: str
+    source: Any
+    build: Callable[[Any], Draft | None]
+    identity: tuple[str, ...]
+    created: str
+    context: Mapping[str, Any]
+    origin: str = "tool"
+    max_bytes: int = MAX_NOTE_BYTES
+
+
+def new(
+    wanted: NoteRequest, rules: privacy.Rules, echo: privacy.Echo | None = None
+) -> tuple[Note | None, privacy.Cleaned]:
+    """Make a note of something that came from outside: the one door, and it cleans.
+
+    Returns the note, or None where there is nothing to keep, and what cleaning the source took out.
+    """
+    source, context = wanted.source, wanted.context
     names = frozenset(source) if isinstance(source, dict) else frozenset()
-    cleaned = privacy.clean(source, rules=rules, origin=origin, echo=echo, names=names)
-    draft = build(cleaned.value)
+    cleaned = privacy.clean(source, rules=rules, origin=wanted.origin, echo=echo, names=names)
+    draft = wanted.build(cleaned.value)
     if draft is None:
         return None, cleaned
     # The draft is cleaned again: text put together from clean parts can hold a secret that no part held.
@@ -126,19 +133,19 @@ def new(
     )
     value = privacy.anonymized(rest.value, rules)
     meta: dict[str, Any] = {
-        "id": make_id(*identity),
-        "kind": kind,
-        "title": one_line(value["title"]) or kind,
-        "created": created,
+        "id": make_id(*wanted.identity),
+        "kind": wanted.kind,
+        "title": one_line(value["title"]) or wanted.kind,
+        "created": wanted.created,
         **_given(value, context),
     }
     if cleaned.private + rest.private:
         meta["private"] = cleaned.private + rest.private
     if cleaned.redacted + rest.redacted:
         meta["redacted"] = cleaned.redacted + rest.redacted
-    body = _fit(value["body"], max_bytes)
+    body = _fit(value["body"], wanted.max_bytes)
     meta = _bounded(meta)
-    if kind in CAPTURED:
+    if wanted.kind in CAPTURED:
         meta["digest"] = fingerprint(meta["title"], body)
     return Note(meta, make_slug(value["slug"] or meta["title"]), body), cleaned
 

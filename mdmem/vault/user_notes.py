@@ -37,18 +37,17 @@ def add(
     title: str,
     body: str,
     *,
-    project: str = "",
-    tags: Iterable[str] = (),
-    pinned: bool = False,
     kind: str = "note",
     folder: str = "notes",
-    extra_meta: Mapping[str, Any] | None = None,
     now: float,
+    tags: Iterable[str] = (),
+    **meta: Any,
 ) -> Written:
     """Write a new note. The same words in the same second give the same note.
 
     title: "" takes the first line of the body. folder: vault-relative, made when it is missing.
-    now: seconds since the epoch.
+    now: seconds since the epoch. meta: more of its front matter, such as project and pinned; "", False, None and []
+        leave a key out.
 
     Raises:
         UsageError: when there is nothing to store, since it is empty or private, or it is too long for one note.
@@ -58,28 +57,17 @@ def add(
         raise UsageError(f"Notes of the kind {kind!r:.20} are not kept in {folder!r:.80}.")
     rules = privacy.Rules.of(config.settings)
     title, body = privacy.as_typed(title), privacy.as_typed(body)
-    source = {"title": title, "body": body, "tags": list(tags), "meta": dict(extra_meta or {})}
+    source = {"title": title, "body": body, "tags": list(tags), "meta": meta}
 
     def build(clean: Any) -> note.Draft | None:
         line = note.one_line(clean["title"]) or _first_line(clean["body"], rules.marker)
         if not _has_words(clean["title"] + clean["body"], rules.marker):
             return None
-        meta = {**clean["meta"], "pinned": pinned or None, "tags": clean_tags(clean["tags"])}
-        return note.Draft(line, line, meta, _bounded(clean["body"]))
+        kept = {key: value for key, value in clean["meta"].items() if value is not False}
+        return note.Draft(line, line, {**kept, "tags": clean_tags(clean["tags"])}, _bounded(clean["body"]))
 
-    created = disk.iso_time(now)
-    context = {"project": project}
-    made, _ = note.new(
-        kind,
-        source,
-        build,
-        identity=(),
-        created=created,
-        context=context,
-        rules=rules,
-        origin="prompt",
-        echo=memory.load_all(config),
-    )
+    wanted = note.NoteRequest(kind, source, build, identity=(), created=disk.iso_time(now), context={}, origin="prompt")
+    made, _ = note.new(wanted, rules, memory.load_all(config))
     if made is None:
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
     text = "\0".join(str(value) for value in (*made.meta.values(), made.body))

@@ -14,11 +14,15 @@ PACKAGE = REPO / "mdmem"
 
 
 class Function(NamedTuple):
-    """A function: where it is, how many lines it has, and how many parameters besides `self`."""
+    """A function: where it is, how many lines it has, and how many parameters besides `self`.
+
+    is_command: it is one of the command line's, so that its parameters are what a person can type.
+    """
 
     where: str
     lines: int
     parameters: int
+    is_command: bool
 
 
 class Module(NamedTuple):
@@ -58,7 +62,9 @@ def functions() -> Iterator[Function]:
                 given = node.args
                 names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                yield Function(f"{module.name}.{node.name}", lines, len([n for n in names if n not in ("self", "cls")]))
+                many = len([name for name in names if name not in ("self", "cls")])
+                is_command = any("command" in ast.unparse(one) for one in node.decorator_list)
+                yield Function(f"{module.name}.{node.name}", lines, many, is_command)
 
 
 def public_classes() -> dict[str, list[str]]:

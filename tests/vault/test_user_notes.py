@@ -253,7 +253,7 @@ def test_what_is_private_reaches_no_file(vault: Path, settings: Config, tmp_path
         "the <private>canary</private> plan",
         f"token {secret} and <private>canary</private>",
         tags=["<private>canary</private>"],
-        extra_meta={"source": secret},
+        source=secret,
         now=NOW,
     )
     user_notes.append(settings, written.path, f"more <private>canary</private> {secret}")

@@ -108,69 +108,89 @@ def _base(word: str) -> str:
     return word.replace("\\", "/").rpartition("/")[2].lower()
 
 
+class _Steps:
+    """The commands of a command line that are read so far, each with whether the one before is piped into it."""
+
+    __slots__ = ("_depth", "_piped", "_word", "_words", "found")
+
+    def __init__(self, depth: int) -> None:
+        self.found: list[tuple[bool, list[str]]] = []
+        self._depth = depth
+        self._piped = False
+        self._words: list[str] = []
+        self._word: str | None = None
+
+    @property
+    def between_words(self) -> bool:
+        """Whether no word has begun."""
+        return self._word is None
+
+    def add(self, text: str) -> None:
+        """Add to the word, which begins with this if none has begun."""
+        self._word = (self._word or "") + text
+
+    def end_word(self) -> None:
+        """End the word, if one has begun."""
+        if self._word is not None:
+            self._words.append(self._word)
+        self._word = None
+
+    def end(self, piped: bool = False) -> None:
+        """End the command, if one has begun; `piped`: into the next one."""
+        self.end_word()
+        if self._words:
+            self.found.extend(_inside(self._piped, self._words, self._depth))
+        self._words, self._piped = [], piped
+
+
 def _steps(command: str, depth: int) -> list[tuple[bool, list[str]]]:
     """Split a command line into its commands, each with whether the one before is piped into it."""
-    steps: list[tuple[bool, list[str]]] = []
-    words: list[str] = []
-    word: list[str] | None = None
-    piped = False
-    quote = ""
-    at = 0
-
-    def end_word() -> None:
-        nonlocal word
-        if word is not None:
-            words.append("".join(word))
-        word = None
-
-    def end_step(next_piped: bool) -> None:
-        nonlocal words, piped
-        end_word()
-        if words:
-            steps.extend(_inside(piped, words, depth))
-        words, piped = [], next_piped
-
+    steps, quote, at = _Steps(depth), "", 0
     while at < len(command):
         sign, following = command[at], command[at + 1 : at + 2]
         at += 1
-        if quote == "'":
-            quote = "" if sign == "'" else quote
-            word = [*(word or []), sign] if quote else word
-        elif sign == "\\" and following:
-            word = word if word is not None else []
-            if following != "\n":
-                word.append(following if quote or following in " \"'\\$`&|;<>()*?" else sign + following)
+        if quote == "'" and sign != "'":
+            steps.add(sign)
+        elif sign == "\\" and following and quote != "'":
+            bare = following if quote or following in " \"'\\$`&|;<>()*?" else sign + following
+            steps.add("" if following == "\n" else bare)
             at += 1
-        elif sign == "`" or (sign == "$" and following == "("):
-            end_step(False)  # another command, wherever it stands
+        elif quote != "'" and (sign == "`" or sign + following == "$("):
+            steps.end()  # another command, wherever it stands
             at += sign == "$"
             quote = ""
+        elif sign == quote or (sign in "'\"" and not quote):
+            steps.add("")
+            quote = "" if quote else sign
         elif quote:
-            quote = "" if sign == quote else quote
-            word = [*(word or []), sign] if quote else word
-        elif sign in "'\"":
-            quote = sign
-            word = word if word is not None else []
-        elif sign in " \t\r":
-            end_word()
-        elif sign in ";\n(){}" or (sign == "&" and following != ">" and command[at - 2 : at - 1] != ">"):
-            end_step(False)
-        elif sign == "|":
-            end_step(following != "|")
-            at += following in ("|", "&") and bool(following)
-        elif sign in "<>":
-            end_word()
-            while command[at : at + 1] in ("<", ">", "&", "|") and at < len(command):
-                at += 1
-            at = _after_target(command, at)
-        elif sign == "#" and word is None:
-            at = command.find("\n", at)
-            at = len(command) if at < 0 else at
+            steps.add(sign)
         else:
-            word = word if word is not None else []
-            word.append(sign)
-    end_step(False)
-    return steps
+            at = _take(steps, command, at)
+    steps.end()
+    return steps.found
+
+
+def _take(steps: _Steps, command: str, at: int) -> int:
+    """Take the sign before `at`, which stands in no quotes; return where to go on."""
+    sign, following = command[at - 1], command[at : at + 1]
+    if sign in " \t\r":
+        steps.end_word()
+    elif sign in ";\n(){}" or (sign == "&" and following != ">" and command[at - 2 : at - 1] != ">"):
+        steps.end()
+    elif sign == "|":
+        steps.end(piped=following != "|")
+        at += following in ("|", "&") and bool(following)
+    elif sign in "<>":
+        steps.end_word()
+        while command[at : at + 1] in ("<", ">", "&", "|") and at < len(command):
+            at += 1
+        at = _after_target(command, at)
+    elif sign == "#" and steps.between_words:
+        at = command.find("\n", at)
+        at = len(command) if at < 0 else at
+    else:
+        steps.add(sign)
+    return at
 
 
 def _after_target(command: str, at: int) -> int:

@@ -86,8 +86,8 @@ def create(
         tags=[*scope.tags, *own_tags(config, tags)],
         kind=scope.kind,
         folder="/".join(scope.folder),
-        extra_meta=meta,
         now=now,
+        **meta,
     )
 
 
