@@ -7,9 +7,8 @@ import time
 import click
 
 from mdmem.cli import indexing
-from mdmem.cli.history import print_json
 from mdmem.cli.terminal import options, progress
-from mdmem.cli.terminal.render import safe
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.views import wording
 
 SHOWN = 20

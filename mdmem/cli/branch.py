@@ -59,21 +59,12 @@ def list_branches(given_vault: str | None, project: str | None, as_json: bool) -
     settings = options.settings(given_vault)
     found = [(one, fate(one)) for one in waiting(settings) if project in (None, one.project)]
     if as_json:
-        click.echo(
-            render.as_json(
-                [
-                    {
-                        "project": one.project,
-                        "branch": one.branch,
-                        "notes": len(one.paths),
-                        "first": one.first,
-                        "last": one.last,
-                        "state": state,
-                    }
-                    for one, state in found
-                ]
-            )
-        )
+        keys = ("project", "branch", "first", "last")
+        objects = [
+            {**{key: getattr(one, key) for key in keys}, "notes": len(one.paths), "state": state}
+            for one, state in found
+        ]
+        render.print_json(objects)
         return
     if not found:
         click.echo("No notes wait on a branch.")

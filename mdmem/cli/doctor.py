@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Check Python, git, settings, agents, notes, index and history; report what is wrong and what to do.
 
-    Of a vault with more than 2,000 notes it looks into those that are new since it looked last, into all with
-    --all or --only, and every 30 days.
+    In a vault of more than 2,000 notes it reads only those that are new since the last check; --all and --only
+    read all of them, and so does one check every 30 days.
 
     Exit status: 0 when nothing is wrong, 1 when something is.
 
@@ -48,7 +48,7 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
             if not as_json:
                 _print(console, one)
     if as_json:
-        click.echo(render.as_json([_as_object(one) for one in found]))
+        render.print_json([_as_object(one) for one in found])
     else:
         _sum_up(found, fix=fix)
     ctx.exit(1 if any(one.is_wrong for one in found) else 0)

@@ -56,7 +56,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @options.limit(10)
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
+@click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
 @click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
 @click.option("--deep", is_flag=True, help="Let a model guess the note and search by its words too (one model call).")
 @click.option("--at", metavar="TIME", help="Search what the vault held then: yesterday, 3d, 2026-09-14, a commit.")
@@ -225,7 +225,7 @@ def _answer_all(settings: Config, file: str, limit: int) -> None:
 
     lines = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     for name, paths in engine.batch(settings, list(_questions(lines)), limit=limit):
-        click.echo(render.as_json({"qid": name, "results": paths}))
+        render.print_json({"qid": name, "results": paths})
 
 
 def _questions(lines: str) -> Iterator[tuple[str, str]]:

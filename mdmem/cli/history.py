@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import config
 from mdmem.cli.terminal import lines, options, pager
-from mdmem.cli.terminal.render import safe
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import pages, wording
 
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
     from mdmem.history.rewrite import Applied
     from mdmem.history.session_log import LoggedSession, Stat
     from mdmem.history.why import Origin
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON; bytes and paths as text."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
 def print_result(done: CommitResult) -> int:
@@ -51,7 +45,7 @@ def print_result(done: CommitResult) -> int:
 @click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
 @click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object with commits, held_back, staged, left_out.")
+@options.as_json("an object: commits, held_back, staged, left_out")
 @click.pass_obj
 def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Commit the vault's new and changed notes: a commit for each session, one for what people did.
@@ -142,7 +136,7 @@ def _update_index(settings: Config) -> None:
 @options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
-@click.option("--json", "as_json", is_flag=True, help="Print an array of objects.")
+@options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @click.pass_obj
 @pager.paged
 def log(vault: str | None, /, limit: int, oneline: bool, stat: bool, as_json: bool, **given: str | None) -> None:
@@ -224,7 +218,7 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
 
 @click.command()
 @click.argument("name", metavar="PATH[:LINE]|ID[:LINE]")
-@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+@options.as_json("an object: path, line, text, id, kind, title, created, session, ask, steps, …")
 @click.pass_obj
 def why(vault: str | None, name: str, as_json: bool) -> None:
     """Show where a note, or one of its lines, came from, and who has edited it since.

@@ -43,7 +43,7 @@ def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -
             said, value = _of_changes(made), made._asdict()
     completion.done(settings)
     if as_json:
-        click.echo(render.as_json({**value, "written": home, "waiting": len(retry_queue.waiting(settings))}))
+        render.print_json({**value, "written": home, "waiting": len(retry_queue.waiting(settings))})
         return
     if home:
         click.echo(f"{wording.number(home, 'note')} written from the retry queue.")

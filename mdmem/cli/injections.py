@@ -181,7 +181,7 @@ def _print(found: Explanation, long: int) -> None:
 @options.window
 @click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
 @options.limit(20)
-@options.as_json("an array of objects")
+@options.as_json("an array of objects: time, session, agent, event, why, project, tokens, ids, cited")
 @click.pass_obj
 def injections(
     given_vault: str | None,
@@ -216,7 +216,7 @@ def injections(
     for row in rows:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:
-        click.echo(render.as_json(rows))
+        render.print_json(rows)
         return
     if not rows:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)

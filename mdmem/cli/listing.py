@@ -50,7 +50,7 @@ def list_notes(
 
     shown, total = rows.ask(settings, answer)
     if as_json:
-        click.echo(render.as_json([row._asdict() for row in shown]))
+        render.print_json([row._asdict() for row in shown])
         return
     print_rows(shown)
     more = total - len(shown)
@@ -113,7 +113,7 @@ def sessions(
     fitting = (one for one in found if (not last or one.started < last) and (among is None or one.session in among))
     kept = list(islice(fitting, limit or None))
     if as_json:
-        click.echo(render.as_json([one._asdict() for one in kept]))
+        render.print_json([one._asdict() for one in kept])
         return
     columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
     table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
@@ -154,9 +154,11 @@ def short_session(session: str) -> str:
 
 @click.command()
 @click.argument("folder", default="")
-@click.option("--depth", type=click.IntRange(min=1), default=4, show_default=True, help="Maximum depth of folders.")
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", default=4, show_default=True, help="Maximum depth of folders."
+)
 @click.option("--files", is_flag=True, help="Show the notes too, not only their number.")
-@click.option("--limit", "-n", type=click.IntRange(min=0), default=10, show_default=True,
+@click.option("--limit", "-n", type=click.IntRange(min=0), metavar="N", default=10, show_default=True,
               help="Show the last N folders, and notes, of each folder (0: no limit).")  # fmt: skip
 @options.as_json("nested objects of every level: name, notes, folders, files")
 @click.pass_obj
@@ -177,7 +179,7 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: i
         raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows those that are there.")
     found = rows.ask(settings, lambda view: folders.Tree(view, below))
     if as_json:
-        click.echo(render.as_json(found.nested(below, below or root.name)))
+        render.print_json(found.nested(below, below or root.name))
         return
     drawn = _draw(found, below, depth, limit, files=files)
     lines.write(lines.terminal(), [_label(below or root.name, found.notes(below)), *drawn])

@@ -66,7 +66,7 @@ def add(
         proposed=propose and not settings.settings.learn.accept, now=_now(), **written,
     )  # fmt: skip
     if as_json:
-        click.echo(render.as_json({**made._asdict(), "project": home}))
+        render.print_json({**made._asdict(), "project": home})
     else:
         click.echo(f"[mem:{made.id}] {made.path}" + (f" ({home})" if home else ""))
     _tell_what_was_kept_out(settings, made.path)
@@ -226,6 +226,6 @@ def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
     editor.edit(str(Path(settings.vault, path)))
     problem = notes.parse(disk.read_path(settings.vault, path) or b"").problem
     if as_json:
-        click.echo(render.as_json({"path": path, "problem": problem or ""}))
+        render.print_json({"path": path, "problem": problem or ""})
     elif problem:
         click.echo(f"{path}, {problem}. The note is still found; fix it with `mdmem edit {reference}`.", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import click
 
 from mdmem import config, privacy
-from mdmem.cli.terminal import options
+from mdmem.cli.terminal import options, render
 from mdmem.hashing import short
 from mdmem.vault import disk, exclusions
 from mdmem.views import wording
@@ -28,7 +27,7 @@ def privacy_group() -> None:
 @privacy_group.command()
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @click.option("--tool", is_flag=True, help="Read the text as a tool's output, not as a prompt.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object with the text and the findings.")
+@options.as_json("an object: text, private, redacted, unclosed, findings")
 @click.pass_obj
 def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     """Show what would be stored of FILE (`-`: stdin), and which rule takes out what. Nothing is stored.
@@ -42,17 +41,14 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)
     found = cleaned.findings
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "text": cleaned.value,
-                    "private": cleaned.private,
-                    "redacted": cleaned.redacted,
-                    "unclosed": cleaned.unclosed,
-                    "findings": [{"rule": item.rule, "line": item.line, "column": item.column} for item in found],
-                },
-                ensure_ascii=False,
-            )
+        render.print_json(
+            {
+                "text": cleaned.value,
+                "private": cleaned.private,
+                "redacted": cleaned.redacted,
+                "unclosed": cleaned.unclosed,
+                "findings": [{"rule": item.rule, "line": item.line, "column": item.column} for item in found],
+            }
         )
         return
     click.echo(cleaned.value.rstrip("\n"))

@@ -134,7 +134,7 @@ def _ask(diff: str, *, as_json: bool) -> None:
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:
     if as_json:
-        click.echo(render.as_json({"id": note_id, "file": path, "action": action}))
+        render.print_json({"id": note_id, "file": path, "action": action})
         return
     said = {"promoted": "is now in", "removed": "is no longer in", "unchanged": "is already up to date in"}[action]
     click.echo(f"[mem:{note_id}] {said} {path}.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
 )
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
+@click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
 @options.limit(20)
 @options.as_json("an array of objects: id, session, prompt, project, created, title, text, …")
 @click.pass_obj
@@ -68,7 +68,7 @@ def prompts(
 
     page = rows.ask(settings, answer)
     if as_json:
-        click.echo(render.as_json([one._asdict() for one in page.prompts]))
+        render.print_json([one._asdict() for one in page.prompts])
     console = lines.terminal()
     for one in () if as_json else page.prompts:
         where = f"  {render.safe(one.project)}" if one.project else ""

@@ -48,7 +48,7 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
     settings = options.settings(given_vault)
     found = conversation.read(settings, session, project=project or "")
     if as_json:
-        click.echo(render.as_json(_as_object(found)))
+        render.print_json(_as_object(found))
         return
     console = lines.terminal()
     marker = settings.settings.privacy.marker
@@ -145,8 +145,12 @@ def _body(console: Console | None, body: str, marker: str, style: str) -> None:
 
 @click.command()
 @click.argument("note")
-@click.option("--before", type=click.IntRange(min=0), default=5, show_default=True, help="Number of notes before it.")
-@click.option("--after", type=click.IntRange(min=0), default=5, show_default=True, help="Number of notes after it.")
+@click.option(
+    "--before", type=click.IntRange(min=0), metavar="N", default=5, show_default=True, help="Number of notes before it."
+)
+@click.option(
+    "--after", type=click.IntRange(min=0), metavar="N", default=5, show_default=True, help="Number of notes after it."
+)
 @click.option("--all", "every", is_flag=True, help="Notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
@@ -179,7 +183,7 @@ def timeline(
 
     shown = rows.ask(settings, answer)
     if as_json:
-        click.echo(render.as_json([{**row._asdict(), "anchor": row.path == path} for row in shown]))
+        render.print_json([{**row._asdict(), "anchor": row.path == path} for row in shown])
         return
     table.show(
         lines.terminal(),

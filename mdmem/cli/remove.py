@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.history import print_applied
 from mdmem.cli.terminal import options
-from mdmem.cli.terminal.render import safe
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import UsageError
 from mdmem.views import pages, wording
 
@@ -74,16 +74,18 @@ def forget(
 
 
 @click.command()
-@click.argument("target", metavar="TEXT|REGEX|ID|PATH")
+@click.argument("target", metavar="TARGET")
 @click.option("--regex", "kind", flag_value="regex", help="TARGET is a regular expression.")
 @click.option("--id", "kind", flag_value="id", help="TARGET is a note's id.")
-@click.option("--history-only", "kind", flag_value="path", help="Remove TARGET, a file or folder, from history only.")
+@click.option(
+    "--history-only", "kind", flag_value="path", help="TARGET is a file or folder; remove it from history only."
+)
 @click.option("--apply", "really", is_flag=True, help="Do it; without this, only show what would be done.")
 @options.yes
-@options.as_json("an object")
+@options.as_json("an object: what was found; with --apply, what was done")
 @click.pass_obj
 def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
-    """Remove a text from the notes, the caches and every commit, and prove that it is gone.
+    """Remove TARGET, a text, from the notes, the caches and every commit, and prove that it is gone.
 
     Shows what would be done; --apply does it. Rewriting history needs the extra: pip install 'mdmem[purge]'.
 

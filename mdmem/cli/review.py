@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import config
-from mdmem.cli.history import print_applied, print_json
+from mdmem.cli.history import print_applied
 from mdmem.cli.terminal import editor, options
-from mdmem.cli.terminal.render import safe
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
 from mdmem.vault import note
@@ -65,7 +65,7 @@ class ReviewDecision(NamedTuple):
 @click.option("--list", "listing", is_flag=True, help="Only list what there is to review.")
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
-@options.as_json("an array of objects")
+@options.as_json("an array of objects: path, change, id, kind, title, created, project, session, edited, …")
 @click.pass_obj
 def review(
     vault: str | None,

@@ -12,8 +12,12 @@ from mdmem.errors import ConfigError
 
 @click.command()
 @click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
-@click.option("--port", type=click.IntRange(1, 65_535), help="With --http: the port (default: any free port).")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to serve on.")
+@click.option(
+    "--port", type=click.IntRange(1, 65_535), metavar="PORT", help="With --http: the port (default: any free port)."
+)
+@click.option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="With --http: the address to serve on."
+)
 @click.pass_obj
 def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None:
     """Serve the vault as MCP tools. Clients start this by themselves: `mdmem install claude-code --mcp`.

@@ -62,7 +62,7 @@ def show(
         named = [{"id": row.id, "path": row.path, "title": row.title} for row in _backlinks(settings, path, parsed)]
         joined = [one._asdict() for one in _relations(settings, path, parsed)]
         rest = {"body": parsed.body, "backlinks": named, "relations": joined}
-        click.echo(render.as_json({**parsed.meta, "path": path, **problem, **rest}))
+        render.print_json({**parsed.meta, "path": path, **problem, **rest})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
         sys.stdout.flush()

@@ -38,7 +38,7 @@ def stats(given_vault: str | None, /, model: bool, hours: bool, as_json: bool, *
         return
     found = figures.count(settings, options.query(given))
     if as_json:
-        click.echo(render.as_json(found))
+        render.print_json(found)
         return
     click.echo(_summary(found))
     _bars("Kinds", found["kinds"].items())
@@ -120,7 +120,7 @@ def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) ->
     from mdmem.search.expansion import ledger
 
     if as_json:
-        click.echo(render.as_json(calls))
+        render.print_json(calls)
         return
     if not calls:
         click.echo("No model was ever called.")

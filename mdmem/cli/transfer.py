@@ -12,9 +12,8 @@ import click
 
 from mdmem import config
 from mdmem.cli import indexing
-from mdmem.cli.history import print_json
 from mdmem.cli.terminal import options, progress
-from mdmem.cli.terminal.render import safe
+from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import UsageError
 from mdmem.views import wording
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="Bring the rest of a vault of which only a part was cloned, first.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told")
 @click.pass_obj
 def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge the remote's

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from typing import IO, Any
 import click
 
 from mdmem import config, files, system
+from mdmem.cli.terminal import options, render
 from mdmem.errors import BusyError, MdmemError, VaultError
 from mdmem.watcher import client
 
@@ -27,7 +27,7 @@ START_SECONDS = 20.0
 @click.option("--background", "mode", flag_value="background", help="Start it in the background.")
 @click.option("--stop", "mode", flag_value="stop", help="Stop the running watcher.")
 @click.option("--status", "mode", flag_value="status", help="Show whether one is running, and what it did.")
-@click.option("--json", "as_json", is_flag=True, help="Print the status as an object.")
+@options.as_json("the status as an object")
 @click.pass_obj
 def command(vault: str | None, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered warm.
@@ -106,7 +106,7 @@ def _lock(settings: config.Config) -> IO[str]:
 def _print_status(settings: config.Config, *, as_json: bool) -> None:
     found = client.status(settings)
     if as_json:
-        click.echo(json.dumps(found))
+        render.print_json(found)
     elif found["running"]:
         click.echo(
             f"A watcher is running on {found['vault']} since {found['since']} (pid {found['pid']}):"

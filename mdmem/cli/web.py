@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
-@click.option("--port", type=click.IntRange(1, 65_535), help="This port, and no other.")
+@click.option("--port", type=click.IntRange(1, 65_535), metavar="PORT", help="Use this port, and no other.")
 @click.option("--no-open", is_flag=True, help="Only print the link.")
 @click.pass_obj
 def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:

@@ -57,7 +57,7 @@ def decisions(
     wanted = kinds or ("decision",)
     found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
     if as_json:
-        click.echo(render.as_json([one._asdict() for one in found]))
+        render.print_json([one._asdict() for one in found])
         return
     for one in found:
         old = f" (superseded by [mem:{one.superseded_by}])" if one.superseded_by else ""
@@ -102,7 +102,7 @@ def todo(
     found = work.open_work(settings, project or "", now=_now())
     found = [item for item in found if item.session.startswith(session)] if session else found
     if as_json:
-        click.echo(render.as_json([item._asdict() for item in found[: limit or None]]))
+        render.print_json([item._asdict() for item in found[: limit or None]])
         return
     rows = [(_todo_row(item)) for item in found[: limit or None]]
     table.show(lines.terminal(), (table.ID, table.KIND, table.WHEN, table.PROJECT, table.TITLE), rows)
@@ -142,7 +142,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
     found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
     if as_json:
-        click.echo(render.as_json([fix._asdict() for fix in found]))
+        render.print_json([fix._asdict() for fix in found])
         return
     for fix in found:
         where = f"{wording.date_and_time(fix.created)}  {fix.project}".rstrip()
@@ -174,7 +174,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
     if as_json:
         parts = ("decisions", "open_work", "fixes", "sessions", "links")
         rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
-        click.echo(render.as_json({**found._asdict(), **rows}))
+        render.print_json({**found._asdict(), **rows})
         return
     if found.is_empty:
         click.echo(f"Nothing is known of {render.safe(entity)}. `mdmem search` looks for its words.", err=True)

@@ -45,7 +45,7 @@ def proposals(
     decided += [("Dismissed", learned.dismiss(settings, key, now=now())) for key in dismissed]
     found = [one for _, one in decided] if decided else learned.waiting(settings, project or "", now=now())
     if as_json:
-        click.echo(render.as_json([one._asdict() for one in found]))
+        render.print_json([one._asdict() for one in found])
     elif decided:
         click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
     elif found:

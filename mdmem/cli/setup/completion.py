@@ -16,7 +16,7 @@ SHELLS = {
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(list(SHELLS)), required=False)
+@click.argument("shell", metavar="[SHELL]", type=click.Choice(list(SHELLS)), required=False)
 def completion(shell: str | None) -> None:
     """Print the script that makes SHELL (default: the one in $SHELL) complete mdmem's words.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -28,7 +27,7 @@ VAULT_FILES = {"README.md": "README.md", ".gitignore": "gitignore", ".gitattribu
 @click.command()
 @click.argument("path", required=False, type=click.Path(file_okay=False))
 @click.option("--inside", is_flag=True, help="Allow a folder in another git repository's work tree.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was made as an object.")
+@options.as_json("an object: vault, made, named_in_config")
 @click.pass_obj
 def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> None:
     """Make a vault at PATH (default: the vault in use, else ~/mdmem). Safe to run again.
@@ -56,7 +55,7 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     made = make_vault(settings)
     named = _remember_vault(root) if path else False
     if as_json:
-        click.echo(json.dumps({"vault": str(root), "made": made, "named_in_config": named}))
+        render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return
     if made:
         click.echo(f"The vault is at {root} (made {', '.join(made)}).")
@@ -163,7 +162,7 @@ class InstallRequest(NamedTuple):
 @click.option("--now", is_flag=True, help="With `service`: also start it now.")
 @click.option("--dry-run", is_flag=True, help="Show the diff of every settings file, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="Print the changes as an array.")
+@options.as_json("the changes as an array of objects")
 @click.pass_obj
 def install(vault: str | None, /, **given: Any) -> None:
     """Register the hooks with AGENTS; without one, with those found on this machine, after a question.
@@ -276,7 +275,7 @@ def _accept(
 
 def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([change._asdict() for change in changes]))
+        render.print_json([change._asdict() for change in changes])
         return
     for change in changes:
         click.echo(f"{change.title}: {WORDS[change.action]} {change.path}")
@@ -301,7 +300,7 @@ WORDS = {
 @click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
 @click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")
 @click.option("--now", is_flag=True, help="With `service`: also stop the running watcher.")
-@click.option("--json", "as_json", is_flag=True, help="Print the changes as an array.")
+@options.as_json("the changes as an array of objects")
 @click.pass_obj
 def uninstall(
     vault: str | None, agents: tuple[str, ...], scope: str, every: bool, only_mcp: bool, now: bool, as_json: bool

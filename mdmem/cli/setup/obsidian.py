@@ -36,7 +36,7 @@ def command(given_vault: str | None, as_json: bool) -> None:
     if _add_types(settings.vault):
         made.append(".obsidian/types.json")
     if as_json:
-        click.echo(render.as_json({"made": made}))
+        render.print_json({"made": made})
         return
     click.echo(
         f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault." if made else "All is there already."

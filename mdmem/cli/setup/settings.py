@@ -59,7 +59,7 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
     warn(found)
     value = printed(found, row)
     if as_json:
-        click.echo(render.as_json(_as_object(found, row)))
+        render.print_json(_as_object(found, row))
     else:
         click.echo(value if isinstance(value, str) else render.toml(value))
 
@@ -72,7 +72,7 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
 @options.as_json("what `get` prints then, and the file")
 @click.pass_obj
 def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
-    """Set KEY to VALUES, of which only a list takes more than one. Comments and layout of the file stay.
+    """Set KEY to VALUES; only a list takes more than one. Comments and layout of the file stay.
 
     \b
     Example:  mdmem config set capture.max_lines 200
@@ -93,7 +93,7 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
 
 @config_group.command("unset")
 @click.argument("key", shell_complete=keys)
-@click.option("--user", is_flag=True, help="In your own config.toml instead of the vault's mdmem.toml.")
+@click.option("--user", is_flag=True, help="In your own config.toml, not in the vault's mdmem.toml.")
 @options.as_json("what `get` prints then, and the file")
 @click.pass_obj
 def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
@@ -117,7 +117,7 @@ def _change(
     now = config.load(given_vault)
     wanted = row.default if value is None else value
     if as_json:
-        click.echo(render.as_json({**_as_object(now, row), "file": path}))
+        render.print_json({**_as_object(now, row), "file": path})
     else:
         click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
     if in_user and not user and row is not VAULT:
@@ -152,7 +152,7 @@ def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None
     warn(found)
     shown = [row for row in SETTINGS if not changed or found.settings.values[row.key] != row.default]
     if as_json:
-        click.echo(render.as_json([_as_object(found, row) for row in shown]))
+        render.print_json([_as_object(found, row) for row in shown])
         return
     lines.write(lines.terminal(), (line for row in shown for line in _lines(found, row)))
     if not shown:
@@ -188,7 +188,7 @@ def path(given_vault: str | None, as_json: bool) -> None:
         "log": str(state / "log"),
     }
     if as_json:
-        click.echo(render.as_json({name.replace(" ", "_"): value for name, value in where.items()}))
+        render.print_json({name.replace(" ", "_"): value for name, value in where.items()})
         return
     table.show(lines.terminal(), (table.Column("dim"), table.Column()), list(where.items()))
 

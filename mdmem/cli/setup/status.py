@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import click
 
 from mdmem import config
+from mdmem.cli.terminal import options, render
 from mdmem.vault.disk import iso_time
 
 
 @click.command()
 @click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows as an array.")
+@options.as_json("the rows as an array of objects")
 @click.pass_obj
 def status(vault: str | None, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered, and what was last heard of it; who has the MCP server;
@@ -28,7 +28,6 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.agents.install.known import CLIENTS
     from mdmem.capture import losses
     from mdmem.cli import branch, home
-    from mdmem.cli.terminal.render import safe
     from mdmem.history import beside
     from mdmem.history.git import part
     from mdmem.views import wording
@@ -43,14 +42,14 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
     servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
-        click.echo(json.dumps([*rows, *servers]))
+        render.print_json([*rows, *servers])
         return
     paused = home.paused(settings)
     if paused:
         click.secho(paused, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
-        click.echo(f"  a part of it: {safe(str(here))}; `mdmem sync --whole` brings the rest")
+        click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` brings the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
         seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"

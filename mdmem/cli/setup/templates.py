@@ -12,13 +12,16 @@ from mdmem.vault import disk, template
 
 
 @click.command("template", short_help="List the templates of notes, or take one over to change it.")
-@click.argument("name", required=False, type=click.Choice([name.removesuffix(".md") for name in template.PLACES]))
+@click.argument(
+    "name", metavar="[NAME]", required=False, type=click.Choice([name.removesuffix(".md") for name in template.PLACES])
+)
 @options.as_json("an array of objects, or, with NAME, an object with the path")
 @click.pass_obj
 def command(given_vault: str | None, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or put NAME into the vault's templates/, to be changed there.
 
-    Delete it there to have mdmem's own again. `mdmem doctor` says when one would lose something.
+    NAME is prompt, observation, response, summary, session, project or note. Delete the file to have mdmem's own
+    again. `mdmem doctor` says when a template would lose something.
 
     \b
     Example:  mdmem config template note
@@ -42,7 +45,7 @@ def _list(root: str, *, as_json: bool) -> None:
     rows = [(name.removesuffix(".md"), folder / name, places) for name, places in template.PLACES.items()]
     if as_json:
         found = [{"name": name, "own": path.is_file(), "places": list(places)} for name, path, places in rows]
-        click.echo(render.as_json(found))
+        render.print_json(found)
         return
     shown = [
         (name, "the vault's own" if path.is_file() else "", " ".join(f"{{{{{place}}}}}" for place in places))

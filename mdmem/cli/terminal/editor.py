@@ -120,7 +120,7 @@ def open_vault(given_vault: str | None, reference: str, where: str | None, only_
     where = where or way(settings.vault)
     line = WAYS[where](path)
     if as_json:
-        click.echo(render.as_json({"path": path, "command": line}))
+        render.print_json({"path": path, "command": line})
     elif only_print:
         click.echo(shlex.join(line))
     elif where == "editor":

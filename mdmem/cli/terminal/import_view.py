@@ -30,7 +30,7 @@ def preview(surveys: list[Survey], folders: list[MarkdownFolder], files: int, kn
     rows = survey.rows(surveys)
     if as_json:
         projects = [{**row._asdict(), "first": _iso(row.first), "last": _iso(row.last)} for row in rows]
-        click.echo(render.as_json({"projects": projects, "files": files, "known": known}))
+        render.print_json({"projects": projects, "files": files, "known": known})
         return
     cells = [
         (row.project, row.agent, many(row.sessions, "session"), many(row.prompts, "prompt"), _days(row)) for row in rows
@@ -71,7 +71,7 @@ def summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
         facts = {name: getattr(tally, name) for name in ("sessions", "known", "private", "failed")}
         skipped = {why: count for why, count in sorted(tally.skipped.items()) if count}
         facts |= {"added": dict(+tally.added), "skipped": skipped, "stopped": stopped, "before": before}
-        click.echo(render.as_json(facts))
+        render.print_json(facts)
         return
     if stopped:
         click.echo("Stopped. The next `mdmem import` continues from here.")

@@ -112,6 +112,7 @@ def limit(default: int) -> Callable[[Function], Function]:
         "--limit",
         "-n",
         type=click.IntRange(min=0),
+        metavar="N",
         default=default,
         show_default=True,
         help="Maximum number of results (0: no limit).",
@@ -219,19 +220,38 @@ one_session = click.option("--session", metavar="ID", shell_complete=sessions, h
 STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 
 _FILTERS = (
-    click.option("--kind", multiple=True, metavar="KIND", shell_complete=kinds, help="prompt, response, note, …"),
-    click.option("--project", multiple=True, metavar="NAME", shell_complete=projects, help="Of this project."),
     click.option(
-        "--session", multiple=True, metavar="ID", shell_complete=sessions, help="Of this session (or its prefix)."
+        "--kind", multiple=True, metavar="KIND", shell_complete=kinds, help="Only this kind: prompt, response, note, …"
     ),
-    click.option("--tool", multiple=True, metavar="NAME", shell_complete=tools, help="Runs of this tool."),
-    click.option("--file", multiple=True, metavar="PATH", help="About this file: a name or the end of a path."),
+    click.option("--project", multiple=True, metavar="NAME", shell_complete=projects, help="Only this project."),
     click.option(
-        "--tag", multiple=True, metavar="TAG", shell_complete=tags, help="With this tag; repeatable (all must match)."
+        "--session",
+        multiple=True,
+        metavar="ID",
+        shell_complete=sessions,
+        help="Only this session: its id, or how it begins.",
     ),
-    click.option("--agent", multiple=True, metavar="NAME", shell_complete=agents, help="From this agent."),
-    click.option("--branch", multiple=True, metavar="NAME", shell_complete=branches, help="Made on this branch."),
+    click.option("--tool", multiple=True, metavar="NAME", shell_complete=tools, help="Only runs of this tool."),
+    click.option("--file", multiple=True, metavar="PATH", help="Only about this file: a name or the end of a path."),
+    click.option(
+        "--tag",
+        multiple=True,
+        metavar="TAG",
+        shell_complete=tags,
+        help="Only with this tag; repeatable (all must match).",
+    ),
+    click.option("--agent", multiple=True, metavar="NAME", shell_complete=agents, help="Only from this agent."),
+    click.option(
+        "--branch", multiple=True, metavar="NAME", shell_complete=branches, help="Only made on this branch of the code."
+    ),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
-    click.option("--is", "is_", multiple=True, metavar="STATE", shell_complete=states, help=f"{', '.join(STATES)}."),
+    click.option(
+        "--is",
+        "is_",
+        multiple=True,
+        metavar="STATE",
+        shell_complete=states,
+        help=f"Only with this state: {', '.join(STATES)}.",
+    ),
 )

@@ -7,6 +7,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -29,6 +31,11 @@ def as_json(value: Any) -> str:
     except ValueError:  # a number in somebody's front matter that JSON does not have
         return as_json(_without_nan(value))
     return text if text.isascii() or "\\ud" not in ascii(text) else json.dumps(value)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on a line."""
+    click.echo(as_json(value))
 
 
 def _without_nan(value: Any) -> Any:
