@@ -108,7 +108,7 @@ def listed(
     """
     if update:
         freshness.bring_up_to_date(config)
-    paths = asking.ask(config, lambda view: _paths(view, kinds, project), update=False)
+    paths = asking.ask(config, lambda view: noted_as(view, kinds, project), update=False)
     if about:
         paths = _about(config, paths, about)
     found = {path: _read(config, path) for path in paths}
@@ -143,7 +143,8 @@ def _is_shown(parsed: note.Parsed) -> bool:
     )
 
 
-def _paths(view: View, kinds: Iterable[str], project: str) -> list[str]:
+def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
+    """Return the paths of what people and agents wrote as one of these kinds, or with its tag, newest first."""
     written = set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
     tagged = set[int]().union(*(view.notes("facet", f"tag:{kind}") for kind in kinds))
     kept = asking.of_project(view, (written & tagged) - view.notes("facet", "is:internal"), project)

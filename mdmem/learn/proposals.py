@@ -13,6 +13,7 @@ from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import asking, decisions, likeness, usage, work
 from mdmem.search import freshness
+from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import wordings
 from mdmem.vault import disk, note, user_notes
 
@@ -195,9 +196,9 @@ class _Finder:
     def archived(self) -> Iterator[Proposal]:
         """Yield notes that were given often and never cited."""
         times = dict(usage.given_in_vain(self._config, self._view))
-        kept = self._view.notes("facet", "is:pinned") | self._view.notes("facet", "is:edited")
-        for number, parsed in self._newest(set(times) - kept):
-            if decisions.is_in_force(parsed):
+        pinned, flags = self._view.notes("facet", "is:pinned"), self._view.numbers("flags")
+        for number, parsed in self._newest(set(times) - pinned):
+            if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # kept in review counts as edited
                 title = str(self._view.facts(number)["title"])
                 why = f"given {times[number]} times, never cited: archive it"
                 yield from _unless_dismissed(parsed.meta, self._made(number, "archive", title, why, noted="archive"))

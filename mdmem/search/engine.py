@@ -284,7 +284,7 @@ def guessed(view: View, config: Config, guess: str) -> list[Unit]:
 
 
 def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
-    """Return how much more a note is worth, whatever is asked: what a person pinned or edited, and what is recent."""
+    """Return how much more a note is worth, whatever is asked: what a person pinned, edited or kept, what is recent."""
     created, flags = view.numbers("created"), view.numbers("flags")
     today = now.timestamp() if now is not None else time.time()
 

@@ -25,6 +25,12 @@ OF_ONE_MACHINE = (".obsidian/workspace", ".obsidian/cache")
 LITTER = ("~", ".tmp", ".part", ".crdownload", "/thumbs.db", "/desktop.ini", "/icon\r")
 """Ends of paths of files that programs leave behind for a while."""
 
+PICTURES = {
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    "avif": "image/avif", "bmp": "image/bmp",
+}  # fmt: skip
+"""The ending of a picture that holds no script -> its type."""
+
 NOT_WALKED = frozenset(["journal", "internal", "templates"])
 """Folders at the top that people put no files in."""
 

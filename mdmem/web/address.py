@@ -6,13 +6,12 @@ import posixpath
 import re
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from mdmem.vault import journal
+from mdmem.vault import attachments, journal
 from mdmem.views.markup import SAFE_SCHEMES
 
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{3,64}")
 _ATTACHMENTS = {
-    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
-    "avif": "image/avif", "bmp": "image/bmp", "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv",
+    **attachments.PICTURES, "svg": "image/svg+xml", "pdf": "application/pdf", "csv": "text/csv",
     "txt": "text/plain", "json": "application/json", "zip": "application/zip", "mp3": "audio/mpeg", "mp4": "video/mp4",
 }  # fmt: skip
 """The ending of a file that a note may show, or lead to -> its type."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.learn import decisions
+from mdmem.vault import user_notes
 from tests.helpers import cli_day
 from tests.learn.test_open_work import FAILED, HOUR, Work
 
@@ -47,8 +48,11 @@ def test_a_session_is_summed_up_with_its_decisions_work_fixes_and_files(at: Work
 def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     work(at, 1)
     decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
+    user_notes.add(at.day.config(), "Semicolons", "In CSV.", tags=["decision"], project="app", now=at.now)
     said = at.day.run("digest", "--on", "2026-09-14").stdout
-    assert "## Decisions\n\n- Times in UTC (decision) [mem:" in said
+    decided = said.partition("## Decisions\n\n")[2].partition("## ")[0]
+    assert "- Times in UTC (decision) [mem:" in decided
+    assert "- Semicolons (note) [mem:" in decided
     assert "## Done\n\n- [x] Fix the parser [mem:" in said
     assert "## Left open\n\n- [ ] Add a test (task) [mem:" in said
 

@@ -15,6 +15,7 @@ from mdmem.inject import context, given
 from mdmem.learn import decisions, proposals, quotes
 from mdmem.learn.proposals import Proposal
 from mdmem.search.text import wordings
+from mdmem.vault import user_notes
 from tests.helpers import cli_day
 from tests.helpers.server_calls import Server
 from tests.learn.test_open_work import HOUR, Work
@@ -193,6 +194,9 @@ def test_a_note_that_was_given_ten_times_in_vain_is_proposed_for_archiving_and_t
         given.log(at.day.config(), {"session": str(number), "ids": [name]})
     (one,) = waiting(at)
     assert (one.kind, one.why) == ("archive", "given 10 times, never cited: archive it")
+    user_notes.set_keys(at.day.config(), path, {"reviewed": "2026-09-20"})
+    assert waiting(at) == [], "a person has kept it in review"
+    user_notes.set_keys(at.day.config(), path, {"reviewed": None})
     text = start(at)
     assert 0 < text.index("written in Go") < text.index("Times in UTC"), "what was given in vain sinks"
     at.day.run("proposals", "--accept", one.key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import sqlite3
@@ -21,6 +22,7 @@ from mdmem.views.exports import markdown
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+from tests.helpers.pages import CHROMIUM, chromium
 
 SAMPLE = str(REPO / "sample-vault")
 HOSTILE = """
@@ -89,6 +91,55 @@ def test_a_site_loads_nothing_and_runs_only_its_search(site: Path) -> None:
         assert tags.bad == []
         assert tags.scripts == (path.name == "search.html")
         assert "default-src 'none'" in path.read_text("utf-8")
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def illustrated(tmp_path: Path) -> Path:
+    """A site of a vault whose notes show pictures, some of which are not theirs to show."""
+    day = cli_day.empty(tmp_path)
+    for place in (
+        "notes/charts/growth 1.png",
+        "notes/plan.jpg",
+        "notes/.hidden/a.png",
+        "internal/b.png",
+        "notes/c.svg",
+    ):
+        path = day.vault / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(PIXEL)
+    (tmp_path / "outside.png").write_bytes(PIXEL)
+    (day.vault / "notes" / "linked.png").symlink_to(tmp_path / "outside.png")
+    text = """![growth](<charts/growth 1.png>) ![[plan.jpg]] ![again](charts/growth%201.png)
+
+    ![hidden](.hidden/a.png) ![out](../../outside.png) ![in](../internal/b.png) ![link](linked.png)
+    ![far](https://example.org/x.png) ![vectors](c.svg) ![gone](gone.png)"""
+    (day.vault / "notes" / "picture.md").write_text(text.replace("\n    ", "\n"))
+    exports.site(day.config(), tmp_path / "site")
+    return tmp_path / "site"
+
+
+def test_a_site_brings_the_pictures_that_its_notes_show_and_no_other_file(illustrated: Path) -> None:
+    shown = re.findall(r'<img src="([^"]+)"', (illustrated / "pages/notes/picture.html").read_text("utf-8"))
+    growth = "../../files/notes/charts/growth%201.png"
+    assert shown == [growth, "../../files/notes/plan.jpg", growth]
+    files = sorted(path.relative_to(illustrated).as_posix() for path in (illustrated / "files").rglob("*.*"))
+    assert files == ["files/notes/charts/growth 1.png", "files/notes/plan.jpg"]
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium")
+def test_a_picture_of_a_site_is_drawn_from_a_folder(illustrated: Path) -> None:
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((illustrated / "pages/notes/picture.html").as_uri())
+        page.locator("img").first.scroll_into_view_if_needed()
+        page.wait_for_function("[...document.images].every(one => one.complete)")
+        assert page.evaluate("[...document.images].map(one => one.naturalWidth)") == [1, 1, 1]
 
 
 def test_the_search_of_a_site_holds_every_note(site: Path) -> None:

@@ -29,8 +29,9 @@ LONGEST_SESSION = timedelta(days=7)
 class DigestNotes(NamedTuple):
     """What happened in a span of time. answers: the id of the last answer of each session.
 
-    decided: decisions, lessons and preferences. written: other notes of people's own. failed: runs that failed, newest
-    first. fixed: errors that were solved. left: work that began in it and is still open. closed: work that was done.
+    decided: decisions, lessons and preferences, also by their tag. written: other notes of people's own. failed: runs
+    that failed, newest first. fixed: errors that were solved. left: work that began in it and is still open. closed:
+    work that was done.
     """
 
     since: str
@@ -91,11 +92,13 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     held = session_log.sessions(config, project=project, since=early, session=session)
     sessions = [one for one in held if one.ended >= since and one.started <= until]
 
-    def answer(view: View) -> list[NoteRow]:
+    def answer(view: View) -> tuple[list[NoteRow], frozenset[str]]:
         found = (rows.row(view, number) for number in rows.select(view, config.vault, asked))
-        return [row for row in found if not session or row.session == session]
+        return [row for row in found if not session or row.session == session], frozenset(
+            decisions.noted_as(view, decisions.KINDS)
+        )
 
-    noted = rows.ask(config, answer)
+    noted, kept = rows.ask(config, answer)
     solved = fixes.fixes(config, project=project, limit=MAX_FIXES, update=False)
     own = [row for row in reversed(noted) if row.kind in note.WRITTEN]
 
@@ -107,8 +110,8 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
         until,
         sessions[::-1],
         {row.session: row.id for row in reversed(noted) if row.kind == "response"},
-        [row for row in own if row.kind in decisions.KINDS],
-        [row for row in own if row.kind not in decisions.KINDS],
+        [row for row in own if row.path in kept],
+        [row for row in own if row.path not in kept],
         [row for row in noted if row.success is False],
         list(within(solved)),
         list(within(work.open_work(config, project, now=last, update=False))),

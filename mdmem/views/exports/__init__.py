@@ -61,4 +61,4 @@ def site(config: Config, target: Path, *, project: str = "", since: str = "", un
     """
     from mdmem.views.exports import static_site as work
 
-    return work.write(export.select(config, project=project, since=since, until=until), target)
+    return work.write(config, export.select(config, project=project, since=since, until=until), target)

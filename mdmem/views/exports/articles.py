@@ -31,6 +31,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding
 pre, code { font: .9rem/1.45 ui-monospace, monospace; }
 .add { color: #23863d; } .del { color: #c0392b; } .head, .hunk, .cut { color: #767676; }
 .kept { color: #7d57b8; font-size: .85em; } .dead { text-decoration: line-through; } .picture { font-style: italic; }
+img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; } td, th { border: 1px solid #8884; padding: .2rem .5rem; }
 input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box; }
 """
@@ -42,8 +43,10 @@ def sealed(text: str) -> str:
 
 
 def document(title: str, body: str, *, script: str = "") -> str:
-    """Return a whole page: nothing is loaded from anywhere, and only its own script runs."""
-    policy = f"default-src 'none'; style-src {sealed(STYLE)}" + (f"; script-src {sealed(script)}" if script else "")
+    """Return a whole page: nothing is loaded but pictures beside it, and only its own script runs."""
+    policy = f"default-src 'none'; img-src 'self' file:; style-src {sealed(STYLE)}" + (
+        f"; script-src {sealed(script)}" if script else ""
+    )
     ran = f"<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

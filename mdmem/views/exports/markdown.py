@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -16,12 +17,14 @@ MAX_CHARS = 64 * 1024
 class Places(NamedTuple):
     """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
 
-    A value is a path with slashes and perhaps an anchor, from the top of the pages.
+    A value is a path with slashes and perhaps an anchor, from the top of the pages. picture: returns such a path for
+    a picture, by its address in a note, the folder of the note, and whether it may be a mere name; "" for none.
     """
 
     by_path: dict[str, str]
     by_name: dict[str, str]
     by_id: dict[str, str]
+    picture: Callable[[str, str, bool], str] = lambda *_: ""
 
 
 NOWHERE = Places({}, {}, {})
@@ -55,9 +58,9 @@ class FileLinks(NamedTuple):
         stem = links.stem(name.partition("#")[0].strip().lower())
         return self._to(self.places.by_name.get(stem) or self.places.by_path.get(stem))
 
-    def picture(self, source: str, *, by_name: bool = False) -> str:  # noqa: ARG002 - as `NoteLinks` has it
-        """Return nothing: pictures are left in the vault, and their words stand for them."""
-        return ""
+    def picture(self, source: str, *, by_name: bool = False) -> str:
+        """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""
+        return self._to(self.places.picture(source, self.folder, by_name))
 
     def _to(self, place: str | None) -> str:
         return relative(place, self.page) if place else ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from mdmem.errors import UsageError
-from mdmem.vault import journal, links
+from mdmem.vault import attachments, disk, journal, links
 from mdmem.views import wording
 from mdmem.views.exports import articles, markdown
 from mdmem.views.exports.markdown import Places
@@ -16,6 +18,7 @@ from mdmem.views.exports.markdown import Places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mdmem.config import Config
     from mdmem.history.export import Exported
     from mdmem.views.exports.articles import ExportedSession
 
@@ -55,8 +58,10 @@ show();
 """.replace("MOST", str(MAX_SHOWN))
 
 
-def write(notes: Iterable[Exported], target: Path) -> int:
+def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
     """Write the site into the folder `target`, which must be missing or empty; return the number of notes.
+
+    The pictures that notes show are copied into its folder `files`.
 
     Raises:
         UsageError: when there is something in it.
@@ -67,7 +72,7 @@ def write(notes: Iterable[Exported], target: Path) -> int:
     target.mkdir(parents=True, exist_ok=True)
     kept = list(notes)
     sessions, others = articles.grouped(kept)
-    places = _places(sessions, others)
+    places = _places(sessions, others)._replace(picture=_Pictures(config, target).place)
     for one in sessions:
         _put(target, _page_of(one), one.title, articles.session(one, places, _page_of(one)))
     for note in others:
@@ -82,6 +87,49 @@ def write(notes: Iterable[Exported], target: Path) -> int:
     )
     (target / "search.html").write_text(articles.document("Search", body, script=SCRIPT), "utf-8", errors="replace")
     return len(kept)
+
+
+class _Pictures:
+    """The pictures beside the notes of a vault, copied beside the pages that show them."""
+
+    def __init__(self, config: Config, target: Path) -> None:
+        self._config, self._target = config, target
+        self._copied: dict[str, str] = {}
+
+    def place(self, source: str, folder: str, by_name: bool) -> str:
+        """Return where a picture lies, from the top of the pages; "" when the vault has none there."""
+        try:
+            parts = urlsplit(source)
+        except ValueError:
+            return ""
+        if parts.scheme or parts.netloc or not parts.path:
+            return ""
+        return next(filter(None, map(self._copy, self._candidates(unquote(parts.path), folder, by_name))), "")
+
+    def _candidates(self, text: str, folder: str, by_name: bool) -> Iterator[str]:
+        yield posixpath.normpath(posixpath.join(folder, text))
+        if by_name:
+            yield posixpath.normpath(text)
+            if "/" not in text:
+                named = attachments.named(self._config.vault, text, self._config.settings)
+                yield from (path for path in named if path.rpartition("/")[2] == text)
+
+    def _copy(self, path: str) -> str:
+        if path in self._copied:
+            return self._copied[path]
+        data = disk.read_file(self._config.vault, path) if _is_picture(path) else None
+        if data is not None:
+            to = self._target / "files" / path
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(data)
+        return self._copied.setdefault(path, f"files/{path}" if data is not None else "")
+
+
+def _is_picture(path: str) -> bool:
+    """Whether a path names a picture that people put beside their notes; what lies in the journal was captured."""
+    if path.startswith(("/", "..", "journal/", "internal/")) or any(part[:1] == "." for part in path.split("/")):
+        return False
+    return path.rpartition(".")[2].lower() in attachments.PICTURES
 
 
 def _page_of(one: ExportedSession) -> str:
