@@ -61,7 +61,7 @@ def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = Tr
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")
     meta = parsed.meta
-    is_old = str(made.meta["created"]) < str(meta.get("updated") or meta.get("created", ""))
+    is_old = disk.epoch(str(made.meta["created"])) < disk.epoch(str(meta.get("updated") or meta.get("created", "")))
     if data is None or parsed.problem or note.is_edited(parsed) or set(meta) - note.OF_CAPTURE - {"done"} or is_old:
         return
     if meta.get("digest") == made.meta["digest"]:

@@ -232,8 +232,8 @@ def code(text: str) -> str:
 
 
 def _spoken(now: float) -> str:
-    iso = disk.iso_time(now)
-    return f"{iso[:10]} {iso[11:16]} UTC"
+    iso = disk.note_time(now)
+    return f"{iso[:10]} {iso[11:16]} UTC{iso[19:].rstrip('Z')}"
 
 
 def _duration(seconds: float) -> str:

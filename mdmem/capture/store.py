@@ -217,7 +217,7 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         through.narrow(draft.source),
         lambda clean: draft.build(through.widen(clean)),
         identity=session.identity(*draft.identity, draft.kind),
-        created=disk.iso_time(at.now),
+        created=disk.note_time(at.now),
         context=context,
         origin=draft.origin,
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),

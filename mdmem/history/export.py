@@ -72,7 +72,7 @@ def select(config: Config, *, project: str = "", since: str = "", until: str = "
             parsed, path = note.parse(data), people.clean_path(rules, path)
         if project and str(parsed.meta.get("project", "")) != project:
             continue
-        created = str(parsed.meta.get("created", ""))
+        created = disk.utc(str(parsed.meta.get("created", "")))
         if (since and created < since) or (until and created >= until):
             continue
         yield Exported(path, data, parsed)

@@ -151,4 +151,4 @@ def _target(config: Config, path: str) -> Target:
     data = disk.read_path(config.vault, path) or b""
     meta = {key: str(value) for key, value in note.parse(data).meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
-    return Target(path, **known, data=data)
+    return Target(path, **known | {"created": disk.utc(known["created"])}, data=data)

@@ -189,7 +189,7 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
     data = disk.read_path(config.vault, item.path)
     if data is None:
         raise NotFoundError(f"{item.path} was deleted meanwhile.")
-    day = (now or datetime.now(UTC)).strftime("%Y-%m-%d")
+    day = (now or datetime.now(UTC)).astimezone().strftime("%Y-%m-%d")
     return RewriteStep(item.path, data, editing.set_keys(data, {**changes, "reviewed": day}))
 
 
@@ -229,6 +229,7 @@ def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> Revie
     parsed = note.parse(data)
     meta = {key: str(value) for key, value in parsed.meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session", "status")}
+    known["created"] = disk.utc(known["created"])
     edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
     return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
 

@@ -165,7 +165,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
     first: dict[str, object] = {}
     for meta in (page, *metas):
         first = {**meta, **first}
-    times = sorted(_text(meta, "created") for meta in metas if meta.get("created"))
+    times = sorted(_time(meta, "created") for meta in metas if meta.get("created"))
     asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
     answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
     return LoggedSession(
@@ -176,8 +176,8 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         title=_text(page, "title") or (asks or [""])[0] or path.rpartition("/")[2],
         folder=path,
         day=path.split("/")[2],
-        started=_text(page, "started") or (times or [_text(page, "created")])[0],
-        ended=_text(page, "ended") or (times or [_text(page, "created")])[-1],
+        started=_time(page, "started") or (times or [_time(page, "created")])[0],
+        ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,
         outcome=(answers or [""])[-1],
         files=list(dict.fromkeys(file for meta in metas for file in _touched(meta))),
@@ -191,6 +191,10 @@ def _touched(meta: dict[str, object]) -> list[str]:
     if _text(meta, "tool").lower() not in CHANGING_TOOLS or meta.get("success") is False:
         return []
     return [str(file) for file in files] if isinstance(files, list) else []
+
+
+def _time(meta: dict[str, object], key: str) -> str:
+    return disk.utc(_text(meta, key))
 
 
 def _text(meta: dict[str, object], key: str) -> str:

@@ -193,7 +193,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
         path=path,
         kind=str(meta.get("kind", "note")),
         title=str(meta.get("title", "")),
-        created=str(meta.get("created", "")),
+        created=disk.utc(str(meta.get("created", ""))),
         project=str(meta.get("project", "")),
         statement=statement(parsed),
         superseded_by=newer.get(name, ""),

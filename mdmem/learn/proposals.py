@@ -223,7 +223,7 @@ def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Propo
 
 
 def _take_note(config: Config, one: Proposal, now: float) -> None:
-    meta, day = asking.read(config, one.path).meta, disk.iso_time(now)[:10]
+    meta, day = asking.read(config, one.path).meta, disk.note_time(now)[:10]
     user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
         decisions.supersede(config, old, one.id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents import aliases
 from mdmem.learn import asking
-from mdmem.vault import note
+from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     waits: dict[str, set[str]] = {}
     for path in paths:
         parsed = asking.read(config, path)
-        at = str(parsed.meta.get("updated") or parsed.meta.get("created", ""))
+        at = disk.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
         tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
         if parsed.meta.get("success") is False:
             continue

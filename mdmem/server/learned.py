@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from mdmem.server import lookup, shown
 from mdmem.server.reach import Reach
+from mdmem.vault import disk
 
 if TYPE_CHECKING:
     from mdmem.search.solved import Fix
@@ -126,5 +127,6 @@ def open_text(made: OpenTasks) -> list[str]:
     lines = []
     for item in made["items"]:
         detail = f": {item['detail']}" if item["detail"] else ""
-        lines.append(f"- {item['kind']}: {item['text']}{detail} ({item['created'][:10]}) [mem:{item['id']}]")
+        day = disk.spoken(item["created"])[:10]
+        lines.append(f"- {item['kind']}: {item['text']}{detail} ({day}) [mem:{item['id']}]")
     return lines or ["Nothing is open."]

@@ -90,7 +90,7 @@ def get_session(
         page = next((parsed.meta for _, parsed in seen if parsed.meta.get("kind") == "session"), seen[0][1].meta)
         steps = [(path, parsed) for path, parsed in seen if parsed.meta.get("kind") != "session"]
         part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
-        times = sorted(str(parsed.meta.get("created", "")) for _, parsed in steps or seen)
+        times = sorted(disk.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
         known = ("project", "agent", "branch", "title")
         facts = {key: shown.line(at.gate, str(page.get(key, "")), 120) for key in known}
         return {
@@ -256,7 +256,8 @@ def stats_text(made: Stats) -> list[str]:
     """Write the numbers as text."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in made["by_kind"].items())
     projects = ", ".join(f"{name} {number}" for name, number in made["by_project"].items())
+    first, last = (disk.spoken(end)[:10] for end in (made["first"], made["last"]))
     return [
-        f"{made['notes']} notes of {made['sessions']} sessions, {made['first'][:10]} to {made['last'][:10]}: {kinds}.",
+        f"{made['notes']} notes of {made['sessions']} sessions, {first} to {last}: {kinds}.",
         f"Projects: {projects or 'none'}.",
     ]

@@ -186,7 +186,7 @@ def _make(
         },
         build,
         identity=("imported", folder.name, path),
-        created=disk.iso_time(_created(parsed.meta, path, changed)),
+        created=disk.note_time(_created(parsed.meta, path, changed)),
         context={"project": project_name},
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,

@@ -16,7 +16,7 @@ MAX_CHARS = 64 * 1024
 """Front matter longer than this is not read."""
 
 TIMES = frozenset(["created", "started", "ended", "updated"])
-"""The keys whose values are written as YAML times: 2026-09-14T08:00:01Z."""
+"""The keys whose values are written as YAML times: 2026-09-14T08:00:01Z, 2026-09-14T10:00:01+02:00."""
 
 
 def write(meta: Mapping[str, Any]) -> str:
@@ -189,6 +189,10 @@ def _plain_list(text: str) -> list[Any] | None:
 
 def _is_time(text: str) -> bool:
     """Return whether this is a time as `write` writes it: 2026-09-14T08:00:01Z, on a day that there is."""
+    if len(text) == 25 and text[19] in "+-" and text[22] == ":":
+        hours, minutes = text[20:22], text[23:]
+        is_offset = (hours + minutes).isdigit() and text.isascii() and hours < "24" and minutes < "60"
+        return is_offset and _is_time(f"{text[:19]}Z")
     digits = text[:4] + text[5:7] + text[8:10] + text[11:13] + text[14:16] + text[17:19]
     marks = text[4:5] + text[7:8] + text[10:11] + text[13:14] + text[16:17] + text[19:]
     if len(text) != 20 or marks != "--T::Z" or not digits.isascii() or not digits.isdigit():

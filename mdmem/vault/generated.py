@@ -56,7 +56,7 @@ def inside(data: bytes) -> list[str]:
 
 
 def review_mark(when: str) -> str:
-    """Return the line that brings the time of the last review, in ISO 8601, to the vault's other machines."""
+    """Return the line that brings the time of the last review, as notes have it, to the vault's other machines."""
     return f"{_REVIEWED}{when} -->"
 
 

@@ -46,7 +46,7 @@ class Conversation(NamedTuple):
     @property
     def times(self) -> list[str]:
         """When its notes were made, in order."""
-        return sorted(str(step.meta["created"]) for step in self.steps if step.meta.get("created"))
+        return sorted(disk.utc(str(step.meta["created"])) for step in self.steps if step.meta.get("created"))
 
 
 def read(config: Config, name: str, *, project: str = "") -> Conversation:
@@ -78,4 +78,4 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
 def _place(step: ConversationStep) -> tuple[object, ...]:
     """Order by the numbers that a file's name begins with; a note without them lies where its time puts it."""
     name = step.path.rpartition("/")[2]
-    return (*(journal.numbers(name) or (1 << 30, 0)), str(step.meta.get("created", "")), name)
+    return (*(journal.numbers(name) or (1 << 30, 0)), disk.utc(str(step.meta.get("created", ""))), name)

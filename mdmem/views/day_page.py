@@ -51,18 +51,26 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def written(found: Listing, day: str) -> list[NoteRow]:
-    """Return what people and agents wrote on purpose on a day, as the notes themselves say."""
+    """Return what people and agents wrote on purpose on a day, by the date that the notes themselves have.
+
+    That is the same on every machine, in whatever zone it is.
+    """
     view = found.view
     terms = (f"kind:{kind}" for kind in note.WRITTEN)
     numbers = set().union(*(view.notes("facet", term) for term in terms)) - view.notes("facet", "is:internal")
-    of_day = (number for number in numbers if disk.local_time(view.number("created", number))[:10] == day)
-    made = [rows.row(view, number) for number in rows.in_order(view, of_day) if found.leaves(view.path(number))]
-    return [row for row in made if _says_when(found.root, row.path)]
+    near = (number for number in numbers if day in any_day(view.number("created", number)))
+    made = [rows.row(view, number) for number in rows.in_order(view, near) if found.leaves(view.path(number))]
+    return [row for row in made if _date(found.root, row.path) == day]
 
 
-def _says_when(root: str, path: str) -> bool:
-    """Whether a note has a time of its own: that of its file is another one on every machine."""
-    return "created" in note.parse(disk.read_path(root, path) or b"").meta
+def any_day(seconds: float) -> set[str]:
+    """Return the days that a moment lies on, wherever somebody is."""
+    return {disk.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
+
+
+def _date(root: str, path: str) -> str:
+    """Return the date of a note; "" where it has no time of its own: that of its file is another on every machine."""
+    return str(note.parse(disk.read_path(root, path) or b"").meta.get("created", ""))[:10]
 
 
 def first(day: str) -> bytes:

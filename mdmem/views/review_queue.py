@@ -78,14 +78,14 @@ def _history(repo: Repository, base: str, head: str) -> _History:
 
 
 def last_review(config: Config) -> str:
-    """Return when a person last finished a review here, in ISO 8601; "" when that was never."""
+    """Return when a person last finished a review here, as notes have it; "" when that was never."""
     try:
         repo = repository.open_vault(config.vault)
     except VaultError:
         return ""
     done = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
     seconds = done.out.decode("ascii", "replace").strip()
-    return disk.iso_time(float(seconds)) if not done.status and seconds.isdigit() else ""
+    return disk.note_time(float(seconds)) if not done.status and seconds.isdigit() else ""
 
 
 def since(found: Listing, seen: str) -> Iterator[int]:

@@ -83,7 +83,7 @@ class _Fresh:
         new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
         self._folders = {folders[folder_of[number]] for number in new}
         written = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
-        self.days = {disk.local_time(view.number("created", number))[:10] for number in new & written}
+        self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in new & written))
 
     def has(self, one: SessionRow | None) -> bool:
         """Whether a note of a session was written since, or its folder was renamed."""

@@ -60,7 +60,6 @@ class Household:
         self.gone_notes: set[str] = set()
         self.gone_lines: set[bytes] = set()
         self.purged: set[bytes] = set()
-        self.reviews: list[str] = []
         self.history: list[str] = []
 
     def _begin(self, vault: Path) -> None:
@@ -90,9 +89,11 @@ class Household:
         now = self.held(self.machines[who])
         if what in TAKES:
             self.gone_notes |= before[0] - now[0]
+        elif what != "sync":
+            assert before[0] <= now[0], (self.history[-1], before[0] - now[0])
+        if what in TAKES - {"undo"}:
             self.gone_lines |= before[1] - now[1]
         elif what not in ("sync", "purge"):
-            assert before[0] <= now[0], (self.history[-1], before[0] - now[0])
             assert before[1] <= now[1], (self.history[-1], before[1] - now[1])
         self.stored |= now[0]
         self.lines |= now[1]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
-from mdmem.vault import front_matter, generated, journal
+from mdmem.vault import disk, front_matter, generated, journal
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
@@ -51,7 +51,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     if None in texts:
         return None
     # Made again after a merge; only what it says of the last review comes from nowhere else, and the later one holds.
-    like = max(generated.inside(ours), generated.inside(theirs), key=generated.last_review)
+    sides = (generated.inside(ours), generated.inside(theirs))
+    like = max(sides, key=lambda lines: disk.epoch(generated.last_review(lines)))
     texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
     heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
@@ -121,7 +122,9 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
     """Return the side of an agent's memory that was updated last: nobody is there to choose between two numbers."""
     if not path.startswith(INTERNAL):
         return {}
-    return max(heads.ours, heads.theirs, key=lambda side: (side.get("updated", ""), sorted(side.items())))
+    return max(
+        heads.ours, heads.theirs, key=lambda side: (_place("updated", side.get("updated", "")), sorted(side.items()))
+    )
 
 
 def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, bool]:
@@ -162,10 +165,18 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         )
         return front_matter.write({key: list(kept)}).removeprefix("---\n").removesuffix("---\n"), False
     if key in LATEST_WINS:
-        return max(our, their, key=lambda text: (len(text), text) if key == "version" else (0, text)), False
+        return max(our, their, key=lambda text: _place(key, text)), False
+    if key in front_matter.TIMES and _place(key, our)[0] == _place(key, their)[0] > 0:
+        return min(our, their), False  # the same moment, written in two zones
     if newest:
         return newest, False
     return our + their.replace(key, key + OTHER, 1), True
+
+
+def _place(key: str, entry: str) -> tuple[float, str]:
+    """Return by what times and numbers are sorted: what they mean, then how they are written."""
+    value = _value(entry, key)
+    return (float(value) if isinstance(value, int) else disk.epoch(str(value)), entry)
 
 
 def _value(entry: str, key: str) -> Any:

@@ -107,8 +107,12 @@ def _by_property(ask: Ask) -> list[Memory]:
     """Order by one key of the front matter: numbers before texts; memories without it come last."""
     having = [memory for memory in ask.memories if _plain(memory.meta.get(ask.field)) is not None]
     names = {memory.id for memory in having}
-    ordered = _by(lambda _, memory: _plain(memory.meta.get(ask.field)))(ask._replace(memories=having))
+    ordered = _by(lambda _, memory: _plain(_value(memory, ask.field)))(ask._replace(memories=having))
     return ordered + [memory for memory in ask.memories if memory.id not in names]
+
+
+def _value(memory: Memory, field: str) -> Any:
+    return {"created": memory.created, "updated": memory.updated}.get(field, memory.meta.get(field))
 
 
 def _plain(value: Any) -> tuple[bool, float, str] | None:

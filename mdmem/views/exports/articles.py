@@ -7,7 +7,7 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.vault import journal
+from mdmem.vault import disk, journal
 from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.views.exports import markdown
@@ -104,8 +104,8 @@ def _session(folder: str, members: list[Exported]) -> ExportedSession:
 
 
 def created(one: Exported) -> str:
-    """Return when a note was made, as it says."""
-    return str(one.parsed.meta.get("created") or "")
+    """Return when a note was made, in UTC, as it says."""
+    return disk.utc(str(one.parsed.meta.get("created") or ""))
 
 
 def title_of(one: Exported) -> str:

@@ -65,10 +65,11 @@ def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
     body = _text(journal.unmarked(one.parsed.body))
     tags = meta.get("tags")
     named = [str(tag) for tag in tags] if isinstance(tags, list) else [str(tags)] if tags else []
-    texts = {key: _text(meta.get(key)) for key in ("id", "created", "project", "session", "tool")}
+    texts = {key: _text(meta.get(key)) for key in ("id", "project", "session", "tool")}
     numbers = {key: _whole(meta.get(key)) for key in ("prompt", "sequence", "success")}
     row = {
         **texts,
+        "created": _text(articles.created(one)),
         **numbers,
         "number": number,
         "path": _text(one.path),

@@ -1,0 +1,123 @@
+"""Times in notes: in the user's zone with its offset, and the same moment wherever they are read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import frontmatter
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.history.git import repository
+from mdmem.history.merging import both
+from mdmem.search.index import document
+from mdmem.vault import disk, front_matter, journal, note
+from tests.conftest import notes
+from tests.helpers.history_vault import run_here
+from tests.helpers.talk import START, Talk
+
+ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "America/Los_Angeles")
+MOMENTS = st.integers(0, 4_102_444_799)
+
+
+@contextmanager
+def zone(name: str) -> Iterator[None]:
+    """Be in another zone for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", name)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@given(MOMENTS, st.sampled_from(ZONES))
+def test_a_notes_time_is_read_as_the_same_moment_by_everybody(seconds: int, name: str) -> None:
+    with zone(name):
+        text = disk.note_time(seconds)
+        local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
+
+    written = front_matter.write({"created": text})
+
+    assert text.startswith(local)
+    assert disk.epoch(text) == datetime.fromisoformat(text).timestamp() == seconds
+    assert disk.utc(text) == disk.iso_time(seconds)
+    assert written == f"---\ncreated: {text}\n---\n"
+    assert note.parse(f"{written}\n").meta == {"created": text}
+    moment = datetime.fromtimestamp(seconds, UTC)
+    assert document.read_time(text) == moment
+    assert yaml.safe_load(text) in (moment, moment.replace(tzinfo=None))
+    assert frontmatter.loads(f"{written}\n")["created"] in (moment, moment.replace(tzinfo=None))
+
+
+@given(MOMENTS, MOMENTS, st.sampled_from(ZONES), st.sampled_from(ZONES))
+def test_times_of_two_zones_are_sorted_as_they_came(one: int, other: int, first: str, second: str) -> None:
+    texts = []
+    for seconds, name in ((one, first), (other, second)):
+        with zone(name):
+            texts.append(disk.utc(disk.note_time(seconds)))
+
+    assert (texts[0] < texts[1]) == (one < other)
+
+
+@given(st.text(max_size=30))
+def test_what_is_no_time_is_none(text: str) -> None:
+    if disk.epoch(text) == 0:
+        assert disk.utc(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-09-14T10:00:01+02:0", "2026-09-14T10:00:01+25:00", "2026-13-14T10:00:01+02:00", "2026-09-14+02:00"]
+)
+def test_what_only_looks_like_a_time_is_quoted(text: str) -> None:
+    assert front_matter.write({"created": text}) == f'---\ncreated: "{text}"\n---\n'
+
+
+def test_a_session_has_one_zone_in_folders_notes_pages_and_listings(vault: Path, tmp_path: Path) -> None:
+    with zone("Europe/Berlin"):
+        talk = Talk(vault, tmp_path / "app")
+        talk.now = START + 14.5 * 3600  # 22:30 UTC, half past midnight in Berlin
+        talk.says("Why does the parser fail?")
+        talk.answers("It read the date wrong.")
+        shown = run_here("sessions", env={"MDMEM_VAULT": str(vault)}, check=True).stdout
+
+    prompt, answer = notes(vault)
+    assert prompt.parent.parent.name == "2026-09-15"
+    assert prompt.parent.name.startswith("0031-")
+    assert note.parse(prompt.read_text()).meta["created"] == "2026-09-15T00:31:00+02:00"
+    assert note.parse(answer.read_text()).meta["created"] == "2026-09-15T00:32:00+02:00"
+    page = journal.read_page(str(vault), prompt.parent.relative_to(vault).as_posix()).decode()
+    assert "created: 2026-09-15T00:31:00+02:00\n" in page
+    assert "- Began 2026-09-15 00:31 UTC+02:00\n" in page
+    assert "2026-09-15 00:31" in shown
+
+
+def test_notes_of_two_zones_are_found_by_the_window_in_which_they_were_made(vault: Path, tmp_path: Path) -> None:
+    for name, words in (("Europe/Berlin", "parser"), ("America/Los_Angeles", "lexer")):
+        with zone(name):
+            talk = Talk(vault, tmp_path / "app", f"{words}aaa-1")
+            talk.now = START + (3600 if words == "lexer" else 0)
+            talk.says(f"Why does the {words} fail?")
+
+    def found(since: str, until: str) -> set[str]:
+        words = ("search", "why does fail", "--since", since, "--until", until, "--json")
+        listed = run_here(*words, env={"MDMEM_VAULT": str(vault)}).stdout
+        return {word for word in ("parser", "lexer") if f"Why does the {word} fail?" in listed}
+
+    assert found("2026-09-14T08:00:00Z", "2026-09-14T08:30:00Z") == {"parser"}
+    assert found("2026-09-14T11:00:00+02:00", "2026-09-14T02:30:00-07:00") == {"lexer"}
+
+
+def test_one_event_that_two_machines_stored_in_two_zones_is_no_conflict() -> None:
+    text = "---\nid: 7gk2q9m4x1\nkind: prompt\ncreated: {0}\n---\n\nWhy?\n"
+    here, there = (text.format(made).encode() for made in ("2026-09-14T10:00:00+02:00", "2026-09-14T08:00:00Z"))
+    repo = repository.Repository(Path(), Path(), Path())
+
+    merged = [both.merge_note(repo, "journal/a.md", *pair) for pair in ((here, b"", there), (there, b"", here))]
+
+    assert merged == [both.Both(there, conflict=False)] * 2
