@@ -202,8 +202,15 @@ def page_paths(folder: str) -> tuple[str, str]:
 
 
 def is_page(path: str) -> bool:
-    """Return whether a vault path is that of a session's page."""
-    return path.startswith("journal/") and path in page_paths(path.rpartition("/")[0])
+    """Return whether a vault path is that of a session's page, also in a folder that was renamed."""
+    folder, _, name = path.rpartition("/")
+    if not path.startswith("journal/"):
+        return False
+    if path in page_paths(folder):
+        return True
+    above = page_name(folder)
+    is_own = above.rpartition("-")[2] == name.rpartition("-")[2] or not _is_like_a_page(above)
+    return folder.count("/") == 3 and _is_like_a_page(name) and is_own
 
 
 def page_of(names: Container[str], folder: str) -> str:

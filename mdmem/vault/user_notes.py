@@ -66,7 +66,8 @@ def add(
         kept = {key: value for key, value in clean["meta"].items() if value is not False}
         return note.Draft(line, line, {**kept, "tags": clean_tags(clean["tags"])}, _bounded(clean["body"]))
 
-    wanted = note.NoteRequest(kind, source, build, identity=(), created=disk.note_time(now), context={}, origin="prompt")
+    created = disk.note_time(now)
+    wanted = note.NoteRequest(kind, source, build, identity=(), created=created, context={}, origin="prompt")
     made, _ = note.new(wanted, rules, memory.load_all(config))
     if made is None:
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mdmem.config import Config
 from mdmem.history import commit, purge, sync, undo
 from mdmem.history.merging import merge
-from mdmem.vault import note
+from mdmem.vault import journal, note
 from mdmem.views import pages
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
 from tests.history.test_sync import machine, settle, trees, unpacked
@@ -152,6 +152,21 @@ def test_a_session_that_two_machines_resumed_after_different_prompts_is_one_fold
     text = files[page_path].decode()
     assert text.count("# first-here\n") == text.count("<!-- mdmem:begin -->") == text.count("## Notes") == 1
     assert ("- first-here\n" in text) != ("- then-there\n" in text)  # upkeep makes it again, of both sides' notes
+
+
+@pytest.mark.parametrize(
+    ("path", "is_page"),
+    [
+        ("journal/app/2026-09-14/0800-why-c0ffee00/0800-why-c0ffee00.md", True),
+        ("journal/app/2026-09-14/0800-other-words-c0ffee00/0800-why-c0ffee00.md", True),
+        ("journal/app/2026-09-14/my words/0800-why-c0ffee00.md", True),
+        ("journal/app/2026-09-14/0800-why-c0ffee00/2026-budget-overview.md", False),
+        ("journal/app/2026-09-14/0800-why-c0ffee00/001-000-prompt-why-7gk2q9m4x1.md", False),
+        ("notes/2026/09/14/0800-why-c0ffee00/0800-why-c0ffee00.md", False),
+    ],
+)
+def test_the_page_of_a_session_is_known_in_a_renamed_folder_too(path: str, is_page: bool) -> None:
+    assert journal.is_page(path) == is_page
 
 
 def test_what_is_not_committed_moves_along(two: tuple[Config, Config]) -> None:
