@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import logging
+import os
+import threading
+from contextlib import suppress
 
-import anyio
-from mcp.server.stdio import stdio_server
+from mdmem.server import first_answers
+from mdmem.server.first_answers import Opening
 
-from mdmem.server import app
+_SERVER = "mdmem.server.pipes"
+"""The module that stands on the SDK, and is loaded while the client is answered."""
 
 
 def serve(vault: str | None) -> None:
-    """Serve until stdin is closed."""
+    """Serve until stdin is closed.
+
+    Raises:
+        ModuleNotFoundError: when the SDK is not installed.
+    """
+    if importlib.util.find_spec("mcp") is None:
+        raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
     logging.disable(logging.CRITICAL)  # the SDK's logs quote what was asked; mdmem's own never do
-    anyio.run(_serve, vault)
+    loading = threading.Thread(target=_load)
+    loading.start()
+    opening = _opened()
+    loading.join()
+    if opening is not None:
+        importlib.import_module(_SERVER).serve(vault, opening)
 
 
-async def _serve(vault: str | None) -> None:
-    server = app.on_stdio(vault)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+def _load() -> None:
+    with suppress(Exception):  # whoever needs it loads it again, and hears of it
+        importlib.import_module(_SERVER)
+
+
+def _opened() -> Opening | None:
+    """Answer what comes first; None when the client leaves before it wants more."""
+    opening = first_answers.Opening()
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # not a byte more is read than is answered
+        for line in iter(stdin.readline, b""):
+            answer = opening.take(line)
+            if answer is None:
+                return opening
+            while answer:
+                answer = answer[os.write(1, answer) :]
+    return None

@@ -1,0 +1,112 @@
+"""First answers: what clients ask before they want anything of the vault, answered without the SDK.
+
+The SDK takes seconds to import, and a client that starts its servers with the first prompt does not wait that long:
+the model would be told of no tools. These answers are always the same, so they are kept beside this module, as the
+SDK gives them (`python -m tests.helpers.first_answers` writes them).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PATH = Path(__file__).with_suffix(".json")
+
+_META = "io.modelcontextprotocol/"
+
+Answers = dict[str, dict[str, Any]]
+"""A protocol version -> a method -> the result."""
+
+
+class Opening:
+    """A connection until the client wants what only the server itself can answer.
+
+    unanswered: the messages that the server still has to take, in their order. greeted: the id of an `initialize`
+    among them that was answered here already; None when there is none.
+    """
+
+    def __init__(self) -> None:
+        self.unanswered: list[bytes] = []
+        self.greeted: str | int | None = None
+        self._answers = load()
+        self._version = ""
+
+    def take(self, line: bytes) -> bytes | None:
+        """Return the line that answers a message, "" when it wants none, None when it is for the server itself."""
+        message = _decoded(line)
+        method, params, number = message.get("method"), message.get("params", {}), message.get("id")
+        if not (isinstance(method, str) and isinstance(params, dict)):
+            answer = None
+        elif "id" not in message:
+            answer = b""
+        else:
+            result = self._result(method, params) if isinstance(number, str | int) else None
+            answer = None if result is None else _encoded({"jsonrpc": "2.0", "id": number, "result": result})
+        if method == "initialize" and answer:
+            self.unanswered, self.greeted = [line], number
+        elif not answer:
+            self.unanswered.append(line)
+        return answer
+
+    def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+        envelope = params.get("_meta")
+        said = envelope.get(f"{_META}protocolVersion") if isinstance(envelope, dict) else None
+        if method == "initialize":
+            self._version = str(params.get("protocolVersion")) if _is_greeting(params) and said is None else ""
+        elif set(params) - {"_meta"} or (said is not None and not _is_envelope(params["_meta"])):
+            return None
+        return self._known(method, self._version if said is None else str(said))
+
+    def _known(self, method: str, version: str) -> dict[str, Any] | None:
+        return self._answers.get(version, {}).get(method)
+
+
+def _is_greeting(params: Mapping[str, Any]) -> bool:
+    """Whether the parameters of `initialize` are whole; what is wrong with others, the server says."""
+    client = params.get("clientInfo")
+    named = isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
+    return named and isinstance(params.get("capabilities"), dict)
+
+
+def _is_envelope(meta: Mapping[str, Any]) -> bool:
+    """Whether a request says all that it must say of its client, where no `initialize` came before it."""
+    return isinstance(meta.get(f"{_META}clientCapabilities"), dict)
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else {}
+
+
+def _encoded(message: dict[str, Any]) -> bytes:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def load() -> Answers:
+    """Return the answers that are kept."""
+    kept = json.loads(PATH.read_text(encoding="utf-8"))
+    common = kept["common"]
+    return {
+        version: {method: {**common.get(method, {}), **more} for method, more in own.items()}
+        for version, own in kept["versions"].items()
+    }
+
+
+def packed(answers: Answers) -> dict[str, Any]:
+    """Return answers as they are kept: what most versions say alike stands once."""
+    common = next(iter(answers.values()))
+    return {
+        "common": common,
+        "versions": {
+            version: {
+                method: {key: value for key, value in result.items() if common.get(method, {}).get(key) != value}
+                for method, result in own.items()
+            }
+            for version, own in answers.items()
+        },
+    }
