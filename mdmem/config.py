@@ -10,8 +10,8 @@ import os
 import sys
 
 from mdmem import files
-from mdmem.errors import ConfigError
 from mdmem.hashing import sha256, short
+from mdmem.hook_errors import ConfigError
 from mdmem.settings import BY_KEY, SETTINGS, Setting, Settings, neither
 from mdmem.values import Value
 

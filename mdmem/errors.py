@@ -1,28 +1,17 @@
 """What can go wrong in a way that a person can act on; each kind has an exit status of its own."""
 
+from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError
 
-class MdmemError(Exception):
-    """A failure whose message says what, where, and what to do next. Exit status 1."""
-
-    exit_code = 1
+__all__ = [
+    "AmbiguousError", "BusyError", "ConfigError", "DeadlineError", "GitError", "MdmemError", "NotFoundError",
+    "PatternError", "UsageError", "VaultError",
+]  # fmt: skip
 
 
 class UsageError(MdmemError):
     """The words of a command do not make sense together. Exit status 2, as click has it."""
 
     exit_code = 2
-
-
-class ConfigError(MdmemError):
-    """A settings file cannot be read or holds a value that it may not. Exit status 3."""
-
-    exit_code = 3
-
-
-class VaultError(MdmemError):
-    """There is no vault, or it cannot be written. Exit status 4."""
-
-    exit_code = 4
 
 
 class NotFoundError(MdmemError):
@@ -47,11 +36,3 @@ class GitError(MdmemError):
     """Git refused or failed; the notes themselves are safe. Exit status 7."""
 
     exit_code = 7
-
-
-class PatternError(ConfigError):
-    """One of the user's own patterns takes too long: what it was to look at is not stored. Exit status 3."""
-
-
-class DeadlineError(BaseException):
-    """The time that a process has is over. No `Exception`, so that no handler on the way takes it for its own."""

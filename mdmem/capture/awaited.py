@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from mdmem import log, privacy
-from mdmem.capture import completion, entry, turn
+from mdmem.capture import completion, facts, turn
 from mdmem.capture.tools import body, limits
 from mdmem.capture.tools.teamwork import LATER
-from mdmem.errors import VaultError
+from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, note, people
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def _answer(at: Capture, name: str, answer: str) -> bool:
         changed = completion.put(folder, name, data, _with_answer(at, parsed, str(clean.value)))
         if changed is None:
             return False
-        at.session.append("+", name, *entry.facts(changed))
+        at.session.append("+", name, *facts.of_note(changed))
         at.session.append("shut", name)
     return True
 

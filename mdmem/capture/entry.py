@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from mdmem.agents import aliases
+from mdmem.capture import facts
 from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from mdmem.capture.session import Session
-    from mdmem.vault import note
 
-_MAX_FILES = 50
 _MAX_STRAYS = 500
 """Of more files whose names tell nothing, the rest is not read to find a renamed note among them."""
 
@@ -53,27 +50,19 @@ def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     return found
 
 
-def facts(made: note.Note) -> tuple[str, ...]:
-    """Return what the record keeps of a note, so that its page can be made without reading it again."""
-    meta = made.meta
-    success = "0" if meta.get("success") is False else "1"
-    files = "\x1f".join(_changed_files(meta)[:_MAX_FILES])
-    return (_kind(meta), str(meta["created"]), success, _made(meta), files)
-
-
 def read(folder: disk.Folder, name: str) -> PageEntry:
     """Read a note as an entry; one that cannot be read is an observation of which nothing is known."""
     found = PageEntry(name, journal.numbers(name))
     data = disk.read(folder, name) or b""
     header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
     meta = front_matter.read(header)[0] if header else {}
-    found.kind = _kind(meta)
+    found.kind = facts.kind(meta)
     found.title = str(meta.get("title", "")) or name
     found.created = str(meta.get("created", ""))
     found.branch, found.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
     found.success = meta.get("success") is not False
-    found.commit = _made(meta)
-    found.files = _changed_files(meta)
+    found.commit = facts.made_commit(meta)
+    found.files = facts.changed_files(meta)
     return found
 
 
@@ -108,22 +97,3 @@ def _renamed(folder: disk.Folder, gone: list[str], strays: set[str]) -> dict[str
         if ids in wanted:
             found[wanted[ids]] = name
     return found
-
-
-def _made(meta: dict[str, Any]) -> str:
-    """Return the commits that a run made, and behind a colon what the last one says."""
-    commits, subject = str(meta.get("made_commit", "")), str(meta.get("commit_subject", ""))
-    return f"{commits}: {subject}" if commits and subject else commits
-
-
-def _kind(meta: dict[str, Any]) -> str:
-    kind = str(meta.get("kind", "observation"))
-    return "subagent" if kind == "response" and meta.get("subagent") else kind
-
-
-def _changed_files(meta: dict[str, Any]) -> list[str]:
-    """Read the files that a note says it changed; a read or a search touches nothing."""
-    found = meta.get("files")
-    if not isinstance(found, list) or not aliases.changes_files(str(meta.get("tool", ""))):
-        return []
-    return [str(item) for item in found]

@@ -114,7 +114,7 @@ class Delivery:
         started = time.monotonic()
         if self.data is None:
             self.data = _attempt(_read)
-        from mdmem.errors import DeadlineError
+        from mdmem.hook_errors import DeadlineError
 
         _alarm(max(DEADLINE_SECONDS - (time.monotonic() - started), 0.1), DeadlineError, self.end)
         out = self.deliver()
@@ -123,7 +123,7 @@ class Delivery:
 
     def deliver(self) -> bytes:
         """Store what the payload leaves, and return what belongs on stdout."""
-        from mdmem.errors import DeadlineError, PatternError
+        from mdmem.hook_errors import DeadlineError, PatternError
 
         try:
             return _attempt(self._once, (PatternError,))
@@ -240,7 +240,7 @@ def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[st
 def _failed(config: Config, what: str, error: BaseException, ignored: str = "") -> Outcome:
     from mdmem import log
     from mdmem.capture.store import Outcome
-    from mdmem.errors import PatternError
+    from mdmem.hook_errors import PatternError
 
     log.write(config, what, error)
     outcome = Outcome(ignored)

@@ -7,7 +7,7 @@ import os
 from mdmem import files, log, system
 from mdmem.capture import retry_queue
 from mdmem.capture.store import Capture, Outcome, PendingNote, publish
-from mdmem.errors import VaultError
+from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, note
 
 TYPE_CHECKING = False

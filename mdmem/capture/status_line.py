@@ -8,7 +8,7 @@ import time
 
 from mdmem import config as configs
 from mdmem.capture import losses
-from mdmem.vault import exclusions, journal
+from mdmem.vault import exclusions, journal, pauses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def main(agent: list[str], vault: str | None = None) -> None:  # noqa: ARG001 - 
 
 def line(config: Config, now: float) -> str:
     """Return the line: `mdmem: 12 notes today`, `mdmem: paused until 11:00 · 1 event lost`."""
-    pause = exclusions.pause_of(config)
+    pause = pauses.pause_of(config)
     if exclusions.is_disabled(os.environ):
         parts = ["off"]
     elif pause is not None:

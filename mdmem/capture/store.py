@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy, project
-from mdmem.capture import entry, turn, window
+from mdmem.capture import facts, turn
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
-from mdmem.errors import DeadlineError, VaultError
 from mdmem.hashing import short
+from mdmem.hook_errors import DeadlineError, VaultError
 from mdmem.slug import slug as make_slug
 from mdmem.values import Value
 from mdmem.vault import disk, journal, note
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 MAX_LONG_BYTES = 1024 * 1024 + 64 * 1024
 """No note is longer, whatever the settings say: a prompt of a megabyte, and what a template puts around it."""
+
+_LONG_CHARS = 96 * 1024
+"""A shorter text is stored without `window`, which most hooks need not import."""
+_LONG_DEPTH = 8
 
 # Why an event leaves no note: the values of `Outcome.ignored`.
 PRIVATE = "private"
@@ -211,11 +215,11 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         "commit": at.project.commit,
         "tags": list(draft.tags),
     }
-    through = window.Window(at.rules, draft.chars)
+    source, build = _windowed(at, draft) if _holds_long(draft.source) else (draft.source, draft.build)
     wanted = note.NoteRequest(
         draft.kind,
-        through.narrow(draft.source),
-        lambda clean: draft.build(through.widen(clean)),
+        source,
+        build,
         identity=session.identity(*draft.identity, draft.kind),
         created=disk.note_time(at.now),
         context=context,
@@ -223,6 +227,22 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
     )
     return note.new(wanted, at.rules, echo)
+
+
+def _holds_long(value: Any, depth: int = 0) -> bool:
+    """Whether a text in there is so long that its middle is never stored."""
+    if isinstance(value, str):
+        return len(value) > _LONG_CHARS
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth <= _LONG_DEPTH and any(_holds_long(item, depth + 1) for item in items)
+
+
+def _windowed(at: Capture, draft: PendingNote) -> tuple[Any, Callable[[Any], note.Draft | None]]:
+    """Return what the note is made of without the middles of long texts, and what builds it with blanks for them."""
+    from mdmem.capture import window
+
+    through = window.Window(at.rules, draft.chars)
+    return through.narrow(draft.source), lambda clean: draft.build(through.widen(clean))
 
 
 def store(at: Capture, draft: PendingNote) -> Outcome:
@@ -303,7 +323,7 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
         if not session.is_published(name):
             made.meta["prompt"], made.meta["sequence"] = numbers(name)
             _link_page(made, folder)
-            session.publish(folder, name, made, entry.facts(made))
+            session.publish(folder, name, made, facts.of_note(made))
             outcome.added = True
         elif draft.is_state:
             from mdmem.capture import completion

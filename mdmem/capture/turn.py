@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.errors import VaultError
 from mdmem.hashing import short
+from mdmem.hook_errors import VaultError
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False

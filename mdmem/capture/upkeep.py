@@ -7,7 +7,7 @@ import os
 from mdmem import files, launch
 from mdmem.capture import page, turn
 from mdmem.capture.session import Session
-from mdmem.errors import VaultError
+from mdmem.hook_errors import VaultError
 from mdmem.privacy import memory
 from mdmem.vault import disk, journal, leftovers
 

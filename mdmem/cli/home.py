@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
-from mdmem.vault import disk, exclusions
+from mdmem.vault import disk, exclusions, pauses
 from mdmem.views import injections, listed, review_queue, rows, sessions, start_page, wording
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def paused(settings: Config) -> str:
     """Return why nothing is stored, since when and until when; "" when it is."""
     if exclusions.is_disabled(os.environ):
         return "Storing is switched off: MDMEM_DISABLED is set."
-    pause = exclusions.pause_of(settings)
+    pause = pauses.pause_of(settings)
     if pause is None:
         return ""
     began = wording.date_and_time(disk.iso_time(pause.began))

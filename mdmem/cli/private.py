@@ -11,7 +11,7 @@ import click
 from mdmem import config, privacy
 from mdmem.cli.terminal import options, render
 from mdmem.hashing import short
-from mdmem.vault import disk, exclusions
+from mdmem.vault import disk, pauses
 from mdmem.views import wording
 
 
@@ -90,7 +90,7 @@ def pause(vault: str | None, length: str | None, session: str | None) -> None:
     Example:  mdmem pause --for 1h
     """
     ends = time.time() + wording.seconds_of(length) if length else 0.0
-    exclusions.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
+    pauses.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
     whose = f" for session {session}" if session else ""
     until = f" until {wording.date_and_time(disk.iso_time(ends))}" if ends else ""
     click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
@@ -106,7 +106,7 @@ def resume(vault: str | None, session: str | None) -> None:
     Example:  mdmem resume
     """
     settings, key = config.load(vault), short(session, 16) if session else ""
-    paused = exclusions.pause_of(settings, key)
+    paused = pauses.pause_of(settings, key)
     if paused:
-        exclusions.end_pause(settings, key, paused, time.time())
+        pauses.end_pause(settings, key, paused, time.time())
     click.echo("Storing again.")

@@ -15,7 +15,7 @@ from mdmem import launch
 from mdmem.agents.install import launcher
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
-from mdmem.vault import exclusions
+from mdmem.vault import exclusions, pauses
 from mdmem.vault.disk import iso_time
 from mdmem.views import wording
 
@@ -243,7 +243,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
         yield note(f"Read as aliases of MDMEM_…: {', '.join(aliases)}.", "Rename them, so that others know them too.")
 
     if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
-        pause = exclusions.pause_of(config)
+        pause = pauses.pause_of(config)
         if pause is not None:
             ends = f" until {wording.date_and_time(iso_time(pause.ends))}" if pause.ends else ""
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.errors import DeadlineError, PatternError
+from mdmem.hook_errors import DeadlineError, PatternError
 from mdmem.privacy import marks
 
 TYPE_CHECKING = False

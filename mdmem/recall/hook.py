@@ -10,7 +10,10 @@ import os
 import sys
 import time
 
-from mdmem.capture import hook
+from mdmem import quick_import
+
+quick_import.install()
+from mdmem.capture import hook  # noqa: E402 - found the quick way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

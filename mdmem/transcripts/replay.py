@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy, project
-from mdmem.capture import completion, entry, events, turn
+from mdmem.capture import completion, events, facts, turn
 from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
 from mdmem.config import Config
 from mdmem.transcripts.open_session import Kept
-from mdmem.vault import disk, exclusions, note
+from mdmem.vault import disk, note, pauses
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Replay:
         self.added = self.completed = 0
         self.twins: dict[str, str] = {}
         self.purged = purged
-        self._pauses = exclusions.pauses(config, self.session.key)
+        self._pauses = pauses.times(config, self.session.key)
         self._places: dict[tuple[str, str, str], tuple[str, project.Project]] = {}
         self._homes: dict[str, str] = {}
 
@@ -220,7 +220,7 @@ class _Replayed(Capture):
         """Put what the transcript knows into a note that is already stored."""
         changed = completion.complete(folder, name, made, durable=False)
         if changed is not None:
-            self.session.append("+", name, *entry.facts(changed))
+            self.session.append("+", name, *facts.of_note(changed))
             self.replay.completed += 1
 
     def expect_late(self) -> None:

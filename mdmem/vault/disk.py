@@ -13,7 +13,7 @@ import stat
 import time
 
 from mdmem import system
-from mdmem.errors import VaultError
+from mdmem.hook_errors import VaultError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.errors import VaultError
 from mdmem.hashing import short
+from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, front_matter
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli import cli
 from mdmem.search import when
-from mdmem.vault import exclusions
+from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 
@@ -61,14 +61,14 @@ def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:
     assert exclusions.is_off(settings, "", {})
     assert "Storing is paused since" in day.run("status").stdout
     assert " until " in day.run().stdout.split("\n")[0]
-    path = Path(exclusions.pause_path(settings))
+    path = Path(pauses.pause_path(settings))
     began = path.stat().st_mtime
     path.write_text(str(began + 0.001))
     os.utime(path, (began, began))
     time.sleep(0.01)
     assert not exclusions.is_off(settings, "", {})
     assert not path.exists()
-    ((start, end),) = exclusions.pauses(settings, "")
+    ((start, end),) = pauses.times(settings, "")
     assert start <= end <= start + 1
     assert "paused" not in day.run("status").stdout
 

@@ -24,7 +24,8 @@ KEYWORDS_BEYOND_ASCII = (
 SHORTEST_TOKEN = 16
 """No token that can be told by its look is shorter, in characters."""
 
-_SPACED = bytes(code if code > 32 and chr(code) not in "\"'`()[]{}<>,;" else 32 for code in range(256))
+_BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
+_SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:

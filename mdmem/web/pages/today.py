@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.capture import losses, retry_queue
-from mdmem.vault import disk, exclusions, note
+from mdmem.vault import disk, note, pauses
 from mdmem.views import injections, rows, sessions, wording
 from mdmem.web.pages import shared
 
@@ -107,6 +107,6 @@ def alarms(config: Config) -> list[str]:
     if lost:
         last = wording.date_and_time(disk.iso_time(lost[-1]["time"]))
         made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
-    if exclusions.pause_of(config) is not None:
+    if pauses.pause_of(config) is not None:
         made.append("Storing is paused: `mdmem resume` stores again.")
     return made

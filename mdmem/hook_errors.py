@@ -1,0 +1,27 @@
+"""The errors that a hook may meet, apart from those of the people's commands: each class costs a hook its making."""
+
+
+class MdmemError(Exception):
+    """A failure whose message says what, where, and what to do next. Exit status 1."""
+
+    exit_code = 1
+
+
+class ConfigError(MdmemError):
+    """A settings file cannot be read or holds a value that it may not. Exit status 3."""
+
+    exit_code = 3
+
+
+class VaultError(MdmemError):
+    """There is no vault, or it cannot be written. Exit status 4."""
+
+    exit_code = 4
+
+
+class PatternError(ConfigError):
+    """One of the user's own patterns takes too long: what it was to look at is not stored. Exit status 3."""
+
+
+class DeadlineError(BaseException):
+    """The time that a process has is over. No `Exception`, so that no handler on the way takes it for its own."""
