@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from mdmem import log, privacy
-from mdmem.capture import completion, facts, turn
+from mdmem.capture import completion, turn
+from mdmem.capture.session import facts
 from mdmem.capture.tools import body, limits
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.hook_errors import VaultError
@@ -65,7 +66,7 @@ def _answer(at: Capture, name: str, answer: str) -> bool:
         changed = completion.put(folder, name, data, _with_answer(at, parsed, str(clean.value)))
         if changed is None:
             return False
-        at.session.append("+", name, *facts.of_note(changed))
+        at.session.append("+", name, *facts(changed))
         at.session.append("shut", name)
     return True
 

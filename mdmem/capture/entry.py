@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.capture import facts
+from mdmem.capture.session import changed_files, kind_of, made_commit
 from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False
@@ -56,13 +56,13 @@ def read(folder: disk.Folder, name: str) -> PageEntry:
     data = disk.read(folder, name) or b""
     header = front_matter.split(data[: front_matter.MAX_CHARS].decode("utf-8", "replace"))[0]
     meta = front_matter.read(header)[0] if header else {}
-    found.kind = facts.kind(meta)
+    found.kind = kind_of(meta)
     found.title = str(meta.get("title", "")) or name
     found.created = str(meta.get("created", ""))
     found.branch, found.head = str(meta.get("branch", "")), str(meta.get("commit", ""))
     found.success = meta.get("success") is not False
-    found.commit = facts.made_commit(meta)
-    found.files = facts.changed_files(meta)
+    found.commit = made_commit(meta)
+    found.files = changed_files(meta)
     return found
 
 

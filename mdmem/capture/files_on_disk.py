@@ -36,22 +36,17 @@ _MOST_LINES = 400
 _TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
 
 
-def after_edit(event: Event, tags: tuple[str, ...]) -> list[str]:
-    """Return the files that an edit was made in, if they may hold private tags of which the agent does not tell."""
-    name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
-    response = event.tool_response
-    if name not in _EDITS or (isinstance(response, dict) and isinstance(response.get("originalFile"), str)):
-        return []
-    return list(_tagged(event, _edited(given), tags, MAX_EDITED_BYTES, follow=False))
+def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the files that may hold private tags of which a run does not tell.
 
-
-def shown(event: Event, tags: tuple[str, ...]) -> list[str]:
-    """Return the files of which a run may show a part, if they may hold private tags."""
+    files_after: an edit was made in them. files_shown: the run may show a part of them.
+    """
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
-    if name not in _SHOWS:
-        return []
-    names = dict.fromkeys([*_named(given), *_listed(_output(event.tool_response))])
-    return list(_tagged(event, list(names)[:_MOST_SHOWN], tags, MAX_SHOWN_BYTES, follow=True))
+    after = _tagged(event, _edited(given), tags, MAX_EDITED_BYTES, follow=False) if name in _EDITS else ()
+    names = dict.fromkeys([*_named(given), *_listed(_output(event.tool_response))]) if name in _SHOWS else ()
+    shown = _tagged(event, list(names)[:_MOST_SHOWN], tags, MAX_SHOWN_BYTES, follow=True)
+    found = {"files_after": list(after), "files_shown": list(shown)}
+    return {key: texts for key, texts in found.items() if texts}
 
 
 def _tagged(event: Event, names: Iterable[str], tags: tuple[str, ...], limit: int, *, follow: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ import os
 import time
 
 from mdmem import files
+from mdmem.agents import aliases
 from mdmem.slug import slug
 from mdmem.vault import disk, journal, note
 from mdmem.vault.journal import numbers
@@ -19,6 +20,7 @@ from mdmem.vault.journal import numbers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     from mdmem.config import Config
 
@@ -34,6 +36,7 @@ MAX_NAME_BYTES = 140
 
 _LEAST_NAME_CHARS = 64  # what a session's folder leaves of the path for the names in it
 _WORDS_BYTES = 40
+_MAX_FILES = 50
 
 
 class Session(journal.Record):
@@ -218,7 +221,7 @@ class Session(journal.Record):
         """Return how many bytes a note's name in this folder may have."""
         return min(MAX_NAME_BYTES, MAX_PATH_CHARS - len(os.path.relpath(folder.path, self.config.vault)) - 1)
 
-    def publish(self, folder: disk.Folder, name: str, made: note.Note, facts: tuple[str, ...]) -> None:
+    def publish(self, folder: disk.Folder, name: str, made: note.Note) -> None:
         """Store a note under its name; the record tells a death in the middle from a note its owner deleted.
 
         Raises:
@@ -231,7 +234,7 @@ class Session(journal.Record):
             from mdmem import log
 
             log.write(self.config, "a note is stored, but may not survive a power cut", error)
-        self.append("+", name, *facts)
+        self.append("+", name, *facts(made))
 
 
 def _lacks_page(folder: disk.Folder) -> bool:
@@ -263,3 +266,34 @@ def _seconds(text: str) -> float:
 def folder_words(title: str) -> str:
     """Make the readable part of a session folder's name, at most 40 bytes."""
     return note.cut_bytes(slug(title), _WORDS_BYTES)
+
+
+# -- what the record keeps of a note ------------------------------------------------------------------
+
+
+def facts(made: note.Note) -> tuple[str, ...]:
+    """Return what the record keeps of a note, so that its page can be made without reading it again."""
+    meta = made.meta
+    success = "0" if meta.get("success") is False else "1"
+    changed = "\x1f".join(changed_files(meta)[:_MAX_FILES])
+    return (kind_of(meta), str(meta["created"]), success, made_commit(meta), changed)
+
+
+def made_commit(meta: dict[str, Any]) -> str:
+    """Return the commits that a run made, and behind a colon what the last one says."""
+    commits, subject = str(meta.get("made_commit", "")), str(meta.get("commit_subject", ""))
+    return f"{commits}: {subject}" if commits and subject else commits
+
+
+def kind_of(meta: dict[str, Any]) -> str:
+    """Return a note's kind; the answer of a sub-agent is one of its own."""
+    said = str(meta.get("kind", "observation"))
+    return "subagent" if said == "response" and meta.get("subagent") else said
+
+
+def changed_files(meta: dict[str, Any]) -> list[str]:
+    """Read the files that a note says it changed; a read or a search touches nothing."""
+    found = meta.get("files")
+    if not isinstance(found, list) or not aliases.changes_files(str(meta.get("tool", ""))):
+        return []
+    return [str(item) for item in found]

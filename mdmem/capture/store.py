@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy, project
-from mdmem.capture import facts, turn
+from mdmem.capture import turn
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.hashing import short
 from mdmem.hook_errors import DeadlineError, VaultError
@@ -323,7 +323,7 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
         if not session.is_published(name):
             made.meta["prompt"], made.meta["sequence"] = numbers(name)
             _link_page(made, folder)
-            session.publish(folder, name, made, facts.of_note(made))
+            session.publish(folder, name, made)
             outcome.added = True
         elif draft.is_state:
             from mdmem.capture import completion

@@ -6,7 +6,6 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases, goes_on
-from mdmem.capture import files_on_disk
 from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
 from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
@@ -30,14 +29,14 @@ def keep(at: Capture) -> Outcome:
     event = at.event
     if _is_lookup(event):
         return Outcome(OWN_LOOKUP)
-    is_answer = aliases.resolve(event.tool, {})[0] == "AskUserQuestion"
+    tool = aliases.resolve(event.tool, {})[0]
+    is_answer = tool == "AskUserQuestion"
     response = _as_typed(event.tool_response) if is_answer else event.tool_response
     source = {"tool": event.tool, "input": event.tool_input, "response": response, "error": event.error}
-    if at.live:
-        if after := files_on_disk.after_edit(event, at.rules.tags):
-            source["files_after"] = after
-        if shown := files_on_disk.shown(event, at.rules.tags):
-            source["files_shown"] = shown
+    if at.live and tool in _OF_FILES and not _tells_whole_file(event.tool_response):
+        from mdmem.capture import files_on_disk
+
+        source |= files_on_disk.beside(event, at.rules.tags)
     identity = _identity(event)
     is_list = identity[:1] == (_TODO,)
     draft = PendingNote(
@@ -62,6 +61,15 @@ def keep(at: Capture) -> Outcome:
 
         awaited.begin(at, outcome)
     return outcome
+
+
+_OF_FILES = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch", "Read", "Grep", "Bash", "PowerShell"])
+"""The tools that change or show a part of a file."""
+
+
+def _tells_whole_file(response: Any) -> bool:
+    """Whether the agent itself tells what a file held before an edit."""
+    return isinstance(response, dict) and isinstance(response.get("originalFile"), str)
 
 
 def _as_typed(answer: Any) -> Any:

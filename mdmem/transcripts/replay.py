@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy, project
-from mdmem.capture import completion, events, facts, turn
+from mdmem.capture import completion, events, turn
+from mdmem.capture.session import facts
 from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
 from mdmem.config import Config
 from mdmem.transcripts.open_session import Kept
@@ -220,7 +221,7 @@ class _Replayed(Capture):
         """Put what the transcript knows into a note that is already stored."""
         changed = completion.complete(folder, name, made, durable=False)
         if changed is not None:
-            self.session.append("+", name, *facts.of_note(changed))
+            self.session.append("+", name, *facts(changed))
             self.replay.completed += 1
 
     def expect_late(self) -> None:

@@ -46,7 +46,7 @@ def load(name: str, vault: str = "") -> str:
 def _own(name: str, vault: str) -> bytes | None:
     """Read the vault's own template, never through a link: a vault that was shared could lead to any file."""
     try:
-        return disk.read_path(vault, f"templates/{name}")
+        return disk.read_file(vault, f"templates/{name}")
     except OSError:
         return None
 

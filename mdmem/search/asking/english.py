@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 SURE, LIKELY, POSSIBLE, NOT = 3, 2, 1, 0
 """How surely a sentence asks for the past: by its words alone; it speaks of the past; it is a question; not at all."""
 
@@ -190,7 +188,7 @@ def _is_back(words: list[str], held: frozenset[str]) -> bool:
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
     """Return whether a word of `second` comes right after one of `first`."""
-    return any(a in first and b in second for a, b in pairwise(words))
+    return any(a in first and b in second for a, b in _pairs(words))
 
 
 def _is_request(words: list[str], first: str) -> bool:
@@ -204,4 +202,9 @@ def _is_request(words: list[str], first: str) -> bool:
 def resumes(words: list[str]) -> bool:
     """Return whether a sentence goes on with earlier work."""
     held = frozenset(words)
-    return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in pairwise(words))
+    return bool(held & _RESUMES) or any(pair in _RESUMES_TWO for pair in _pairs(words))
+
+
+def _pairs(words: list[str]) -> zip[tuple[str, str]]:
+    """Return each word with the next one; `itertools` would cost each silent prompt as much as two modules."""
+    return zip(words, words[1:], strict=False)  # noqa: RUF007
