@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD_BYTES = 16
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 1 << 16
+"""Longer bytecode is left to the interpreter: a larger buffer costs more time than all else that is done here."""
 
 
 class QuickFinder:
@@ -50,6 +51,7 @@ class QuickFinder:
             if code is not None:
                 found: Any = self._spec(name, self, origin=file, loader_state=code, is_package=inside is not None)
                 found.has_location = True
+                found.cached = bytecode  # else it is worked out from the source's path
                 if inside:
                     found.submodule_search_locations.append(inside)
                 return found  # type: ignore[no-any-return]

@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 
     class _Typed(Generic[T]):
         pass
-else:  # `typing` is too slow to import on the hook path
-
-    class _Typed:
-        __slots__ = ()
-
-        def __class_getitem__(cls, _: Any) -> type:
-            return cls
+else:
+    _Typed = {"T": object}  # `typing` is too slow to import on the hook path
 
 
 # -- which of two values is stricter; the first is the user's own, or the default ---------------------

@@ -25,8 +25,8 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import queued, retry_queue
+from mdmem.vault import disk, note
 from mdmem.vault import leftovers as vaults
-from mdmem.vault import note
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import FULL, OTHER, SESSION, bash, contents, prompt, send, stop
@@ -375,7 +375,7 @@ def test_where_there_are_no_hard_links_a_note_is_whole_all_the_same(
 def test_a_folder_that_stays_locked_keeps_a_note_aside(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     claude.capture(prompt("first"))
     (folder,) = vault.glob("journal/*/*/*/")
-    monkeypatch.setattr(vaults, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(disk, "WAIT_SECONDS", 0.05)
     fd = os.open(folder, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
     outcome = claude.capture(bash("output of run 1"))
