@@ -49,7 +49,7 @@ def check_folder(path: str) -> None:
     """Make sure that a folder is the user's own and closed to others, closing it where it is not.
 
     Raises:
-        OSError: when it is not there, is no folder, is somebody else's, or cannot be closed.
+        OSError: when it is not there, is not a folder, is somebody else's, or cannot be closed.
     """
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):

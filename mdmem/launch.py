@@ -48,7 +48,7 @@ def use_utf8() -> None:
     if sys.flags.utf8_mode or sys.getfilesystemencoding().lower() in ("utf-8", "utf8"):
         return
     try:
-        os.execv(  # noqa: S606 - this very program
+        os.execv(  # noqa: S606 - this same program
             sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
         )
     except (OSError, ValueError):
@@ -63,7 +63,7 @@ def repair() -> None:
     found = list(damaged())
     if found:
         sys.dont_write_bytecode = True
-        sys.pycache_prefix = os.path.join(os.sep, "nonexistent")  # what is imported from here on is compiled anew
+        sys.pycache_prefix = os.path.join(os.sep, "nonexistent")  # what is imported from here on is compiled afresh
     for path in found:
         try:
             os.unlink(path)

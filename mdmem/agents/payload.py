@@ -15,7 +15,7 @@ MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 
 
 class NoPayloadError(ValueError):
-    """What came is no JSON object: cut off, binary, or not meant for a hook."""
+    """The payload is not a JSON object: cut off, binary, or not meant for a hook."""
 
 
 def read_stdin(seconds: float | None = None) -> bytes:
@@ -59,7 +59,7 @@ def decode(data: bytes) -> dict[str, Any]:
     """Read a payload: a JSON object in UTF-8 (or UTF-16, by its mark); bad bytes become U+FFFD.
 
     Raises:
-        NoPayloadError: when it is no JSON object. The message never quotes it.
+        NoPayloadError: when it is not a JSON object. The message never quotes it.
         ValueError: when it is longer than `MAX_PAYLOAD_BYTES`.
     """
     if len(data) > MAX_PAYLOAD_BYTES:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def staged(where: Project) -> str:
-    """Return the branch that a note made there waits on; "" when everybody may see it at once.
+    """Return the branch that a note made there waits on; "" when every branch may see it at once.
 
     A branch that is gone, as in an old transcript, keeps nothing back: nobody could ever be on it again.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     """Store a prompt without its private tags, secrets still masked; return the note's path in the vault.
 
-    note_id: the note that holds what is public of it, which is written anew; "" when there is none.
+    note_id: the note that holds what is public of it, which is written again; "" when there is none.
 
     Raises:
         UsageError: the note was edited or removed since. VaultError, OSError: the vault cannot be written.
@@ -29,7 +29,7 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     draft = events.prompt_draft(at, text)
     made, cleaned = store.make(at, draft, None)
     if made is None or cleaned.hidden.sections:
-        raise UsageError("Nothing of this prompt can be stored: without its tags there is no text, or more tags.")
+        raise UsageError("Nothing of this prompt can be stored: without its tags no text is left, or more tags.")
     memory.forget(config, at.session.key, privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans)
     if note_id:
         return _replace(at, made, note_id)
@@ -58,6 +58,6 @@ def _replace(at: store.Capture, made: note.Note, note_id: str) -> str:
         made.meta["prompt"], made.meta["sequence"] = place[0], place[1]
         made.meta["created"] = str(before.meta.get("created", made.meta["created"]))
         if not disk.replace(folder, name, old, note.render(made).encode("utf-8", "replace"), durable=at.config.durable):
-            raise VaultError(f"{path} was changed at this very moment. Run the command again.")
+            raise VaultError(f"{path} was changed meanwhile. Run the command again.")
     at.update_page()
     return path

@@ -1,4 +1,4 @@
-"""The retry queue: cleaned notes that the vault could not take, until it can.
+"""The retry queue: cleaned notes that could not be written into the vault, until they can.
 
 A note lies there as JSON, 0600, in the user's state folder: never the raw payload, only what would have
 been the note. `queued` writes them into the vault in their order; a session's next note waits behind those of its

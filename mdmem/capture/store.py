@@ -1,4 +1,4 @@
-"""Store: one event's note on its way into the vault, or into the retry queue when the vault cannot take it."""
+"""Store: writes an event's note into the vault, or into the retry queue when the vault cannot be written."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Capture:
     def __init__(self, config: Config, event: Event, now: float) -> None:
         self.rules = privacy.Rules.of(config.settings)
         self.left_out = 0
-        # Cleaned at once: a folder's name becomes a project's, and half a character or NUL is no path.
+        # Cleaned at once: a folder's name becomes a project's, and a lone surrogate or a NUL is no path.
         event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")
         self.config = config
         self.event = event

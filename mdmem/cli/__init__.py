@@ -1,4 +1,4 @@
-"""The people's commands: parse the words, call one function, print what it gives."""
+"""The people's commands: parse arguments, call one function, print its result."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def list_branches(given_vault: str | None, project: str | None, as_json: bool) -
 @options.project
 @click.pass_obj
 def merge(given_vault: str | None, name: str, project: str | None) -> int:
-    """Release the notes that wait on the branch NAME: everybody sees them from now on. One commit.
+    """Release the notes that wait on the branch NAME: every branch sees them from now on. One commit.
 
     \b
     Example:  mdmem branch merge feature/dates

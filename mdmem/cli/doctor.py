@@ -9,6 +9,7 @@ import click
 from mdmem import config
 from mdmem.cli.terminal import lines, options, progress, render
 from mdmem.health import checks
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,9 +72,9 @@ def _sum_up(found: list[checks.Looked], *, fix: bool) -> None:
     if not wrong:
         click.echo("Nothing is wrong.")
     elif fixable and not fix:
-        click.echo(f"{wrong} to look at, of which `mdmem doctor --fix` mends {fixable}.")
+        click.echo(f"{wording.number(wrong, 'problem')}; `mdmem doctor --fix` can fix {fixable}.")
     else:
-        click.echo(f"{wrong} to look at.")
+        click.echo(f"{wording.number(wrong, 'problem')}.")
 
 
 def _as_object(one: checks.Looked) -> dict[str, object]:

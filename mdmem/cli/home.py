@@ -1,4 +1,4 @@
-"""What `mdmem` alone shows: whether it records, who was heard from, today in figures, what is open, what came back."""
+"""What `mdmem` alone shows: whether it records, which agents were heard from, figures of today, open work, what was injected."""
 
 from __future__ import annotations
 

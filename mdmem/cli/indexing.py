@@ -1,4 +1,4 @@
-"""`index`: the index brought up to date, made anew, or proved to agree with the files."""
+"""`index`: the index brought up to date, rebuilt, or proved to agree with the files."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _target(given: str) -> Path:
     if given:
         path = Path(given).expanduser().absolute()
         if path.suffix.lower() not in (".md", ".markdown", ".mdc") or path.is_dir():
-            raise UsageError(f"{path} is no Markdown file.")
+            raise UsageError(f"{path} is not a Markdown file.")
         return path
     root = Path(project.identify(str(Path.cwd())).worktree or Path.cwd())
     found = next((root / name for name in _DEFAULTS if (root / name).is_file()), None)

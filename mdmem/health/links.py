@@ -35,7 +35,7 @@ def broken(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
             continue
         text = data.decode("utf-8", "replace")
         if "digest" in note.parse(data).meta:
-            continue  # what an agent said or read is no link of the vault
+            continue  # what an agent said or read is not a link of the vault
         for one in links.written(text):
             count += one.how != "id"
             if not places.has(one, path.rpartition("/")[0]):

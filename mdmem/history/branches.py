@@ -1,4 +1,4 @@
-"""Notes that wait on a branch of the code: released to everybody, or dropped; and what has become of the branch."""
+"""Notes that wait on a branch of the code: released for every branch, or dropped; and what has become of the branch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST_PARENTS = 20_000
 
 
 def release(config: Config, paths: Collection[str], branch: str) -> Applied:
-    """Let everybody see these notes, which wait on `branch`, and commit that. Every other byte of them stays.
+    """Release these notes, which wait on `branch`, and commit that. Every other byte of them stays.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.

@@ -93,7 +93,7 @@ def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
 
 
 def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -> list[CommitDraft]:
-    """Make each commit anew, oldest first, of what it did to the files that the end result differs in."""
+    """Make each commit again, oldest first, of what it did to the files that the end result differs in."""
     form = "--format=%H%x00%an <%ae> %ad%x00%B%x00"
     words = ("log", "-z", "--reverse", "--topo-order", "--no-merges", "--date=raw", form, span)
     fields = os.fsdecode(repository.run(repo, *words)).split("\0")

@@ -26,7 +26,7 @@ from mdmem.history.git.writer import CommitDraft
 from mdmem.history.message import File
 
 TRIES = 20
-"""How often a commit begins anew because another git has moved the branch, after a pause of random length."""
+"""How often a commit starts over because another git has moved the branch, after a pause of random length."""
 
 MAX_PAUSE_SECONDS = 0.2
 
@@ -87,7 +87,7 @@ def commit(
     imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
 
     Raises:
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
         BusyError: when others kept the repository busy, or a person's merge is under way.
         GitError: when git fails. The notes are safe in each case, and a later commit takes them along.
     """

@@ -1,4 +1,4 @@
-"""Deleting notes at a person's word. They stay in history until they are purged."""
+"""Deleting notes on request. They stay in history until they are purged."""
 
 from __future__ import annotations
 

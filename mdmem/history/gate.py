@@ -46,8 +46,8 @@ class CommitGate:
     def look(self, path: str, data: bytes) -> HeldBack | None:
         """Pass one file's name and text through the privacy rules; None when they leave both as they are.
 
-        In a file that is no note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
-        Of an image, or another file that is no text, only the name can be looked at.
+        In a file that is not a note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
+        Of an image, or another file that is not text, only the name can be looked at.
         """
         if people.clean_path(self._rules, path) != path:
             return HeldBack(path, 1, "file name")

@@ -46,7 +46,7 @@ def show(config: Config, name: str, at: str) -> Then:
     Raises:
         NotFoundError: when there was no such note, or no commit yet.
         UsageError: when `at` means nothing.
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     oid = find.commit_of(repo, at)

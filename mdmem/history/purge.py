@@ -87,7 +87,7 @@ def plan(config: Config, target: str, *, kind: str = "text") -> PurgePlan:
     Raises:
         UsageError: when the text is empty, or the expression is wrong or matches nothing at all.
         NotFoundError: when no note, now or ever, had that id.
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     ever = _paths_ever(config, repo)
@@ -202,7 +202,7 @@ def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)
     filtering.scrub(repo)
-    shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is built anew
+    shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is rebuilt
     _clean_caches(config, planned)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)

@@ -1,4 +1,4 @@
-"""Changing notes at a person's word: written only where the file still is what was looked at, then committed."""
+"""Changing notes on request: written only where the file still is what was looked at, then committed."""
 
 from __future__ import annotations
 

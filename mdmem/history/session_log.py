@@ -83,7 +83,7 @@ def stats(config: Config) -> list[Stat]:
     """Return every commit of the vault, the last one first, with the number of files it touched.
 
     Raises:
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
     form = "--format=%x00%x00%H%x00%cI%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"

@@ -41,7 +41,7 @@ from mdmem.history.space import archive, filling
 from mdmem.vault import disk
 
 TRIES = 8
-"""How often a push that another machine was quicker than begins anew."""
+"""How often a push that another machine was quicker than starts over."""
 
 ABANDONED_SECONDS = 10.0
 
@@ -56,7 +56,7 @@ class Synced(NamedTuple):
 
     received: files that came or changed here. sent: commits that the remote got.
     conflicts: notes with two versions in them now, for a person to choose.
-    held_back: files the gate kept out; private: how many notes stay on this machine by their owner's word.
+    held_back: files the gate kept out; private: how many notes stay on this machine because their owner says so.
     refused: what the remote has and no vault takes, such as links.
     told: what is to be known after a purge travelled: where the text still is, and what to do about it.
     """
@@ -87,7 +87,7 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     """Commit, fetch, merge and push.
 
     Raises:
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
         GitError: when there is no such remote, it cannot be reached, or its history was rewritten by a purge.
         BusyError: when other machines kept pushing.
     """

@@ -72,7 +72,7 @@ def plan(config: Config, target: str) -> UndoPlan:
 
 
 def _is_upkeep(new: bytes | None, old: bytes | None, session: str) -> bool:
-    """Return whether a change is one of the generated part of a page that is not the session's: it is made anew."""
+    """Return whether a change is one of the generated part of a page that is not the session's: it is rebuilt."""
     if new and not old and note.parse(new).meta.get("kind") == "day":
         return True
     if not new or not old or EMPTY_PAGE.split(b"\n")[0] not in new or pages.with_generated(old, new) != new:

@@ -62,7 +62,7 @@ def why(config: Config, name: str) -> Origin:
     Raises:
         NotFoundError: when there is no such note.
         UsageError: when it has fewer lines.
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
     """
     path, line = _split(config, name)
     data = disk.read_path(config.vault, path) or b""

@@ -58,7 +58,7 @@ class At:
     )
 
     def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
-        # No file system takes half a character or a NUL.
+        # No file system takes a lone surrogate or a NUL.
         event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")
         self.config = config
         self.event = event

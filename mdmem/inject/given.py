@@ -38,7 +38,7 @@ def remember(record: Record, given: Iterable[str]) -> None:
 
 
 def forget(record: Record) -> None:
-    """Begin anew: the conversation was compacted, and what was given is gone from it."""
+    """Start over: the conversation was compacted, and what was given is gone from it."""
     files.remove(record.flag("given"))
 
 

@@ -200,7 +200,7 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
 
 
 def before_compaction(visit: Visit) -> Section:
-    """Show what this very session was about: its page, then its prompts with their answers, the newest first."""
+    """Show what this session was about: its page, then its prompts with their answers, the newest first."""
     files = visit.files()
     page = visit.item(visit.page_name, f"Files touched: {', '.join(files[: 2 * _MAX_FILES])}" if files else "")
     answers = {journal.numbers(name)[0]: name for name in visit.of_kind("response")}

@@ -98,7 +98,7 @@ def _has_index(config: Config) -> bool:
 
 
 def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:
-    """Ask the index; None when there is none. One that turns out to be damaged is made anew and asked again.
+    """Ask the index; None when there is none. One that turns out to be damaged is rebuilt and asked again.
 
     view: ask this one first.
     """

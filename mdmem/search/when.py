@@ -13,7 +13,7 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 _NAMED_DAYS = {"today": 0, "yesterday": 1}
 _PERIOD = re.compile(r"(this|last)\s+(week|month|year)")
 UNREAD = "Can't read {0!r:.42} as a time. Try 2w, 3d, yesterday, 2026-09-14."
-"""What is said of a text that is no time."""
+"""What is said of a text that is not a time."""
 
 
 def span(text: str, now: datetime) -> tuple[float, float] | None:
@@ -21,7 +21,7 @@ def span(text: str, now: datetime) -> tuple[float, float] | None:
 
     A day lasts from midnight to midnight, a month and a year from its first to its last, in the zone of `now`; a
     weekday is the last one, today included, and `last monday` the one before today; a week begins on Monday. `2w`
-    and `2w ago`, as well as an exact time, are a moment: both ends are the same. None: it is no time.
+    and `2w ago`, as well as an exact time, are a moment: both ends are the same. None: it is not a time.
     """
     text = text.strip().lower()
     ago = re.fullmatch(_AGO, text)

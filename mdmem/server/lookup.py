@@ -41,7 +41,7 @@ def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple
 
 @contextmanager
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
-    """Have the index for oneself, with what is new taken in; every file is looked at afterwards, in the background."""
+    """Lock the index and apply pending changes; every file is checked afterwards, in the background."""
     with _alone:
         _, notices = freshness.bring_up_to_date(config, quick=True, budget_seconds=BUDGET_SECONDS)
         yield notices

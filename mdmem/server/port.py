@@ -71,7 +71,7 @@ class _Protocol(H11Protocol):
     """HTTP/1.1 that does not wait for ever: who connects, or begins to ask, has to come to the end of the headers.
 
     Who has not shown the token is a stranger. Of too many strangers the oldest is sent away, so that a flood of them
-    leaves connections for everybody else.
+    leaves connections for other clients.
     """
 
     _strangers: ClassVar[dict[_Protocol, None]] = {}

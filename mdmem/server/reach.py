@@ -1,4 +1,4 @@
-"""Reach: what one request may see, and whose request it is. Read anew for each request."""
+"""Reach: what one request may see, and whose request it is. Read again for each request."""
 
 from __future__ import annotations
 

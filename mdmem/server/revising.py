@@ -99,7 +99,7 @@ def undo_change(at: Reach, undo: Annotated[str, Field(description="As the change
     ours = all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in planned.commits)
     paths = [step.path for step in planned.steps]
     if not ours or not all(path.startswith(HOME) for path in [*paths, *planned.kept]):
-        raise UsageError(f"{undo!r:.40} is no change that these tools made. `mdmem undo` undoes any other.")
+        raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
     if planned.kept or not planned.steps:
         raise UsageError("The note was changed since, or this was undone already. Nothing was changed.")
     applied = work.apply(at.config, planned)

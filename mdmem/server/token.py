@@ -25,7 +25,7 @@ def load(config: Config) -> str:
     """Return the vault's token, made when there is none.
 
     Raises:
-        ConfigError: when others can read it, or it is not the user's own; it must then be made anew.
+        ConfigError: when others can read it, or it is not the user's own; it must then be replaced.
     """
     file = path(config)
     files.make_folder(str(file.parent))

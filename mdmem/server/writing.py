@@ -1,4 +1,4 @@
-"""The tools that write: notes of the user's own, at the user's word. What hooks captured is never rewritten."""
+"""The tools that write: notes of the user's own, on request. What hooks captured is never rewritten."""
 
 from __future__ import annotations
 

@@ -119,12 +119,12 @@ class HeldFolder:
         return os.lstat(self._at(name))
 
     def open_to_read(self, name: str) -> int:
-        """Open a file in it; a link is refused (ELOOP), and what is no file is not opened (ENXIO)."""
+        """Open a file in it; a link is refused (ELOOP), and what is not a file is not opened (ENXIO)."""
         found = self.stat(name)
         if _is_link(found):
             raise OSError(errno.ELOOP, "A link is where a file should be.", name)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.ENXIO, "This is no file.", name)
+            raise OSError(errno.ENXIO, "This is not a file.", name)
         return os.open(self._at(name), os.O_RDONLY | _BINARY)
 
     def open_new(self, name: str) -> int:

@@ -25,14 +25,14 @@ class AnswerParts:
         return bool(self._parts) and self._reason in _WHOLE
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self.id = ""
         self.at = 0.0
         self._parts: list[str] = []
         self._reason = ""
 
     def add(self, message_id: str, part: str, at: float) -> None:
-        """Add a part; one of another message begins anew."""
+        """Add a part; one of another message starts over."""
         if not part.strip():
             return
         if self._parts and message_id != self.id:

@@ -1,7 +1,7 @@
 """Gemini CLI's chats: JSON Lines (or, from older versions, one object) in the project's folder below `tmp/`.
 
 A message is written again whenever it changes, with the same id: the last one counts. `$rewindTo` takes back
-everything from a message on, `$set` changes facts of the chat, and may set all messages anew.
+everything from a message on, `$set` changes facts of the chat, and may set all messages again.
 """
 
 from __future__ import annotations

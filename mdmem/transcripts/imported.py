@@ -1,4 +1,4 @@
-"""Done: which files were imported wholly, so that the next run passes over them. A cache, and no more.
+"""Imported: which files were imported completely, so that the next run passes over them. A cache, and no more.
 
 One line a file, appended: the hash of its path, its size, when it was last written to, and the hash of the
 settings that say what is stored. Whatever is not here is read again, which adds nothing twice.

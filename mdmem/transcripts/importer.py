@@ -1,4 +1,4 @@
-"""Bring: transcripts and folders into the vault, through the same code as what hooks bring."""
+"""Importer: brings transcripts and folders into the vault, through the same code as hooks."""
 
 from __future__ import annotations
 

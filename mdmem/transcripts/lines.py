@@ -109,7 +109,7 @@ def _pass_over(file: BinaryIO, room: int) -> int:
 
 
 def decode(line: bytes, skipped: Skipped) -> dict[str, Any] | None:
-    """Read one line; None, and counted, when it is no JSON object. Empty lines count for nothing."""
+    """Read one line; None, and counted, when it is not a JSON object. Empty lines count for nothing."""
     try:
         value = _DECODER.decode(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Folders of markdown: an Obsidian vault, a `memory/` folder, a MEMORY.md become notes of one's own.
+"""Folders of markdown: an Obsidian vault, a `memory/` folder, a MEMORY.md become the user's own notes.
 
 They are copied to `notes/imported/<name>/` with their folders, names and front matter, through the same
 door as everything else. What is there already stays as it is, whatever became of the original; only the copies of
@@ -224,7 +224,7 @@ def _tags(given: Any) -> list[str]:
 
 
 def _created(meta: dict[str, Any], path: str, changed: float) -> float:
-    """Return when a note was made: by its own word, a daily note's date, or its mtime."""
+    """Return when a note was made: as its front matter says, a daily note's date, or its mtime."""
     said = (text(meta.get(key)).strip() for key in ("created", "date", "created_at", "created-at"))
     for value in (*said, PurePosixPath(path).name[:10]):
         found = moment(value)

@@ -28,7 +28,7 @@ _HEAD_BYTES = 4096
 
 
 class Kept(Session):
-    """A session that knows its record by heart. Its folder is locked only while a note is being stored.
+    """A session that caches its record. Its folder is locked only while a note is being stored.
 
     aliases: a prompt's id -> its number, for prompts that are stored under another id.
     deleted: notes of any session that were published and deleted, id -> name, whatever state recalls.
@@ -71,7 +71,7 @@ class Kept(Session):
     def read(self) -> None:
         """Take in what was added to the record since it was read last."""
         super().read()
-        if len(self.data) < self._learned:  # begun anew by somebody else
+        if len(self.data) < self._learned:  # started over by somebody else
             self._learned = 0
         whole = self.data.rfind(b"\n") + 1
         for line in self.data[self._learned : whole].split(b"\n"):

@@ -50,7 +50,7 @@ class Replay:
         loose: the kinds of notes that a hook may have stored under another id than the transcript gives; one
         with the same title, at the same time, is then the same note.
         absent: the vault is known to hold no folder of this session, so that none is looked for.
-        again: a session whose folder is gone is stored anew; else what its owner deleted stays away.
+        again: a session whose folder is gone is stored again; else what its owner deleted stays away.
         deleted: notes that are known to be deleted, id -> file name, also when state recalls none of them.
         purged: says of a note's id whether that note is never to come back.
 

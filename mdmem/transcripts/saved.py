@@ -90,7 +90,7 @@ class SessionTokens:
         self._before = self._now
 
     def set(self, given: int | None, made: int | None) -> None:
-        """Take the sums of the tokens that the model read, and of those that it wrote; they may begin anew."""
+        """Take the sums of the tokens that the model read, and of those that it wrote; they may start over."""
         if given is None or made is None:
             return
         if given < self._now[0] or made < self._now[1]:

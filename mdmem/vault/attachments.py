@@ -59,7 +59,7 @@ def named(root: str, text: str, settings: Settings) -> list[str]:
 
 
 def _walk(root: str) -> Iterator[str]:
-    """Yield every file that is no note, outside of hidden folders and of what machines write."""
+    """Yield every file that is not a note, outside of hidden folders and of what machines write."""
     for folder, folders, names in os.walk(root):
         prefix = os.path.relpath(folder, root).replace(os.sep, "/") + "/"
         prefix = "" if prefix == "./" else prefix

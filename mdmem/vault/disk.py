@@ -81,7 +81,7 @@ def open_folder(root: str, parts: tuple[str, ...] = (), *, create: bool = False,
     """Open the folder `parts` below `root`; with `create`, make what is missing (0700).
 
     Raises:
-        VaultError: when `root` is no folder, or a component is a link, a file, or no plain name.
+        VaultError: when `root` is not a folder, or a component is a link, a file, or no plain name.
         OSError: when the file system refuses.
     """
     try:

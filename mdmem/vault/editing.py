@@ -1,4 +1,4 @@
-"""Header: keys of a note's front matter set in place; every byte that is not theirs stays as a person left it."""
+"""Editing: keys of a note's front matter are set in place; every other byte stays as a person left it."""
 
 from __future__ import annotations
 

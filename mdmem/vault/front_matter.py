@@ -107,7 +107,7 @@ def _quoted(text: str) -> str:
 def _escape(c: str) -> str:
     number = ord(c)
     if 0xD800 <= number <= 0xDFFF:
-        return "\ufffd"  # half a character: no file can hold it
+        return "\ufffd"  # a lone surrogate: no file can hold it
     if number < 0x100:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -1,6 +1,6 @@
 """Links and tags that people write into a text: `[[wikilinks]]`, Markdown links, citations, `#tags`.
 
-What stands in code is no link: a shell's `[[ -f x ]]` and a color `#ffffff` are left alone.
+What stands in code is not a link: a shell's `[[ -f x ]]` and a color `#ffffff` are left alone.
 """
 
 from __future__ import annotations

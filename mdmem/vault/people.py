@@ -1,4 +1,4 @@
-"""What people wrote into the vault by hand, as it may leave it: without private sections and secrets.
+"""What people wrote into the vault by hand, fit to be shown or sent: without private sections and secrets.
 
 Hooks clean what they store; a file that somebody wrote or edited was cleaned by nobody. Commit, export, search,
 index, injection and the servers all ask here before they show such a text to anything else.

@@ -1,4 +1,4 @@
-"""Owned: the notes that people, and agents at their word, write and change themselves.
+"""User notes: those that people, and agents on request, write and change themselves.
 
 What is written comes through the same gate as everything else. What is changed is changed in place: a line of
 front matter, or what is added at a note's end. What hooks captured is never added to.

@@ -18,7 +18,7 @@ MOST = 100
 def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
     """Return the notes that link to the one at `path`, whose id is `name`, the newest first.
 
-    What mdmem lists on pages of sessions and projects is no link.
+    What mdmem lists on pages of sessions and projects is not a link.
     """
     stem = links.stem(path.lower())
     terms = {name.lower(), stem, stem.rpartition("/")[2]} - {""}

@@ -87,7 +87,7 @@ class Listing:
         return made
 
     def created(self, number: int) -> int:
-        """Return when a note was made, in seconds, by its own word: the same on every machine; 0 if it does not say.
+        """Return when a note was made, in seconds, as its front matter says: the same everywhere; 0 if it does not say.
 
         The index has the time of the file then, which is another one on every machine.
         """

@@ -58,7 +58,7 @@ def refresh(config: Config, *, now: float, background: bool = False) -> list[str
 
 
 def rebuild(config: Config, *, now: float) -> list[str]:
-    """Make all pages anew; return the paths of those that were written."""
+    """Rebuild all pages; return the paths of those that were written."""
     files.remove(_stamp(config))
     return refresh(config, now=now)
 

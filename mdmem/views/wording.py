@@ -8,7 +8,7 @@ NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
 
 
 def local(iso: str) -> datetime | None:
-    """Read a note's time in the zone of this machine; None when it is no time."""
+    """Read a note's time in the zone of this machine; None when it is not a time."""
     try:
         return datetime.fromisoformat(iso).astimezone()
     except (ValueError, OverflowError, OSError):
@@ -16,7 +16,7 @@ def local(iso: str) -> datetime | None:
 
 
 def date_and_time(iso: str) -> str:
-    """Write a note's time as `2026-09-14 08:00`; a text that is no time stays as it is."""
+    """Write a note's time as `2026-09-14 08:00`; a text that is not a time stays as it is."""
     moment = local(iso)
     return f"{moment:%Y-%m-%d %H:%M}" if moment else iso
 
@@ -90,7 +90,7 @@ def begin_of(text: str) -> str:
     """Read a time as all commands take it (`2w`, `yesterday`, `2026-09-14`): its beginning, as notes have it.
 
     Raises:
-        UsageError: when it is no time.
+        UsageError: when it is not a time.
     """
     from mdmem.errors import UsageError
     from mdmem.search import when
@@ -102,7 +102,7 @@ def begin_of(text: str) -> str:
 
 
 def end_of(text: str) -> str:
-    """Read a time as `begin_of` does, its end; what is no time, such as a commit, stays as it is."""
+    """Read a time as `begin_of` does, its end; what is not a time, such as a commit, stays as it is."""
     from mdmem.search import when
 
     now = datetime.now(UTC).astimezone()

@@ -1,4 +1,4 @@
-"""Asking the watcher, which keeps a warm searcher, over a local socket; without one, everyone does it himself.
+"""Asking the watcher, which keeps a warm searcher, over a local socket; without one, callers search in-process.
 
 A request is a line of words, a line that says which mdmem asks, lines `NAME=value` of the asker's environment,
 an empty line, and a body; the answer is bytes until the end. Nothing slow is imported: the whole question costs

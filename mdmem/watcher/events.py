@@ -1,4 +1,4 @@
-"""The watcher: file system events become batches of paths. It is an optimisation, never the truth.
+"""File system events become batches of paths. It is an optimisation, never the truth.
 
 An event only marks a path dirty, whatever it says happened: a note published by a link gives one `created`,
 an editor's atomic save gives `moved`, a burst into new folders gives no `closed`. What events can
@@ -167,7 +167,7 @@ class _Watched:
         self.renew()
 
     def renew(self) -> None:
-        """Watch anew when the vault's folder is another one than was watched, or could not be watched at all."""
+        """Watch again when the vault's folder is another one than was watched, or could not be watched at all."""
         inode = _inode(self._dirty.root)
         if inode == self._inode or time.monotonic() < self._again:
             return

@@ -112,7 +112,7 @@ def _read(path: Path) -> str | None:
 
 
 def _words(vault: str) -> list[str]:
-    """Return the command that runs the watcher: this very interpreter, wherever its name would lead at login."""
+    """Return the command that runs the watcher: this interpreter, wherever its name would lead at login."""
     words = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
     if not all(word.isprintable() for word in words):
         raise ConfigError(f"The path {vault!r:.200} cannot be written in a unit. Choose a simpler path.")

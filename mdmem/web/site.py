@@ -99,7 +99,7 @@ class PageRequest:
         return OpenNote(path, data, parsed, self.view.find(path))
 
     def row(self, name: str) -> rows.NoteRow | None:
-        """Return what the index knows of the note with this very id; None when there is none."""
+        """Return what the index knows of the note with this id; None when there is none."""
         found = self.view.notes("facet", f"id:{name.lower()}") - self.view.notes("facet", "is:internal")
         return rows.row(self.view, min(found)) if found else None
 

@@ -139,7 +139,7 @@ def _review(request: PageRequest) -> Response:
     elif decision in _DECISIONS:
         step = review.decide(request.config, item, now=None, **_DECISIONS[decision])
     else:
-        raise UsageError(f"{decision!r:.40} is no decision.")
+        raise UsageError(f"{decision!r:.40} is not a decision.")
     done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", pages.updater(request.config))
     words = {"keep": "Kept", "pin": "Kept and pinned", "drop": "Dropped"}[decision]
     return _done(request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else "")
@@ -149,14 +149,14 @@ def _propose(request: PageRequest) -> Response:
     """Accept or dismiss what an agent or a rule proposes."""
     decide = {"accept": proposals.accept, "dismiss": proposals.dismiss}.get(request.form.get("decision", ""))
     if decide is None:
-        raise UsageError(f"{request.form.get('decision', '')!r:.40} is no decision.")
+        raise UsageError(f"{request.form.get('decision', '')!r:.40} is not a decision.")
     one = decide(request.config, request.form.get("key", ""), now=time.time())
     words = "Accepted" if decide is proposals.accept else "Dismissed"
     return _done(request, f"{words} “{one.title}”.", "/review")
 
 
 def _reviewed(request: PageRequest) -> Response:
-    """Take all that was shown as seen: the queue begins anew at the commit that the page knew."""
+    """Take all that was shown as seen: the queue starts over at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():

@@ -103,8 +103,8 @@ def test_broken_settings_are_left_alone(client: str, home: Path) -> None:
 @pytest.mark.parametrize(
     ("client", "text", "why"),
     [
-        ("cursor", '{"mcpServers": null}', "mcpServers is no object"),
-        ("claude-desktop", '{"mcpServers": []}', "mcpServers is no object"),
+        ("cursor", '{"mcpServers": null}', "mcpServers is not an object"),
+        ("claude-desktop", '{"mcpServers": []}', "mcpServers is not an object"),
         ("codex", 'mcp_servers = { other = { command = "x" } }\n', "Cannot declare"),
     ],
 )

@@ -127,7 +127,7 @@ def test_many_findings_of_one_sort_are_counted(day: Day) -> None:
     assert found[-1]["text"].startswith("and 10 more")
 
 
-def test_an_index_that_does_not_agree_is_made_anew_when_asked(day: Day) -> None:
+def test_an_index_that_does_not_agree_is_rebuilt_when_asked(day: Day) -> None:
     day.run("index")
     for path in Path(day.config().index_dir).glob("*.terms"):
         data = bytearray(path.read_bytes())

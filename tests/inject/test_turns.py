@@ -152,7 +152,7 @@ def test_a_line_that_is_still_being_written_is_left_for_later(talk: Talk) -> Non
     assert count(talk, prompt_id="new") == 3
 
 
-def test_a_transcript_that_was_begun_anew_is_read_from_its_beginning(talk: Talk) -> None:
+def test_a_transcript_that_started_over_is_read_from_its_beginning(talk: Talk) -> None:
     talk.transcript.write_text("".join(line(f"number {n}") for n in range(5)))
     assert count(talk, prompt_id="new") == 6
 

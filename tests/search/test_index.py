@@ -351,9 +351,7 @@ def test_damage_is_said(vault: Path, settings: Config) -> None:
     assert "Rebuilt the index: its table of contents is damaged" in result.hints[0]
 
 
-def test_an_index_of_another_version_is_made_anew(
-    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_of_another_version_is_rebuilt(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     write(vault, "a.md", "alpha")
     with monkeypatch.context() as earlier:
         earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
@@ -366,7 +364,7 @@ def test_an_index_of_another_version_is_made_anew(
 
 
 @pytest.mark.parametrize("stamp", [b"nonsense", None], ids=["damaged", "another version"])
-def test_a_note_is_found_by_its_id_though_the_index_must_be_made_anew(
+def test_a_note_is_found_by_its_id_though_the_index_must_be_rebuilt(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, stamp: bytes | None
 ) -> None:
     write(vault, "a.md", "---\nid: 7gk2q9m4x1\n---\nalpha\n")

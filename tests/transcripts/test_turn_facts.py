@@ -65,7 +65,7 @@ def test_a_codex_turn_cost_what_the_sessions_sums_have_grown_by(tmp_path: Path) 
     assert answers(path) == [("Done.", "2500", "50"), ("Also.", "1500", "10")]
 
 
-def test_sums_that_begin_anew_count_from_there(tmp_path: Path) -> None:
+def test_sums_that_start_over_count_from_there(tmp_path: Path) -> None:
     turns = [begun("t1"), typed("One."), said("Done."), cost(2500, 50), ended()]
     turns += [begun("t2"), typed("Two."), said("Also."), cost(700, 5), ended()]
     assert answers(rollout(tmp_path / "rollout-x.jsonl", *turns))[1] == ("Also.", "700", "5")

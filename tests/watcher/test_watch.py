@@ -204,7 +204,7 @@ def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatc
     assert not list(batches)
 
 
-def test_a_vault_that_is_replaced_is_watched_anew(vault: Path) -> None:
+def test_a_vault_that_is_replaced_is_watched_again(vault: Path) -> None:
     dirty, stop = events.Dirty(str(vault)), threading.Event()
     batches = events.settled(dirty, stop, sweep_seconds=0.5)
     next(batches)

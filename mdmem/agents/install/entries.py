@@ -1,4 +1,4 @@
-"""Entries: mdmem's part of an agent's lists of hooks, told from everybody else's and put among them."""
+"""Entries: mdmem's part of an agent's lists of hooks, found, merged and removed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
     """Decode the settings in `text`, the content of `path`.
 
     Raises:
-        ConfigError: when it is no JSON object, or its hooks are no object of lists.
+        ConfigError: when it is not a JSON object, or its hooks are not an object of lists.
     """
     try:
         data = json_text.loads(text if text.strip() else "{}")

@@ -1,4 +1,4 @@
-"""Extra: whether the packages of `mdmem[mcp]` are here, and the command that brings them, however mdmem came here."""
+"""Extra: whether the packages of `mdmem[mcp]` are installed, and the command that installs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launcher: the one short program that agents start for mdmem, which does nothing and ends well where mdmem is gone.
+"""Launcher: the one short program that agents start for mdmem, which does nothing, successfully, where mdmem is gone.
 
 It lies in the user's data folder, so that it stays where it is when mdmem is upgraded, moved or uninstalled; on POSIX
 it is a shell script, on Windows a Python file. It names the settings files that use it, and goes with the last one.

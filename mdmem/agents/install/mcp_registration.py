@@ -214,7 +214,7 @@ def _json_with(text: str, place: tuple[str, ...], wanted: dict[str, Any]) -> str
         if key not in _at(json_text.loads(text), place[:depth]):
             text = json_text.append(text, place[:depth], {}, key)
         if not isinstance(_at(json_text.loads(text), place[: depth + 1]), dict):
-            raise TypeError(f"{key} is no object")
+            raise TypeError(f"{key} is not an object")
     present = _at(json_text.loads(text), place).get(SERVER)
     if present is None:
         return json_text.append(text, place, wanted, SERVER)
@@ -242,7 +242,7 @@ def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
     """Decode the settings in `text`, the content of `path`.
 
     Raises:
-        ConfigError: when they cannot be read, or are no object.
+        ConfigError: when they cannot be read, or are not an object.
     """
     try:
         data = _decoded(found, text)

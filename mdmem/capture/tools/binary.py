@@ -12,7 +12,7 @@ _CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), 0xFFFD])
 
 
 def name(text: str) -> str:
-    """Return what a text is that is no text ("base64", "binary"), by samples of both ends and the middle; else ""."""
+    """Return what a text is that is not text ("base64", "binary"), by samples of both ends and the middle; else ""."""
     middle = len(text) // 2
     samples = [text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]]
     sample = "".join(samples)
@@ -39,7 +39,7 @@ def without_base64(text: str) -> str:
 
 
 def is_encoded(run: str) -> bool:
-    """Return whether `run` is made of base64's characters alone, and of so many kinds that it is no name or hash."""
+    """Return whether `run` is made of base64's characters alone, and of so many kinds that it is not a name or hash."""
     if run.strip(_ALPHABET):
         return False
     return run != run.lower() and run != run.upper() and not run.isalpha()

@@ -35,7 +35,7 @@ class Limits:
 def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:
     """Make a text from outside fit to be kept: readable, and in `max_chars` characters and `max_lines` lines.
 
-    Carriage returns, escape codes, control characters, half characters, base64 and binary are gone from what
+    Carriage returns, escape codes, control characters, lone surrogates, base64 and binary are gone from what
     is returned; the marks that say what was left out come on top of the limits.
     screen: it went to a terminal, so a line that was drawn over counts as last drawn; otherwise a carriage
         return is a line's end.
@@ -52,7 +52,7 @@ def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, end
 
 
 def printable(text: str) -> str:
-    """Drop control characters other than tab and line feed; half characters become U+FFFD."""
+    """Drop control characters other than tab and line feed; lone surrogates become U+FFFD."""
     if not text.isprintable():
         text = text.translate(_CONTROLS)
     if text.isascii():
@@ -125,7 +125,7 @@ def _as_shown(text: str, screen: bool, max_chars: int) -> str:
 
 
 def _name_of_binary(text: str) -> str:
-    """Return what a text is that is no text ("base64", "binary"); "" for a text."""
+    """Return what a text is that is not text ("base64", "binary"); "" for a text."""
     if len(text) < _ENCODED_LINE_CHARS:
         return ""
     middle = len(text) // 2

@@ -116,7 +116,7 @@ def path(run: Run, value: str) -> str:
 
 
 def paths(run: Run, values: list[Any]) -> list[str]:
-    """Return each file once, in their order, at most `Limits.max_files` of them; what is no text is passed over."""
+    """Return each file once, in their order, at most `Limits.max_files` of them; what is not text is passed over."""
     found = dict.fromkeys([path(run, value) for value in values[: run.limits.max_files] if isinstance(value, str)])
     return [name for name in found if name]
 

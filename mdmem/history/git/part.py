@@ -69,7 +69,7 @@ def _literal(name: str) -> str:
 
 
 def of(root: str) -> VaultPart | None:
-    """Return what is here of a vault; None when all of it is, or it is no repository."""
+    """Return what is here of a vault; None when all of it is, or it is not a repository."""
     try:
         return load(repository.open_vault(root))
     except (VaultError, GitError):

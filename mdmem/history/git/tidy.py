@@ -26,7 +26,7 @@ def tidy(config: Config) -> bool:
     Commits need not wait for it: git keeps what is younger than two weeks, whoever refers to it.
 
     Raises:
-        VaultError: when the vault is no repository.
+        VaultError: when the vault is not a repository.
         GitError: when git fails.
     """
     repo = repository.open_vault(config.vault)

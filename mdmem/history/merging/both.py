@@ -36,7 +36,7 @@ class Both(NamedTuple):
 def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
     """Merge two versions of a note: its front matter key by key, its body line by line.
 
-    None when it is no text, its front matter cannot be told from its body, or it is no note, so that no mark
+    None when it is not text, its front matter cannot be told from its body, or it is not a note, so that no mark
     could stand in it: then both files are to be kept.
     """
     name = path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Expansion: a model writes a guess at the note that is looked for, and its words help the search (HyDE).
+"""HyDE: a model writes a guess at the note that is looked for, and its words help the search.
 
 Nothing is called unless the user's own settings, or a command of his, ask for it. Private text is taken out
 first; every call is a line in the ledger.

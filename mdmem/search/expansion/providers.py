@@ -26,7 +26,7 @@ _Answer = TypeVar("_Answer")
 
 MAX_GUESS_CHARS = 2_000
 MIN_WORDS = 5
-"""A shorter answer is no note."""
+"""A shorter answer is not a note."""
 
 
 class RefusedError(Exception):
@@ -242,7 +242,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
 
     Raises:
         FailedError: when the server answers with a status that is no success.
-        RubbishError: when what it answers is no JSON object.
+        RubbishError: when what it answers is not a JSON object.
     """
     from urllib import error, request
 
@@ -274,7 +274,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
 
 
 def _within(seconds: float, ask: Callable[[], _Answer]) -> _Answer:
-    """Run `ask` for no longer than `seconds`: the timeout of a socket begins anew with each byte.
+    """Run `ask` for no longer than `seconds`: the timeout of a socket starts over with each byte.
 
     Raises:
         TimeoutError: when it has not ended by then; its thread is left behind.

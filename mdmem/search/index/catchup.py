@@ -32,7 +32,7 @@ WAIT_SECONDS = 30.0
 class Changes(NamedTuple):
     """What bringing the index up to date came to.
 
-    rebuilt: it was made anew, and `reason` says why. complete: nothing was left for later.
+    rebuilt: it was, and `reason` says why. complete: nothing was left for later.
     """
 
     added: int = 0

@@ -26,7 +26,7 @@ LOCK = "writer.lock"
 FOLDERS = "looked"
 TURN = "turn"
 STAMP = f"mdmem {__version__}, analysis {analysis.VERSION}, layout {layout.VERSION}, {sys.byteorder}, {marshal.version}"
-"""Everything that decides what an index holds and how it lies on disk: another version's is made anew."""
+"""Everything that decides what an index holds and how it lies on disk: another version's is rebuilt."""
 
 
 class Segment:

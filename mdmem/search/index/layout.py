@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VERSION = 10
-"""Raised whenever the same notes lie differently on disk: an index of another version is made anew."""
+"""Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""
 
 Postings = tuple["array[int]", bytes | None]
 """The rows in which a term occurs, ascending, and how often in each (None: once everywhere)."""
@@ -70,7 +70,7 @@ NEW = "there was none"
 
 
 class DamagedError(Exception):
-    """A file of the index is not what was written; the index must be made anew."""
+    """A file of the index is not what was written; the index must be rebuilt."""
 
 
 def digest(data: bytes) -> int:

@@ -26,7 +26,7 @@ def resolve(config: Config, reference: str) -> str:
     Raises:
         NotFoundError: when no note answers to it.
         AmbiguousError: when more than one does.
-        BusyError: when another process is writing the index, and it must be made anew.
+        BusyError: when another process is writing the index, and it must be rebuilt.
     """
     wanted = reference.strip().strip("[]").removeprefix("mem:").strip()
     path = _as_path(config, wanted)

@@ -1,4 +1,4 @@
-"""The index of a vault on disk, opened for reading: one generation at a time, each opened anew.
+"""The index of a vault on disk, opened for reading: one generation at a time.
 
 Files are read through memory maps, so that opening costs the same whatever their size, and a reader keeps
 what it has open when a writer removes it.

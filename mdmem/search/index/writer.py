@@ -152,7 +152,7 @@ class Pool:
             by_term, times_of = self._rows.pop(field), self._times.pop(field)
             for term in [term for term in by_term if not term.isascii()]:
                 written = term.encode("utf-8", "replace").decode("utf-8")
-                if written != term:  # it has half a character
+                if written != term:  # it has a lone surrogate
                     self._join(by_term, times_of, term, written)
             for key, term in sorted((term.encode("utf-8"), term) for term in by_term):
                 rows = by_term.pop(term)
@@ -254,7 +254,7 @@ class Writer(SegmentWriter):
 class Batch:
     """Changes that are being made.
 
-    view: the index before them; the numbers of notes are its. damage: why the index had to be begun anew, or "".
+    view: the index before them; the numbers of notes are its. damage: why the index had to be started over, or "".
     """
 
     def __init__(self, writer: Writer, view: View, damage: str) -> None:

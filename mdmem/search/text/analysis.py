@@ -48,7 +48,7 @@ def _set(ranges: tuple[str, ...]) -> str:
 _ENDING = r"(?:['’](?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL]{2})(?!\w))?"
 _ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is no identifier of `UR` and `Ls`
+_PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is not an identifier of `UR` and `Ls`
 _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
@@ -105,7 +105,7 @@ def terms(text: str) -> list[str]:
 def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yield where each word stands that may have one of the `wanted` terms, and which terms it has.
 
-    In an unspaced script that is each pair of characters and each single one. A word that is no identifier has
+    In an unspaced script that is each pair of characters and each single one. A word that is not an identifier has
     a stem that begins as it does: most words are passed over without being taken apart.
     """
     heads = {head for term in wanted for head in _heads(term)}

@@ -69,7 +69,7 @@ def share(text: str) -> float:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Read a list, a text with commas, or a single number, which is trust for everybody."""
+    """Read a list, a text with commas, or a single number, which is the trust of everyone."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return (f"* {value}",)
     if isinstance(value, str):

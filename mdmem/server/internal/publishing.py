@@ -1,4 +1,4 @@
-"""Publishing: a copy of a memory in a space or group, where its ghost shows it to everybody who talks to it."""
+"""Publishing: a copy of a memory in a space or group, where its ghost shows it to everyone who talks to it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _places(config: Config, wanted: str, base: str) -> list[str]:
-    """Return where a file may lie: at this path, beside the note, or anywhere under this very name."""
+    """Return where a file may lie: at this path, beside the note, or anywhere under this name."""
     near = [wanted, *([f"{base}/{wanted}"] if base else [])]
     if "/" in wanted or any(disk.read_path(config.vault, path) is not None for path in near):
         return near
