@@ -1,4 +1,4 @@
-"""What `mdmem` alone shows: whether it records, which agents were heard from, figures of today, open work, what was injected."""
+"""What `mdmem` alone shows: whether it records, figures of today, open work, injected notes."""
 
 from __future__ import annotations
 

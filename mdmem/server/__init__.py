@@ -1,1 +1,1 @@
-"""The server: memory as MCP tools, over stdio or HTTP on loopback. The sole importer of mcp, starlette, uvicorn."""
+"""The server: memory as MCP tools, over stdio or HTTP on loopback. The sole importer of mcp."""

@@ -1,4 +1,4 @@
-"""FILTERS: conditions on memories, beside the question: types, tags, when they were made, how much they weigh."""
+"""FILTERS: conditions on memories, beyond the query: types, tags, when they were made, how much they weigh."""
 
 from __future__ import annotations
 
