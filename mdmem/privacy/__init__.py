@@ -217,6 +217,8 @@ def clean(
 
         job.revealed = Revealed(job.spans)
         cleaned.value = _value(cleaned.value, job, 0)
+    if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
+        cleaned.value = _value(cleaned.value, job, 0)
     cleaned.spans = tuple(job.spans)
     if isinstance(value, str):
         cleaned.fully_private = job.emptied
@@ -299,13 +301,9 @@ def _may_span(value: Any, rules: Rules, listed: bool, depth: int) -> bool:
     if depth > MAX_DEPTH:
         return False
     if isinstance(value, dict):
-        originals = listed or "riginal" in "".join(filter(_is_text, value))
+        originals = listed or "riginal" in "".join([key for key in value if isinstance(key, str)])
         return any(_may_span(item, rules, originals, depth + 1) for item in value.values())
     return isinstance(value, (list, tuple)) and any(_may_span(item, rules, True, depth + 1) for item in value)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _value(value: Any, job: Job, depth: int) -> Any:

@@ -80,7 +80,8 @@ _NUMBER_ENDS = frozenset(":-\t→|")
 
 
 def _is_worth(value: str) -> bool:
-    return len(value) >= SHORTEST_REVEALED and any(map(str.isalnum, value))
+    bare = value.strip(_AROUND + "`*_.:;()[]{}<>")
+    return len(bare) >= SHORTEST_REVEALED and any(map(str.isalnum, bare))
 
 
 def _places(text: str, value: str) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ the text calls for it.
 
 from __future__ import annotations
 
+from mdmem.privacy import secrets
 from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
 
 TYPE_CHECKING = False
@@ -38,11 +39,12 @@ class Job:
     """One call of `clean`: its rules, and what it has taken out so far.
 
     spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
+    secrets: values that their name gave away, which are masked wherever they stand again.
     names: keys of mdmem's own, which are no text. emptied: the last text was left empty by private tags.
     history: the edits of each step on the last text.
     """
 
-    __slots__ = ("cleaned", "echo", "emptied", "history", "names", "origin", "revealed", "rules", "spans")
+    __slots__ = ("cleaned", "echo", "emptied", "history", "names", "origin", "revealed", "rules", "secrets", "spans")
 
     def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: Echo | None) -> None:
         self.rules = rules
@@ -50,6 +52,7 @@ class Job:
         self.echo = echo
         self.cleaned = cleaned
         self.spans: list[str] = []
+        self.secrets: dict[str, None] = {}
         self.revealed: Revealed | None = None
         self.emptied = False
         self.history: list[list[Edit]] = []
@@ -285,6 +288,30 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
         mark = job.rules.mark(kind) + _lines(text, start, end, job)
         if text[start:end] != mark:
             edits.append((start, end, mark, kind))
+            learn_secret(text[start:end], job)
+    job.cleaned.redacted += len(edits)
+    return edits
+
+
+def learn_secret(value: str, job: Job) -> None:
+    """Have a secret that was found masked wherever it stands again, if it is none of a word."""
+    from mdmem.privacy.secrets import repeated
+
+    value = value.strip()
+    if repeated.is_telling(value) and len(job.secrets) < repeated.MOST:
+        job.secrets[value] = None
+
+
+def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
+    del low  # a password is written in one way
+    if not job.secrets or not has_any(text, job.secrets):
+        return []
+    from mdmem.privacy import marks
+    from mdmem.privacy.secrets import repeated
+
+    ours = job.rules.marks()
+    spans = sorted(span for span in repeated.find(text, job.secrets) if not marks.cuts(text, *span[:2], ours))
+    edits = [(start, end, job.rules.mark(kind), kind) for start, end, kind in _joined(spans)]
     job.cleaned.redacted += len(edits)
     return edits
 
@@ -310,14 +337,15 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import places
 
         found.append(places.find(text, low, marks))
+    words = secrets.words(low)
     if has_any(text, _COMMAND_SIGNS):
         from mdmem.privacy.secrets import commands
 
-        found.append(span for span in commands.find(text, low) if not text.startswith(marks, span[0]))
+        found.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
     if has_keyword(low):
         from mdmem.privacy.secrets import pairs, tables
 
-        found.append(pairs.find(text, low, marks))
+        found.append(pairs.find(text, low, marks, words))
         if "\n" in text or "values" in low:
             found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not found:
@@ -340,10 +368,11 @@ _PLACE_SIGNS = (
     "asicAuth(",
     "Authentication(",
     "PDO(",
-    "(root/",
-    "(admin/",
-    "(master/",
-    "(user/",
+    "root/",
+    "admin/",
+    "master/",
+    "user/",
+    "default/",
 )
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 
@@ -363,5 +392,6 @@ _STEPS: tuple[Callable[[str, str, Job], list[Edit]], ...] = (
     _context_edits,
     _echo_edits,
     secret_edits,
+    _repeated_edits,
 )
 """In this order: taking out context first could take a closing tag with it."""

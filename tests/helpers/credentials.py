@@ -20,6 +20,7 @@ ALPHABETS = {
     "hex": "0123456789abcdef",
     "HEX": "0123456789ABCDEF",
     "low": "abcdefghijklmnopqrstuvwxyz0123456789",
+    "signed": "abcdefghijklmnopqrstuvwxyz0123456789=_-",
     "up": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "b32": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
     "a": "abcdefghijklmnopqrstuvwxyz",

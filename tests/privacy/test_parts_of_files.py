@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import notes
 from tests.helpers.claude import capture, payload, prompt, stop
 
-FILE = "# notes\n<private>\nalpha walrus code\nbeta 4711\n</private>\nthe public end\n"
+FILE = "# notes\n<private>\nalpha walrus code\nbeta 4711904226\n</private>\nthe public end\n"
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def stored(vault: Path) -> str:
 @pytest.mark.parametrize(
     ("command", "output"),
     [
-        ("sed -n 3,4p plan.md", "alpha walrus code\nbeta 4711"),
-        ("cat ./link.md | tail -4", "beta 4711\n</private>\nthe public end"),
-        ("grep -n beta plan.md", "4:beta 4711"),
-        ("grep -rn beta .", "plan.md:4:beta 4711"),
+        ("sed -n 3,4p plan.md", "alpha walrus code\nbeta 4711904226"),
+        ("cat ./link.md | tail -4", "beta 4711904226\n</private>\nthe public end"),
+        ("grep -n beta plan.md", "4:beta 4711904226"),
+        ("grep -rn beta .", "plan.md:4:beta 4711904226"),
         ("grep -rn walrus .", "plan.md:3:alpha walrus code"),
-        ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711"),
+        ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711904226"),
     ],
 )
 def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
@@ -48,7 +48,7 @@ def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
     run(folder, "Bash", {"command": command}, {"stdout": f"{output}\nmade: public words", "stderr": ""})
 
     assert "public words" in stored(vault)
-    assert not [word for word in ("walrus", "4711") if word in stored(vault)]
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
 
 
 def test_an_answer_that_repeats_a_part_of_a_file_that_was_read_is_masked(vault: Path, folder: Path) -> None:
@@ -60,13 +60,13 @@ def test_an_answer_that_repeats_a_part_of_a_file_that_was_read_is_masked(vault: 
         folder,
         "Grep",
         {"pattern": "beta", "path": "."},
-        {"mode": "content", "content": "plan.md:4:beta 4711"},
+        {"mode": "content", "content": "plan.md:4:beta 4711904226"},
         "toolu_2",
     )
     capture(stop("It says: alpha walrus code.", cwd=str(folder)))
 
     assert "It says" in stored(vault)
-    assert not [word for word in ("walrus", "4711") if word in stored(vault)]
+    assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
 
 
 def test_a_section_that_a_run_does_not_show_hides_nothing_later(vault: Path, folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from mdmem import privacy
 from mdmem.cli.terminal import render
 from mdmem.errors import ConfigError, PatternError
-from mdmem.privacy import patterns
+from mdmem.privacy import Rules, clean, patterns
 from tests.conftest import own_settings
 from tests.helpers import claude, cli_day
 from tests.helpers.claude import bash, prompt
@@ -98,3 +98,17 @@ def test_in_a_thread_a_pattern_masks_and_one_that_takes_for_ever_stores_nothing_
     here = privacy.clean(["the heron-42 \ud800 says こんにちは"], rules=ours)
     assert "42" not in masked.value[0] and "こんにちは" not in masked.value[0]
     assert masked.value == again.value == here.value
+
+
+def test_a_person_s_own_patterns_are_masked() -> None:
+    rules = Rules(patterns=(r"ACME-\d{4}", r"case (\w+)"))
+
+    assert clean("ACME-1234 in case Falcon9", rules=rules).value == "[REDACTED] in case [REDACTED]"
+
+
+def test_a_pattern_that_does_not_compile_or_matches_a_mark_does_no_harm() -> None:
+    rules = Rules(patterns=("(", r"\w+", ".*"))
+
+    once = clean("some words here", rules=rules).value
+    assert once == "[REDACTED]"
+    assert clean(once, rules=rules).value == once

@@ -1,17 +1,25 @@
-"""Secrets: what is found, what is left alone, and how the two are measured."""
+"""Secrets: what is hidden as one, what is left alone, and what stands in its place."""
 
 from __future__ import annotations
 
-import sysconfig
-from collections import Counter
-from pathlib import Path
-
 import pytest
 
-from mdmem.privacy import Rules, clean, explain
-from tests.helpers import credential_places, credentials
+from mdmem.privacy import Rules, clean
+from tests.helpers import credentials
 
 KEPT = (
+    'toolskey = "VS%0.f0COMNTOOLS" % version',
+    "# token          = 1*tchar",
+    "{0x33ba:'pw', 0x33bb:'nw', 0x33bc:'pq'}",
+    "PyUnicode_AsUTF8AndSize() and PyUnicode_AsUTF16String()",
+    'struct.unpack("<4sBBHH8xIIHH8shhQQx4s", data)',
+    '    "passwd:dir",\n    "passwd:gecos",\n',
+    "case 13:o.key=e.altKey?r.C0.ESC+r.C0.CR:r.C0.CR",
+    "b'dGltIGYxY2E2YmU0NjRiOWVmYT'\n    b'FjY2E2ZmZkNmNmMmQ5ZjMy'",
+    "a.py,sha256=1J_5xp_jrZgUTVPwsRqZPxdn_qNnNQwgboCKoFSKbtg,12",
+    "src/app/user/v1beta2 origin/admin/Ab12Cd34 https://a.example/root/Ab12Cd34",
+    "fromHex('0xc90fdaa22168cp-50')",
+    "password-reset: done, password-hash: 5f4dcc3b5aa765d61d8327deb882cf99",
     "token = json.dumps(payload)",
     "class TestCPass1(TestPass1): pass",
     "$auth = new X11::Auth;",
@@ -189,21 +197,6 @@ HIDDEN = (
 )
 """Places where `{}` is a password, even a short one."""
 
-LEAST_FOUND = {
-    "settings": 0.99,
-    "json": 0.99,
-    "code": 0.98,
-    "command": 0.97,
-    "document": 0.97,
-    "vendor settings": 0.98,
-    "vendor json": 0.97,
-    "vendor bare": 0.88,
-}
-"""The share of made-up secrets that is found at least, by the set of places they are written in."""
-
-CORPORA = ("json", "http", "email", "asyncio", "unittest", "importlib")
-"""Packages of the standard library, as real code and prose: some 1.6 MB, which many a test would mask to bits."""
-
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -225,29 +218,6 @@ def test_a_password_is_hidden_wherever_it_is_usually_written(line: str) -> None:
 )
 def test_even_a_plain_word_is_a_password_where_no_variable_can_stand(line: str) -> None:
     assert "swordfish" not in clean(line.format("swordfish"), origin="tool").value
-
-
-def test_nine_tenths_of_the_credentials_that_vendors_document_are_found() -> None:
-    missed: Counter[str] = Counter()
-    made = list(credentials.samples(4, seed=20))
-    for sample in made:
-        if sample.survives(clean(sample.text, origin="tool").value):
-            missed[sample.name] += 1
-
-    recall = 1 - missed.total() / len(made)
-    assert recall >= 0.9, f"recall {recall:.3f}, missed: {dict(missed)}"
-    assert len(credentials.FORMATS) >= 150
-
-
-def test_secrets_are_found_where_settings_code_commands_and_documents_hold_them() -> None:
-    made, missed = Counter[str](), Counter[str]()
-    for group, sample in [*credential_places.placed(1, seed=7), *credential_places.vendors(1, seed=8)]:
-        made[group] += 1
-        missed[group] += sample.survives(clean(sample.text, origin="tool").value)
-
-    found = {group: 1 - missed[group] / made[group] for group in made}
-    assert found.keys() == LEAST_FOUND.keys()
-    assert {group: share for group, share in found.items() if share < LEAST_FOUND[group]} == {}
 
 
 @pytest.mark.parametrize(
@@ -272,18 +242,6 @@ def test_secrets_are_found_where_settings_code_commands_and_documents_hold_them(
 )
 def test_a_literal_beside_the_name_of_a_secret_is_hidden_whatever_it_looks_like(text: str, stored: str) -> None:
     assert clean(text, origin="tool").value == stored
-
-
-def test_hardly_anything_is_masked_in_real_code() -> None:
-    library = Path(sysconfig.get_paths()["stdlib"])
-    files = [path for name in CORPORA for path in (library / name).rglob("*.py")]
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
-
-    masked = sum(clean(text, origin="tool").redacted for text in texts)
-
-    megabytes = sum(map(len, texts)) / 1e6
-    assert megabytes > 0.5
-    assert masked / megabytes <= 5
 
 
 def test_no_piece_of_a_secret_is_left_when_a_cut_comes_after_the_gate() -> None:
@@ -326,70 +284,6 @@ def test_secrets_can_be_left_in() -> None:
     }
 
 
-# -- a person's own patterns
-
-
-def test_a_person_s_own_patterns_are_masked() -> None:
-    rules = Rules(patterns=(r"ACME-\d{4}", r"case (\w+)"))
-
-    assert clean("ACME-1234 in case Falcon9", rules=rules).value == "[REDACTED] in case [REDACTED]"
-
-
-def test_a_pattern_that_does_not_compile_or_matches_a_mark_does_no_harm() -> None:
-    rules = Rules(patterns=("(", r"\w+", ".*"))
-
-    once = clean("some words here", rules=rules).value
-    assert once == "[REDACTED]"
-    assert clean(once, rules=rules).value == once
-
-
-# -- what `mdmem privacy check` shows
-
-
-def test_findings_say_where_and_by_which_rule_but_not_what() -> None:
-    text = "one\ntwo <private>S</private> three\npassword=hunter2 and ghp_" + "aB3x" * 9
-
-    found = explain(text)
-
-    assert [(item.rule, item.line, item.column) for item in found] == [
-        ("private-tag", 2, 5),
-        ("password", 3, 10),
-        ("github-token", 3, 22),
-    ]
-    assert [text[item.start : item.end] for item in found][:2] == ["<private>S</private>", "hunter2"]
-    assert not any("hunter2" in str(getattr(item, name)) for item in found for name in item.__slots__)
-
-
-def test_findings_behind_much_that_was_taken_out_are_at_their_place() -> None:
-    text = "\n".join(f"<private>{'S' * number}</private> x{number}" for number in range(50)) + "\npassword=hunter2"
-
-    last = explain(text)[-1]
-
-    assert (last.rule, last.line, last.column) == ("password", 51, 10)
-    assert text[last.start : last.end] == "hunter2"
-
-
-@pytest.mark.parametrize("value", ["IhqSb1Gg", "Prl23Db#@", "xK9vQ2mB"])
-@pytest.mark.parametrize(
-    "line",
-    [
-        "PASSWORD({})",
-        "server (pw:{})",
-        "the password for bob: {}",
-        "username: bob@example.com password {}",
-        "(ID)bob/(PW){}",
-        "id(bob)/pwd({})",
-        "10.0.0.5 (root/{})",
-        "비밀번호({})",
-        "비번은{}",
-        "패스워드:{}",
-        "password(default:{})",
-    ],
-)
-def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str, value: str) -> None:
-    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -410,8 +304,3 @@ def test_a_password_between_other_settings_is_masked(value: str) -> None:
     line = "Server=db;User Id=sa;Password={};Encrypt=true"
 
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
-
-
-@pytest.mark.parametrize("word", ["kfk7q-7z-ztlzse7vnvt6_ih9p0x", "ggh5gbupbg2o45mz4x3_aixi04-qc2su"])
-def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
-    assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"

@@ -18,7 +18,7 @@ from tests.helpers.claude import payload, send
 from tests.helpers.transcript_files import Talk, bring
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-CODE = "launch code 4711"
+CODE = "launch code 4711904226"
 LATER = "launch code 4712"
 PIN = "4713"
 FILE = f"# notes\n<private>\n{CODE}\n{PIN}\n</private>\nthe public end\n"
@@ -63,13 +63,13 @@ RUNS: dict[str, tuple[str, Any, Any]] = {
     ),
     "an edit of a word inside a section, without a patch": (
         "Edit",
-        {"file_path": "a.md", "old_string": "4711", "new_string": PIN},
-        {"originalFile": FILE, "oldString": "4711", "newString": PIN, "structuredPatch": []},
+        {"file_path": "a.md", "old_string": "4711904226", "new_string": PIN},
+        {"originalFile": FILE, "oldString": "4711904226", "newString": PIN, "structuredPatch": []},
     ),
     "a replacement everywhere inside a section": (
         "Edit",
-        {"file_path": "a.md", "old_string": "4711", "new_string": PIN, "replace_all": True},
-        {"originalFile": f"{FILE}<private>4711", "structuredPatch": []},
+        {"file_path": "a.md", "old_string": "4711904226", "new_string": PIN, "replace_all": True},
+        {"originalFile": f"{FILE}<private>4711904226", "structuredPatch": []},
     ),
     "several edits, one of them inside a section that another opens": (
         "MultiEdit",
@@ -137,7 +137,7 @@ def left(vault: Path, home: Path) -> Callable[[], bytes]:
 
 
 def private_words(found: bytes) -> list[str]:
-    return [words for words in (CODE, LATER, PIN, "4711") if words.encode() in found]
+    return [words for words in (CODE, LATER, PIN, "4711904226") if words.encode() in found]
 
 
 @pytest.mark.parametrize("shape", RUNS)

@@ -8,11 +8,13 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 KEYWORDS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "sig=", "signature=", "sid=", "code=", "kennwort", "senha", "wachtwoord",
-    "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt", "nonce",
+    "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt", "nonce", "p/w",
+    "asword",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
@@ -26,6 +28,8 @@ SHORTEST_TOKEN = 16
 
 _BREAKS = bytes(range(33)) + b"\"'`()[]{}<>,;"
 _SPACED = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
+_LONG = 4 * 1024
+_DEEPEST = 64
 
 
 def has_any(text: str, words: Iterable[str]) -> bool:
@@ -39,6 +43,40 @@ def has_any(text: str, words: Iterable[str]) -> bool:
 def has_keyword(low: str) -> bool:
     """Whether a text in lower case holds a word that could name a secret."""
     return has_any(low, KEYWORDS) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
+
+
+def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[str]:
+    """List the keywords that a text may hold; of a long one, only its `words` are looked through."""
+    found: tuple[str, ...] | list[str] = KEYWORDS
+    if words is not None:
+        every = " ".join(words)
+        found = [keyword for keyword in KEYWORDS if _last_word(keyword) in every]
+    return found if text.isascii() else [*found, *KEYWORDS_BEYOND_ASCII]
+
+
+def _last_word(keyword: str) -> str:
+    """Return the last letters of a keyword, which stand in one word."""
+    return keyword.removesuffix(" is").rstrip("=:").replace("/", "_").rpartition("_")[2]
+
+
+def words(low: str) -> frozenset[str] | None:
+    """Return the words of letters and digits in a text in lower case; None of a short one, where they save nothing."""
+    if len(low) < _LONG:
+        return None
+    kept = b"abcdefghijklmnopqrstuvwxyz0123456789"
+    table = bytes(code if code in kept else 32 for code in range(256))
+    return frozenset(low.encode("ascii", "replace").translate(table).decode("ascii").split())
+
+
+def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
+    """Whether a text of a JSON value, keys included, holds one of some known values."""
+    if isinstance(value, str):
+        return any(secret in value for secret in known)
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, dict):
+        return any(stands_in(part, known, depth + 1) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(stands_in(item, known, depth + 1) for item in value)
 
 
 def may_hold_token(text: str) -> bool:

@@ -83,6 +83,9 @@ for _flag, _holds, _place, _commands in COMMANDS:
     for _command in _commands:
         BY_COMMAND.setdefault(_command, []).append((_flag, _holds, _place))
 
+_FIRST_WORDS = {command: command.replace("_", " ").replace("-", " ").split()[0] for command in BY_COMMAND}
+"""Each command, and the first word of its name."""
+
 _SURE = ("by", "sqlplus", "convertto-securestring")
 """Plain words behind which even a plain word is a secret."""
 
@@ -91,18 +94,25 @@ _LONGEST_WORD = 256
 _LONGEST_COMMAND = 2048
 
 
-def find(text: str, low: str) -> Iterator[Span]:
+def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[Span]:
     """Find the secrets of command lines; those of each command in rising order.
+
+    words: what `secrets.words` says of a long text.
 
     Raises:
         FloodError: there are more words than are looked at.
     """
     judged = [0]
-    for command, rows in BY_COMMAND.items():
-        if command in low:
-            yield from _of_command(text, low, command, rows, judged)
+    for command in _named(low, words):
+        yield from _of_command(text, low, command, BY_COMMAND[command], judged)
     if "echo " in low and "|" in text:
         yield from _piped(text, low, judged)
+
+
+def _named(low: str, words: frozenset[str] | None) -> list[str]:
+    if words is None:
+        return [command for command in BY_COMMAND if command in low]
+    return [command for command, word in _FIRST_WORDS.items() if word in words and command in low]
 
 
 def _of_command(text: str, low: str, command: str, rows: list[Row], judged: list[int]) -> Iterator[Span]:

@@ -271,3 +271,6 @@ for _kind, _prefixes, _alphabet, _least, _nature in FORMATS:
     for _prefix in _prefixes.split():
         _rows = ODD if _prefix.strip(DOTTED) else BY_FIRST_TWO.setdefault(_prefix[:2], [])
         _rows.append((_kind, _prefix, _alphabet, _least, _nature))
+
+PREFIXES: dict[str, tuple[str, ...]] = {first: tuple([row[1] for row in rows]) for first, rows in BY_FIRST_TWO.items()}
+"""The prefixes by their first two characters."""

@@ -20,6 +20,7 @@ Span = tuple[int, int, str]
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
+_CODE = frozenset(".,?:;()")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
 _COMPARERS = ("password.equals", "secret.equals", "token.equals")
 _LONGEST_PHRASE = 240
@@ -37,7 +38,7 @@ def assigned(name: Name, at: int) -> list[Span]:
         return _phrase(name, at)
     if text[at : at + 1] == "[" and name.low[name.end - 1] == "s":
         return _listed(name, at)
-    in_line = name.heads_line()
+    in_line = name.heads_line() and (name.closed != name.end or text[name.start - 1 : name.start] not in _LITERALS)
     literal = literals.read(text, at, whole_word=in_line)
     if not literal or literal.template or (text.startswith("`", at) and " " in literal.text):
         return []
@@ -173,11 +174,13 @@ def _span(name: Name, literal: Literal, *, whole_word: bool = False) -> Span:
 
 def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool = False) -> bool:
     value, text = literal.text, name.text
-    if name.kind == "pin":
-        return value.strip(_TRAILING).isdigit() and 4 <= len(value.strip(_TRAILING)) <= 8
+    if name.kind == "pin" and value.strip(_TRAILING).isdigit():
+        return 4 <= len(value.strip(_TRAILING)) <= 8
     if name.kind == "password" and _is_count_or_path(name, value):
         return False
     if name.is_plain_key and (len(value) < 16 or not values.looks_random(value)):
+        return False
+    if (name.is_plain_key and not literal.quoted and not _CODE.isdisjoint(value)) or _is_format(text, literal):
         return False
     if not literal.quoted and not in_line and _is_statement(value):
         return False
@@ -188,6 +191,11 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         quoted=literal.quoted or is_variable,  # PASSWORD=…: no code there
         alone=_is_alone(name, literal, in_line, is_flag=is_flag),
     )
+
+
+def _is_format(text: str, literal: Literal) -> bool:
+    """Whether values are put into it: `"VS%0.f" % version`."""
+    return literal.quoted and "%" in literal.text and text[literal.end + 1 : literal.end + 4].lstrip(" ")[:2] == "% "
 
 
 def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> bool:

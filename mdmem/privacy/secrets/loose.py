@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 6, 64
 _LONGEST_USER = 20
+_MOST_USERS = 3
+USERS = ("root/", "admin/", "master/", "user/", "default/")
+"""How a pair of a user and a password begins that stands by itself."""
+_IN_PATHS = frozenset("/\\.-_~@$%=")
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
 _PARTICLES = "는은"
 _STOPS = " \t\r\n,;:)/\"'`<>|"
 _SIGNS = frozenset("!@#$%^&*+~")
+_HEX = "0123456789abcdefABCDEF"
 _CODE = frozenset("=.()[]{}\\")
 
 
@@ -40,17 +45,48 @@ def said(name: Name) -> list[Span]:
     word = _word(text, start)
     if _is_secret(word):
         return [(start, start + len(word), name.kind)]
-    start = _behind_user(text, start)
-    word = _word(text, start) if start else ""
+    for _ in range(_MOST_USERS):
+        start = _behind_user(text, start)
+        word = _word(text, start) if start else ""
+        if not start or _is_secret(word):
+            break
     return [(start, start + len(word), name.kind)] if _is_secret(word) else []
+
+
+def said_before(name: Name) -> list[Span]:
+    """Find the password in `… is the password`, `… is my password`."""
+    head = name.text[max(0, name.start - _LONGEST - 16) : name.start]
+    words = head.rpartition("\n")[2].split(" ")
+    if name.kind != "password" or len(words) < 4 or words[-3:-1] not in (["is", "the"], ["is", "my"]) or words[-1]:
+        return []
+    word = words[-4].strip("\"'`")
+    if not _is_secret(word):
+        return []
+    start = name.start - len(head) + head.rindex(word)
+    return [(start, start + len(word), name.kind)]
+
+
+def of_users(text: str) -> Iterator[Span]:
+    """Find `root/…`, `admin/…`: of users that every machine has, with a password that is no word of a path."""
+    for user in USERS:
+        at = text.find(user)
+        while at >= 0:
+            start = at + len(user)
+            word = _word(text, start)
+            before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
+            apart = not (before.isalnum() or before in _IN_PATHS) and after in ("", "\n", "\r", ",", " ", ")")
+            if apart and _is_secret(word) and len(set(shape(word))) > 2:
+                yield start, start + len(word), "password"
+            at = text.find(user, start)
 
 
 def pairs(text: str) -> Iterator[Span]:
     """Find `(user/…)`."""
     at = text.find("(")
     while at >= 0:
-        user, slash, rest = text[at + 1 : at + 2 + _LONGEST_USER].partition("/")
-        if slash and rest and user.isalnum():
+        slash = text.find("/", at + 2, at + 2 + _LONGEST_USER)
+        user = text[at + 1 : slash] if slash > 0 else ""
+        if user.isalnum():
             start = at + 2 + len(user)
             word = _word(text, start)
             if _is_secret(word) and text[start + len(word) : start + len(word) + 1] in (")", ",", " "):
@@ -84,6 +120,8 @@ def _is_secret(word: str) -> bool:
     form = shape(word)
     if "0" not in form or ("a" not in form and "A" not in form) or values.is_placeholder(word):
         return False
+    if word[:2] == "0x" or (len(word) >= 16 and not word.strip(_HEX)):
+        return False  # a number, or a hash
     if not _SIGNS.isdisjoint(word):
         return turns(form) >= 2
     return turns(form) >= 0.4 * len(form) and not is_camel_case(form)

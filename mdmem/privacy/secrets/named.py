@@ -31,6 +31,8 @@ def _hidden(value: Any, weight: int, kind: str, job: Job) -> Any:
     elif value is None or isinstance(value, bool) or kind not in names.EVEN_NUMBERS:
         return value
     job.cleaned.redacted += 1
+    if isinstance(value, str):
+        text.learn_secret(value, job)
     return job.rules.mark(kind)
 
 

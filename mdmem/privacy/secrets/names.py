@@ -15,6 +15,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         "password",
         STRONG,
         (
+            "p/w", "paasword", "pasword", "passowrd", "passwrod", "passwrd",
             "password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
@@ -124,3 +125,15 @@ def _last_word(name: str) -> str:
     if head and head != name and head[-1].isupper():
         name = name[len(head) - 1 :]
     return name.lower()
+
+
+def may_open(word: str) -> bool:
+    """Whether a name that ends in "key" may be of one that opens something, and not of a place in a table."""
+    return not any(other in word for other in _OTHER_KEYS)
+
+
+_OTHER_KEYS = (
+    "public", "pub", "primary", "foreign", "cache", "sort", "partition", "object", "row", "host", "map", "index",
+    "group", "rout", "idempot", "lookup", "hash", "unique", "query", "file", "image", "digest", "build", "hot", "known",
+    "s3", "event", "item", "sub", "parent", "child", "restore", "trans", "i18n", "registry", "turkey", "monkey",
+)  # fmt: skip

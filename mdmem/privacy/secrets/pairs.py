@@ -7,8 +7,8 @@ and a value: the signs it begins with, a condition on the name, where the value 
 
 from __future__ import annotations
 
-from mdmem.privacy import limits
-from mdmem.privacy.secrets import KEYWORDS, KEYWORDS_BEYOND_ASCII, judge, loose, names, scan
+from mdmem.privacy import limits, secrets
+from mdmem.privacy.secrets import judge, loose, names, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
@@ -39,23 +39,27 @@ _GETTERS = ("env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch("
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
 
-def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
+def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | None = None) -> Iterator[Span]:
     """Find secrets with a name; those of each keyword in rising order.
 
     low: the text in lower case, position by position. marks: how a value begins that was hidden before.
+    words: what `secrets.words` says of a long text.
 
     Raises:
         FloodError: there are more names than are looked at.
     """
     judged = 0.0
-    for keyword in KEYWORDS if text.isascii() else KEYWORDS + KEYWORDS_BEYOND_ASCII:
+    for keyword in secrets.keywords(text, words):
         length = len(keyword.rstrip("=:").removesuffix(" is"))
         at = low.find(keyword)
         while at >= 0:
             end = scan.name_end(low, at + length)
-            if low[end : end + 1] in _MAY_FOLLOW:
+            if low[end : end + 1] in _MAY_FOLLOW or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)
+                if not weight and "-" in low[at + length : end]:  # "password-bob: …"
+                    spans = _of_part(text, low, start, low.index("-", at + length))
+                    yield from (span for span in spans if not text.startswith(marks, span[0]))
                 judged += 1 if weight else _LIGHT
                 if judged > limits.MOST_NAMES:
                     raise limits.FloodError
@@ -71,6 +75,14 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
             at = low.find(keyword, end)
 
 
+def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
+    """Find the password behind the first part of a name, as people write it: `password-bob: …`."""
+    weight, kind = _weigh(text, low, start, end)
+    name = Name(text, low, start, end)
+    name.weight, name.kind = weight, kind
+    return loose.said(name) if weight else []
+
+
 def _secrets_of(name: Name) -> list[Span]:
     text = name.text
     for condition, value_at, judged in _BY_SIGN.get(text[name.sign : name.sign + 1], _OTHERS):
@@ -80,7 +92,7 @@ def _secrets_of(name: Name) -> list[Span]:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
                     return found or loose.said(name)
-    return loose.said(name)
+    return loose.said(name) or loose.said_before(name)
 
 
 # -- what a name weighs
@@ -98,7 +110,7 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return LITERAL, "authorization"
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
-    if low.endswith("key", start, end) and _is_set(text, end) and _may_be_key(low[start:end]):
+    if low.endswith("key", start, end) and _is_set(text, end) and names.may_open(low[start:end]):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""
 
@@ -108,18 +120,6 @@ _PLAIN_KEY = "some-key"
 
 def _is_set(text: str, end: int) -> bool:
     return text[end : end + 3].lstrip(" ")[:1] in ("=", ":")
-
-
-def _may_be_key(word: str) -> bool:
-    """Whether a name that ends in "key" may be of one that opens something, and not of a place in a table."""
-    return not any(other in word for other in _OTHER_KEYS)
-
-
-_OTHER_KEYS = (
-    "public", "pub", "primary", "foreign", "cache", "sort", "partition", "object", "row", "host", "map", "index",
-    "group", "rout", "idempot", "lookup", "hash", "unique", "query", "file", "image", "digest", "build", "hot", "known",
-    "s3", "event", "item", "sub", "parent", "child", "restore", "trans", "i18n", "registry", "turkey", "monkey",
-)  # fmt: skip
 
 
 def _remembered(name: str) -> tuple[int, str]:

@@ -75,6 +75,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
             yield from _arguments(text, low, call, number)
     if "(" in text and "/" in text:
         yield from loose.pairs(text)
+    yield from loose.of_users(text)
     if "jdbc:oracle:thin:" in low:
         yield from _oracle_urls(text, low)
 

@@ -1,12 +1,24 @@
 """Secrets that their own look gives away: the known formats, and strings too random to be words.
 
-The text is cut into words by one C-speed translation; only words of 16 characters and more are looked at.
+One C-speed translation leaves a run of one letter for each word; only runs of 16 characters and more are looked up.
 """
 
 from __future__ import annotations
 
 from mdmem.privacy.secrets import SHORTEST_TOKEN
-from mdmem.privacy.secrets.formats import AROUND, BASE64, BY_FIRST_TWO, DOTS, DOTTED, HEX, MIXED, ODD, PUBLIC, WORD
+from mdmem.privacy.secrets.formats import (
+    AROUND,
+    BASE64,
+    BY_FIRST_TWO,
+    DOTS,
+    DOTTED,
+    HEX,
+    MIXED,
+    ODD,
+    PREFIXES,
+    PUBLIC,
+    WORD,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,24 +30,19 @@ LONGEST = 200
 """A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""
 
 
-def _table(kept: str) -> bytes:
-    return bytes(code if chr(code) in kept else 0x20 for code in range(256))
-
-
 _SHAPES = {
     **dict.fromkeys(range(ord("a"), ord("z") + 1), "a"),
     **dict.fromkeys(range(ord("A"), ord("Z") + 1), "A"),
     **dict.fromkeys(range(ord("0"), ord("9") + 1), "0"),
 }
 _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
-_TURNS = ("aA", "Aa", "a0", "0a", "A0", "0A")
 _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
 _SHORTEST_WRAP = 56
 """Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
-_PART = 64 * 1024
-_WORDS = _table(DOTTED)
+_LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
+_LONG_RUN = b"a" * SHORTEST_TOKEN
 _BEFORE_RUN = BASE64.replace("=", "")
 _BEFORE_HASH = (
     "base64,", "base64%", "?b?", "?B?", "h1:",
@@ -45,6 +52,24 @@ _BEFORE_HASH = (
 """What stands before a checksum."""
 _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
 """The characters of a path in SVG: numbers, and letters for what is drawn."""
+_STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
+_LONGEST_STRUCT = 24
+_BEFORE_STRUCT = frozenset("\"'<>=!@")
+"""The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
+_JOINED = WORD + "="
+_MOST_EQUALS = 4
+_LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5
+_LONGEST_SHORT = 40
+_PAIRS = frozenset(
+    """
+    th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si ar ve ra ld ur
+    ro ic ne me li ri io co ma ta ce no el la us ch ec om ll ca di na pe ho ge wa so we be ul ac ct tr ss ns wi no un ut
+    sh pr lo id ol mo po ir tu ap ad em ow op pa ie ee ai su up im ag ab ex am ef if ev pl ig mp bl ke uc fi ty ry ly my
+    ay ey ov gr cl fo fr oo ot os do da mi bo ba bu fu cu ru rt rd rn rm rs nc ts ls ds ms ps ks ws gh wh ph ck sk sp sc
+    sm sn sw sl ub ud ug um uf uk ob og od ok xt ft pt lt ry cr br dr fl gl go ga gi ja je jo ju ki ka ko lu nu nk nf nu
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
+"""Pairs of letters that are common in words of many languages, and in abbreviations of programs."""
 _BEFORE_DATA = ("renovate-debug:",)
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
@@ -56,7 +81,8 @@ def shape(value: str) -> str:
 
 def turns(shape: str) -> int:
     """Count where letters and digits change their class: often in random text, seldom in names."""
-    return sum(shape.count(turn) for turn in _TURNS)
+    count = shape.count
+    return count("aA") + count("Aa") + count("a0") + count("0a") + count("A0") + count("0A")
 
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
@@ -65,10 +91,8 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
         text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
     signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
-    words = signs.translate(_WORDS).decode("ascii")
-    long_words = _long_words(words)
-    if long_words:
-        yield from _among(text, words, long_words, signs.translate(_SHAPE_BYTES).decode("ascii"))
+    if _LONG_RUN in signs.translate(_LETTERS):
+        yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
     for row in ODD:
         if row[1] in text:
             yield from _with_odd_prefix(text, row)
@@ -77,28 +101,20 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
             yield from _around(text, *around)
 
 
-def _long_words(words: str) -> list[str]:
-    """List the words long enough for a token, part by part: millions of words at once would leave the cache."""
-    found: list[str] = []
-    at = 0
-    while at < len(words):
-        end = words.find(" ", at + _PART)
-        end = end if end >= 0 else len(words)
-        found += [word for word in words[at:end].split() if len(word) >= SHORTEST_TOKEN]
-        at = end
-    return found
-
-
-def _among(text: str, words: str, long_words: list[str], shapes: str) -> Iterator[tuple[int, int, str]]:
-    at = done = 0
-    for word in long_words:
-        at = words.find(word, at)
-        if at >= done and (word[:2] in BY_FIRST_TWO or "0" in shapes[at : at + len(word)]):
-            start, end, kind = _known(text, at, word) or _random(text, shapes, at, at + len(word))
+def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, str]]:
+    """Judge the words that are long enough; of the others, not even the places are looked up."""
+    at = letters.find(_LONG_RUN)
+    while at >= 0:
+        end = letters.find(b" ", at + SHORTEST_TOKEN)
+        end = end if end >= 0 else len(letters)
+        prefixes = PREFIXES.get(text[at : at + 2])
+        known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
+        if known or shapes.find("0", at, end) >= 0:
+            start, after, kind = known or _random(text, shapes, at, end)
             if kind:
-                yield start, end, kind
-            done = end
-        at += len(word)
+                yield start, after, kind
+            end = max(end, after)
+        at = letters.find(_LONG_RUN, end)
 
 
 def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
@@ -182,7 +198,7 @@ def _is_mixed(body: str) -> bool:
 def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     """Judge a word of no known format: a span to hide, or one to leave alone (no kind)."""
     if not _looks_random(shapes[at:end], text[at:end]):
-        return at, end, ""
+        return _joined_by_equals(text, at, end)
     before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
@@ -199,14 +215,32 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     return start, last, "random-token"
 
 
+def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
+    """Judge a word as a part of what equals signs join: `fhoelo15xdjb8yhgd=dizxf58o=6359h`, but not `name=value`."""
+    if text[end : end + 1] != "=" and text[at - 1 : at] != "=":
+        return at, end, ""
+    before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
+    start = at - len(before) + len(before.rstrip(_JOINED))
+    last = end + len(after) - len(after.lstrip(_JOINED))
+    run = text[start:last].strip("=")
+    start = text.index(run, start)
+    if last - start > LONGEST or run.count("=") > _MOST_EQUALS or any(sign in run for sign in _BEFORE_HASH):
+        return at, end, ""
+    if not _is_spread(shape(run).translate(_SEPARATORS), run):
+        return at, end, ""
+    return start, start + len(run), "random-token"
+
+
 def _looks_random(shape: str, word: str) -> bool:
     """Whether a word, or a part of it, changes between letters, digits and cases as no name does."""
     if "0" not in shape:
         return False
     at = 0
     for part in shape.split(" "):
-        if len(part) >= SHORTEST_TOKEN and "0" in part and _is_jumble(part, word[at : at + len(part)]):
-            return True
+        if len(part) >= SHORTEST_TOKEN and "0" in part:
+            text = word[at : at + len(part)]
+            if _is_jumble(part, text) or _is_unpronounceable(part, text):
+                return True
         at += len(part) + 1
     whole = shape.replace(" ", "")
     if len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole):
@@ -242,6 +276,16 @@ def _is_jumble(shape: str, part: str) -> bool:
     return not _is_hash(part)
 
 
+def _is_unpronounceable(shape: str, part: str) -> bool:
+    """Whether digits stand among letters of which few follow each other in words: `csikht36hgjcs42n`."""
+    if "A" in shape or part[:2] == "0x" or len(shape) > _LONGEST_SHORT or not 3 <= shape.count("0") <= 0.6 * len(shape):
+        return False
+    if turns(shape) < _LEAST_TURNS or _is_hash(part):
+        return False
+    pairs = [part[at : at + 2] for at in range(len(part) - 1) if shape[at : at + 2] == "aa"]
+    return len(pairs) >= _LEAST_PAIRS and sum(pair in _PAIRS for pair in pairs) <= _MOST_COMMON * len(pairs)
+
+
 def _is_hash(part: str) -> bool:
     """Whether it is a hash, perhaps behind a letter or two, as in what `git describe` says, and in anchors."""
     return not part.removeprefix("0x").strip(HEX) or (len(part) > 8 and not part[2:].strip(HEX) and part[:2].isalnum())
@@ -249,8 +293,9 @@ def _is_hash(part: str) -> bool:
 
 def is_camel_case(shape: str) -> bool:
     """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`."""
-    runs = shape.replace("A", " ").replace("0", " ").split()
-    return "A" in shape and sum(len(run) for run in runs if len(run) > 1) > 0.5 * len(shape)
+    runs = shape.replace("A", " A").replace("0", " ").split()
+    words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
+    return "A" in shape and words > 0.5 * len(shape)
 
 
 def _is_public(text: str, start: int, end: int, run: str) -> bool:
@@ -259,16 +304,31 @@ def _is_public(text: str, start: int, end: int, run: str) -> bool:
         return True
     if not run.strip(_OUTLINE) or text.endswith(_BEFORE_DATA, 0, start):
         return True
+    if len(run) < _LONGEST_STRUCT and not run.strip(_STRUCT) and text[start - 1 : start] in _BEFORE_STRUCT:
+        return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
         return True  # a ULID, an id that begins with the time
-    return _is_wrapped(text, start, end) or _says_words(run)
+    return _is_wrapped(text, start, end) or _says_words(run) or _says_words(_literal_before(text, start), run)
 
 
-def _says_words(run: str) -> bool:
+def _literal_before(text: str, start: int) -> str:
+    """Return the base64 in the string literal that the one at `start` goes on, over the end of a line; "" if none."""
+    head = text[max(0, start - LONGEST) : start]
+    head = head.rstrip("\"'").removesuffix("b")
+    above = head.rstrip(" \t\r\n+\\")
+    if "\n" not in head[len(above) :] or above[-1:] not in ("'", '"'):
+        return ""
+    above = above.rstrip("\"'").removesuffix("  ")
+    return above[len(above.rstrip(BASE64)) :]
+
+
+def _says_words(*runs: str) -> bool:
     """Whether it is a text in base64 that holds no secret itself."""
     from binascii import Error, a2b_base64
 
-    bare = run.rstrip("=")
+    if "" in runs:
+        return False
+    bare = "".join(runs).rstrip("=")
     try:
         said = a2b_base64(bare[: len(bare) // 4 * 4]).decode()
     except (Error, ValueError):

@@ -136,8 +136,8 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
     """
     if value[0] in "([":
         return True
-    if value[0] in "&*!|+-=~" and not value[1:2].isalnum():
-        return True
+    if (value[0] in "&*!|+-=~" and not value[1:2].isalnum()) or (value[0].isdigit() and value[1:2] == "*"):
+        return True  # an operator; in a grammar, a number of times
     for opener in "([":
         head, found, _ = value.partition(opener)
         if found and _is_dotted_name(head):

@@ -1,0 +1,75 @@
+"""Secrets without signs around them: passwords in notes and chats, words that look random, what is repeated."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.privacy import clean
+
+
+@pytest.mark.parametrize("value", ["IhqSb1Gg", "Prl23Db#@", "xK9vQ2mB"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PASSWORD({})",
+        "server (pw:{})",
+        "the password for bob: {}",
+        "username: bob@example.com password {}",
+        "(ID)bob/(PW){}",
+        "id(bob)/pwd({})",
+        "10.0.0.5 (root/{})",
+        "비밀번호({})",
+        "비번은{}",
+        "패스워드:{}",
+        "password(default:{})",
+        "P/W:{}",
+        "paasword: {}",
+        "비번-bob:{}",
+        "login/password-bob/{}",
+        "{} is the password",
+        "ssh bob@10.0.0.5 root/{}",
+        "10.0.0.5-->admin/{}",
+    ],
+)
+def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("word", ["kfk7q-7z-ztlzse7vnvt6_ih9p0x", "ggh5gbupbg2o45mz4x3_aixi04-qc2su"])
+def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
+    assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"
+
+
+@pytest.mark.parametrize(
+    "word", ["csikht36hgjcs42n", "8dk2vzt5xq1mw9rbh3", "fhoelo15xdjb8yhgd=dizxf58o=6359hq7", "ihq7wcrb4cvk8a8dqg056"]
+)
+def test_a_word_that_nobody_can_pronounce_is_masked(word: str) -> None:
+    assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"
+
+
+@pytest.mark.parametrize("name", ["x86linux64gnulibc2", "manylinux2014aarch64", "utf8mb4unicode520ci"])
+def test_a_name_with_numbers_in_it_stays(name: str) -> None:
+    assert clean(f"see {name} there", origin="tool").value == f"see {name} there"
+
+
+def test_a_password_is_masked_without_its_name_as_well() -> None:
+    assert clean("password: xK9vQ2mB, root/xK9vQ2mB; log in with xK9vQ2mB", origin="tool").value.count("xK9vQ2mB") == 0
+
+
+def test_a_password_that_one_string_of_a_payload_names_is_masked_in_the_others() -> None:
+    run = {"input": {"command": "login xK9vQ2mB"}, "response": {"stdout": "Password: xK9vQ2mB\nwelcome"}}
+
+    cleaned = clean(run, origin="tool")
+
+    assert cleaned.value == {
+        "input": {"command": "login [REDACTED]"},
+        "response": {"stdout": "Password: [REDACTED]\nwelcome"},
+    }
+    assert cleaned.redacted == 2
+
+
+@pytest.mark.parametrize("value", ["swordfish", "kEnumerableProperty", "12345678"])
+def test_a_password_that_is_a_word_is_masked_beside_its_name_only(value: str) -> None:
+    text = clean(f'password = "{value}"\nsee {value} there', origin="tool").value
+
+    assert text == f'password = "[REDACTED]"\nsee {value} there'
