@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
+from mdmem.learn import work
 from mdmem.vault import disk, exclusions, pauses
-from mdmem.views import injections, listed, review_queue, rows, sessions, start_page, wording
+from mdmem.views import injections, open_work, review_queue, rows, sessions, start_page, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 MOST = 5
-_OPEN_AMONG = 20
 DAY_SECONDS = 86_400
 
 
@@ -80,17 +79,13 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
     ]
     yield []
     yield [("Today: ", "bold"), (", ".join(counted), ""), (f"  ({view.live:,} notes in all)", "dim")]
-    found = islice(sessions.table(view), _OPEN_AMONG)
-    ends = list(islice(((one, row, why) for one in found for row, why in start_page.open_ends(view, one)), MOST))
-    if ends:
+    left = work.in_view(settings, view, "", now)
+    if left:
         yield []
-        yield [("Left open", "bold")]
-    for one, row, why in ends:
-        yield [
-            ("  ", ""),
-            (render.safe(row.title), ""),
-            (f"  {render.safe(one.project)}, {listed.day(one)}: {why}", "dim"),
-        ]
+        yield [("Left open", "bold"), (f"  {len(left)} in all: `mdmem todo`" if len(left) > MOST else "", "dim")]
+    for item in left[:MOST]:
+        why = f"{item.project}, {wording.day(item.created)}: {open_work.LABELS[item.kind].lower()}"
+        yield [("  ", ""), (render.safe(item.text), ""), (f"  {render.safe(why)}", "dim")]
     try:
         waiting = start_page.asked(view, review_queue.waiting(settings, view).numbers)
     except MdmemError:

@@ -18,17 +18,23 @@ MOST = 20
 LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Broke off"}
 
 
-def of_project(found: Listing, called: Iterable[str]) -> list[OpenItem]:
-    """Return what was left open in a project, newest first.
+def every(found: Listing) -> list[OpenItem]:
+    """Return what was left open anywhere, whether or not a page may name it.
 
-    The newest captured note says what time it is, and of a note that does not say when it was made the path decides:
-    every machine lists the same.
+    The newest captured note says what time it is: every machine finds the same.
     """
     view = found.view
     captured = set().union(*(view.notes("facet", f"kind:{kind}") for kind in ("prompt", "observation", "response")))
     created = view.numbers("created")
-    now = float(max((created[number] for number in captured), default=0))
-    items = [item for name in sorted(called) for item in work.in_view(found.config, view, name, now)]
+    return work.in_view(found.config, view, "", float(max((created[number] for number in captured), default=0)))
+
+
+def in_order(found: Listing, items: list[OpenItem]) -> list[OpenItem]:
+    """Return what a page may name of open work, newest first, in the same order on every machine.
+
+    Of a note that does not say when it was made the path decides.
+    """
+    view = found.view
     numbers = {item.path: number for item in items if (number := view.find(item.path)) is not None}
     undated = {path for path, number in numbers.items() if not found.created(number)}
     dated = [item for item in items if item.path not in undated]

@@ -1,4 +1,4 @@
-"""The vault's start page, its README.md: projects, last sessions, open ends, decisions, pinned notes."""
+"""The vault's start page, its README.md: projects, last sessions, open work, decisions, pinned notes."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
+from mdmem.inject.open_work import HEADING
 from mdmem.vault import disk, generated, journal
-from mdmem.views import listed, review_queue, sessions, wording
+from mdmem.views import listed, open_work, review_queue, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mdmem.learn.work import OpenItem
     from mdmem.search.index.view import View
     from mdmem.views.listed import Listing
-    from mdmem.views.rows import NoteRow
     from mdmem.views.sessions import SessionRow
 
 PATH = "README.md"
 MAX_PROJECTS = 50
 MAX_SESSIONS = 10
-OPEN_AMONG = 20
-"""Open ends are looked for in so many of the last sessions."""
 MAX_OPEN = 8
 MAX_DAYS = 7
 MAX_WAITING = 50
 """Notes that wait for a review are counted up to here: each is read to see whether it stays on this machine."""
 
 
-def lines(found: Listing) -> list[str]:
-    """Return what lies between the markers of the start page."""
-    named = list(islice(found.named(found.sessions), OPEN_AMONG))
+def lines(found: Listing, left: list[OpenItem]) -> list[str]:
+    """Return what lies between the markers of the start page. left: the open work of all projects."""
+    named = islice(found.named(found.sessions), MAX_SESSIONS)
     parts = [
         listed.section("Projects", list(islice(_projects(found), MAX_PROJECTS))),
-        listed.section("Last sessions", [listed.session_line(one, project=True) for one in named[:MAX_SESSIONS]]),
+        listed.section("Last sessions", [listed.session_line(one, project=True) for one in named]),
         listed.section("Last days", list(islice(_days(found), MAX_DAYS))),
-        listed.section("Open ends", list(islice(_open(found, named), MAX_OPEN))),
+        listed.section(HEADING, list(islice(_open(found, left), MAX_OPEN))),
         listed.section("Decisions", [listed.note_line(row) for row in found.notes(listed.DECISIONS)]),
         listed.section("Pinned", [listed.note_line(row) for row in found.notes(listed.PINNED)]),
         _review(found),
@@ -86,25 +85,10 @@ def asked(view: View, numbers: Iterable[int]) -> str:
     return " and ".join(wording.number(count, noun) for count, noun in counts if count)
 
 
-def _open(found: Listing, named: list[SessionRow]) -> Iterator[str]:
-    """Write what was not finished when the last sessions ended."""
-    for one in named:
-        for row, why in open_ends(found.view, one):
-            if found.leaves(row.path):
-                yield f"- {listed.link(row.title, row.path)} ({page.link_text(one.project)}, {listed.day(one)}): {why}"
-
-
-def open_ends(view: View, one: SessionRow) -> Iterator[tuple[NoteRow, str]]:
-    """Yield the notes with which a session was left unfinished, and why: no answer, a failed turn or run."""
-    made = [turn for turn in sessions.turns(view, one.session) if any(row.kind == "prompt" for row in turn.rows)]
-    if not made:
-        return
-    last = made[-1].rows
-    answers = [row for row in last if row.kind == "response"]
-    runs = [row for row in last if row.kind == "observation"]
-    if not answers:
-        yield next(row for row in last if row.kind == "prompt"), "no answer"
-    elif answers[-1].success is False:
-        yield answers[-1], "the turn failed"
-    if runs and runs[-1].success is False:
-        yield runs[-1], "failed, and nothing was run after it"
+def _open(found: Listing, left: list[OpenItem]) -> Iterator[str]:
+    """Write what was left undone, newest first."""
+    for item in open_work.in_order(found, left):
+        number = found.view.find(item.path)
+        day = wording.day(item.created) if number is not None and found.created(number) else ""
+        where = ", ".join(filter(None, (page.link_text(item.project), day)))
+        yield f"- {open_work.LABELS[item.kind]}: {listed.link(item.text, item.path)}" + (f" ({where})" if where else "")

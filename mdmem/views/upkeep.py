@@ -96,20 +96,22 @@ def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[st
     for one in found.sessions:
         if one.page.startswith("journal/") and one.page.count("/") > 3:
             by_project.setdefault(one.page.split("/")[1], []).append(one)
+    left = open_work.every(found)
     for name, held in by_project.items():
         with found.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
-            open_ = open_work.of_project(found, project_page.called(found, name))
+            names = {one.lower() for one in project_page.called(found, name)}
+            open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
             made = project_page.lines(found, name, open_)
             changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
                 if any(map(fresh.has, (one, *around))) or one.page.rpartition("/")[0].rpartition("/")[2] in changed:
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                    left = [item for item in open_ if item.session == one.session]
-                    yield one.page, session_page.lines(found, one, was, around, left)
+                    mine = [item for item in open_ if item.session == one.session]
+                    yield one.page, session_page.lines(found, one, was, around, mine)
             yield page, made
     yield from _days(found, fresh)
-    yield start_page.PATH, start_page.lines(found)
+    yield start_page.PATH, start_page.lines(found, left)
 
 
 def _with_other_work(was: list[str], made: list[str]) -> set[str]:

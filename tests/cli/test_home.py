@@ -41,12 +41,20 @@ def test_alone_it_shows_whether_it_stores_and_what_is_open(day: Day, tmp_path: P
     assert home.startswith("Storing is on.\n")
     assert "Today: 0 notes" in home
     assert "Left open" not in home
-    event = Event(agent="claude-code", name="UserPromptSubmit", session="s-9", cwd=str(tmp_path), prompt="Still open")
-    events.capture(day.config(), event, time.time(), day.env)
+
+    def ask(session: str, prompt: str, when: float) -> None:
+        made = Event(agent="claude-code", name="UserPromptSubmit", session=session, cwd=str(tmp_path), prompt=prompt)
+        events.capture(day.config(), made, when, day.env)
+
+    ask("s-9", "Being answered", time.time())
     home = day.run().stdout
     assert "Today: 1 note, 1 session" in home
-    assert "Left open" in home
-    assert "Still open" in home
+    assert "Left open" not in home
+    ask("s-8", "Still open", time.time() - 3600)
+    ask("s-7", "Do you remember what we decided about dates?", time.time() - 3600)
+    left = day.run().stdout.partition("Left open\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split("  ")[1] for line in left] == ["Still open"]
+    assert [item["text"] for item in day.json("todo")] == ["Still open"]
 
 
 def test_alone_without_a_vault_it_shows_the_help(tmp_path: Path) -> None:

@@ -61,6 +61,18 @@ def test_the_start_page_lists_projects_sessions_decisions_and_pinned_notes(day: 
     assert inside.index("Add a retry") < inside.index("Cache the exported") < inside.index("Why does the date parser")
 
 
+def test_the_start_page_lists_open_work_of_all_projects_as_todo_does(day: Day) -> None:
+    for number, project in enumerate(("notes-app", "other")):
+        front = f"kind: task\ntitle: Task {number}\nproject: {project}\ncreated: 2026-09-1{number}T09:00:00Z\n"
+        (day.vault / f"notes/task-{number}.md").write_text(f"---\n{front}---\n\nText.\n")
+    upkeep.rebuild(day.config(), now=NOW)
+    text = (day.vault / "README.md").read_text("utf-8")
+    said = text.partition("## Open work\n\n")[2].partition("\n\n")[0].splitlines()
+    listed = [item["text"] for item in day.json("todo")]
+    assert [line.partition("[")[2].partition("]")[0] for line in said] == listed
+    assert "- To do: [Task 0](notes/task-0.md) (notes-app, 2026-09-10)" in said
+
+
 def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
     upkeep.rebuild(day.config(), now=NOW)
     made = [day.vault / "README.md", *day.vault.glob("journal/*/project.md"), *pages(day)]
