@@ -89,7 +89,7 @@ def merge(given_vault: str | None, name: str, project: str | None) -> int:
     \b
     Example:  mdmem branch merge feature/dates
     """
-    from mdmem.cli.history import print_applied
+    from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
     settings = options.settings(given_vault)
@@ -110,7 +110,7 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool) -> 
     \b
     Example:  mdmem branch drop experiment
     """
-    from mdmem.cli.history import print_applied
+    from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
     settings = options.settings(given_vault)

@@ -58,14 +58,14 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
 MARKS = {"fine": ("✓", "green"), "note": ("·", "blue"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 
 
-def _print(console: Console | None, one: checks.Looked) -> None:
+def _print(console: Console | None, one: checks.CheckResult) -> None:
     mark, style = MARKS["fine" if one.done == "fixed" else one.finding.severity]
     below = (one.done, "green" if one.done == "fixed" else "red") if one.done else (one.finding.todo, "dim")
     head = [(f"{mark} ", f"bold {style}"), (f"{one.check:<12}", "dim"), (render.safe(one.finding.text), "")]
     lines.write(console, [head, *([[(f"{'':14}{below[0]}", below[1])]] if below[0] else [])])
 
 
-def _sum_up(found: list[checks.Looked], *, fix: bool) -> None:
+def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:
     wrong = sum(one.is_wrong for one in found)
     fixable = sum(one.is_wrong and one.finding.fix is not None for one in found)
     click.echo()
@@ -77,7 +77,7 @@ def _sum_up(found: list[checks.Looked], *, fix: bool) -> None:
         click.echo(f"{wording.number(wrong, 'problem')}.")
 
 
-def _as_object(one: checks.Looked) -> dict[str, object]:
+def _as_object(one: checks.CheckResult) -> dict[str, object]:
     finding = one.finding
     return {
         "check": one.check,

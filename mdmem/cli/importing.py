@@ -20,7 +20,7 @@ from mdmem.vault import disk, exclusions
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.transcripts.imported import Done
+    from mdmem.transcripts.imported import ImportedFiles
     from mdmem.transcripts.importer import Import, Tally
     from mdmem.transcripts.markdown import MarkdownFolder
     from mdmem.transcripts.sources import Transcript
@@ -115,7 +115,7 @@ def import_(vault: str | None, /, **given: Any) -> None:
               mdmem import --project notes-app --since 4w
               mdmem import ~/Documents/obsidian
     """
-    from mdmem.transcripts.imported import Done
+    from mdmem.transcripts.imported import ImportedFiles
 
     when = {name: given.pop(name) for name in ("since", "until", "on")}
     first, last = (disk.epoch(bound) if bound else 0.0 for bound in options.span(when))
@@ -124,7 +124,7 @@ def import_(vault: str | None, /, **given: Any) -> None:
         raise UsageError("--json cannot ask: add --yes or --dry-run.")
     settings = options.settings(vault)
     _refuse_when_off(settings)
-    done = Done(settings, again=asked.again)
+    done = ImportedFiles(settings, again=asked.again)
     plan = _plan(settings, done, asked)
     _refuse_the_vault(settings, plan.folders)
     if asked.dry_run or not asked.yes:
@@ -176,7 +176,7 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
 # -- what there is ---------------------------------------------------------------------------------
 
 
-def _plan(settings: Config, done: Done, asked: ImportRequest) -> ImportPlan:
+def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> ImportPlan:
     """Find what there is to import; transcripts are looked into for a preview and to choose among them."""
     from mdmem.transcripts import markdown, sources
 
@@ -227,7 +227,9 @@ def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
 # -- importing -------------------------------------------------------------------------------------
 
 
-def _import(settings: Config, done: Done, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]) -> Tally:
+def _import(
+    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]
+) -> Tally:
     from mdmem.transcripts import host_memory
 
     with import_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
@@ -243,7 +245,7 @@ def _import(settings: Config, done: Done, asked: ImportRequest, plan: ImportPlan
     return run.tally
 
 
-def _run(settings: Config, done: Done, stopped: Callable[[], bool]) -> Import:
+def _run(settings: Config, done: ImportedFiles, stopped: Callable[[], bool]) -> Import:
     """Begin a run, to which history says what must not come back."""
     from mdmem.history import forget, purge_record
     from mdmem.transcripts.importer import Import
@@ -252,7 +254,9 @@ def _run(settings: Config, done: Done, stopped: Callable[[], bool]) -> Import:
     return Import(settings, done, os.environ, stopped=stopped, deleted=deleted, purged=purge_record.known(settings))
 
 
-def _follow(settings: Config, done: Done, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]) -> None:
+def _follow(
+    settings: Config, done: ImportedFiles, asked: ImportRequest, plan: ImportPlan, stopped: Callable[[], bool]
+) -> None:
     """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
     from mdmem.transcripts import survey
     from mdmem.transcripts.follow import Watched

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.history import print_applied
+from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import options
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import UsageError

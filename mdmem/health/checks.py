@@ -54,7 +54,7 @@ CHECKS = (
 )
 
 
-class Looked(NamedTuple):
+class CheckResult(NamedTuple):
     """A finding, the check it comes from, and what became of it: "fixed", "failed: why", or ""."""
 
     check: str
@@ -69,7 +69,7 @@ class Looked(NamedTuple):
 
 def look(
     settings: Config, only: tuple[str, ...] = (), *, every: bool = True, tell: Callable[[int, int], None] | None = None
-) -> Iterator[Looked]:
+) -> Iterator[CheckResult]:
     """Run the checks, all of them or those that are named; one that fails is a finding itself.
 
     every: look into every note, whatever was looked at before. tell: is told how many notes are done, and of how many.
@@ -84,14 +84,14 @@ def look(
         run = getattr(import_module(f"mdmem.health.{check.module}"), check.function)
         try:
             for finding in run(settings, seen) if check.scoped else run(settings):
-                yield Looked(check.name, finding)
+                yield CheckResult(check.name, finding)
         except (MdmemError, OSError) as problem:
-            yield Looked(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
+            yield CheckResult(check.name, error(f"This check failed: {problem}", "Fix it and run the check again."))
     if len(chosen) == len(CHECKS) and is_there:
         scope.remember(settings, seen)
 
 
-def fixed(one: Looked) -> Looked:
+def fixed(one: CheckResult) -> CheckResult:
     """Do what fixes a finding; return it with what became of that."""
     assert one.finding.fix is not None
     try:

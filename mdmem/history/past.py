@@ -18,7 +18,7 @@ SNIPPET_CHARS = 200
 TITLE_WEIGHT = 3.0
 
 
-class Then(NamedTuple):
+class PastNote(NamedTuple):
     """A note as it was. commit: the one it was read from."""
 
     path: str
@@ -40,7 +40,7 @@ class PastHit(NamedTuple):
     snippet: str
 
 
-def show(config: Config, name: str, at: str) -> Then:
+def show(config: Config, name: str, at: str) -> PastNote:
     """Read the note with this id or path as it was at a commit, date or time.
 
     Raises:
@@ -55,7 +55,7 @@ def show(config: Config, name: str, at: str) -> Then:
     path = typed if typed in paths else find.by_id(paths, name) or _renamed(config, paths, name)
     if not path:
         raise NotFoundError(f"At {at} ({oid[:8]}), no note had the id or path {name!r}.")
-    return Then(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))
+    return PastNote(path, oid, repository.run(repo, "cat-file", "blob", paths[path]))
 
 
 def search(config: Config, words: str, at: str, *, limit: int = 10, project: str = "", kind: str = "") -> list[PastHit]:

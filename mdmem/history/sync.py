@@ -70,7 +70,7 @@ class Synced(NamedTuple):
     told: tuple[str, ...] = ()
 
 
-class Over(NamedTuple):
+class CarriedPurge(NamedTuple):
     """A purge that was carried over.
 
     replaces: it was made here, and the remote's history is to be replaced. again: another one was made here at the
@@ -100,7 +100,7 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     received: dict[str, None] = {}
     conflicts: dict[str, None] = {}
     refused: dict[str, None] = {}
-    over: Over | None = None
+    over: CarriedPurge | None = None
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
@@ -285,7 +285,7 @@ def _heard(repo: Repository, remote: str) -> dict[str, str]:
     return {ref.replace(kept, _tracked(remote, "refs/heads/"), 1): oid for ref, oid in rows}
 
 
-def _after_purge(config: Config, repo: Repository, remote: str, over: Over) -> tuple[str, ...]:
+def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge) -> tuple[str, ...]:
     """Forget the old history here as well; return what is left to do."""
     filtering.forget_heard(repo)
     left = purge.clean_up(config, over.planned)
@@ -320,7 +320,7 @@ def _push(
 
 def _over_purge(
     config: Config, repo: Repository, branch: str, ours: str, theirs: str, known: str, held: int
-) -> Over | None:
+) -> CarriedPurge | None:
     """Bring both sides together when one has purged what the other still has: that is not to come back.
 
     known: what the remote's branch was when last heard of. None when neither side has purged anything of the other's.
@@ -354,7 +354,9 @@ def _over_purge(
     git_index.follow(repo, branch, ours, carried.goal, held)
     if again:
         purge.apply_held(config, again, held)
-    return Over(planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again))
+    return CarriedPurge(
+        planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again)
+    )
 
 
 def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:

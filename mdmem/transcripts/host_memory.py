@@ -16,7 +16,7 @@ from mdmem.agents import claude_code
 from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
 from mdmem.transcripts import markdown
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.markdown import MarkdownFolder
 from mdmem.vault import disk, exclusions, note, user_notes
@@ -39,7 +39,7 @@ def follow(config: Config, env: Mapping[str, str], cwd: str = "") -> int:
     """
     seen = _Followed(config)
     found = _followed(config, env, seen, [cwd])
-    done = Done(config)
+    done = ImportedFiles(config)
     changed = [one for one in found if any(not done.has_now(one.root / name) for name in markdown.files(one))]
     learned = 0
     if changed:

@@ -15,7 +15,7 @@ from mdmem.hashing import short
 _MAX_BYTES = 16 * 1024 * 1024
 
 
-class Done:
+class ImportedFiles:
     """The files that one vault has; one that cannot be read knows of none."""
 
     def __init__(self, config: Config, *, again: bool = False) -> None:

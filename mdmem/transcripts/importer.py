@@ -16,7 +16,7 @@ from mdmem.capture import store
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.transcripts import markdown
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
 from mdmem.transcripts.saved import QUIET_SECONDS, Reading, Saved, Skipped
 from mdmem.transcripts.sources import Transcript
@@ -58,7 +58,7 @@ class Import:
     def __init__(
         self,
         config: Config,
-        done: Done,
+        done: ImportedFiles,
         env: Mapping[str, str],
         *,
         told: Callable[[int], None] = lambda _: None,

@@ -18,7 +18,7 @@ from mdmem.capture.session import Session
 from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.transcripts import sources
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.vault.disk import epoch
 
@@ -63,7 +63,7 @@ def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[s
     transcript = sources.transcript(source, mark.path)
     if transcript is None or transcript.size > MAX_BYTES:
         return 0
-    run = Import(config, Done(config), env, deleted=deleted)
+    run = Import(config, ImportedFiles(config), env, deleted=deleted)
     run.ended = mark.at
     run.since = _began(Session(config, mark.session)) - _MARGIN_SECONDS
     run.transcripts([transcript], time.time())

@@ -27,7 +27,7 @@ _SURE_SECONDS = {"summary": TWIN_SECONDS, "response": 5}
 _HEAD_BYTES = 4096
 
 
-class Kept(Session):
+class OpenSession(Session):
     """A session that caches its record. Its folder is locked only while a note is being stored.
 
     aliases: a prompt's id -> its number, for prompts that are stored under another id.

@@ -14,7 +14,7 @@ from mdmem.capture import completion, events, turn
 from mdmem.capture.session import facts
 from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
 from mdmem.config import Config
-from mdmem.transcripts.open_session import Kept
+from mdmem.transcripts.open_session import OpenSession
 from mdmem.vault import disk, note, pauses
 from mdmem.vault.journal import numbers
 
@@ -60,7 +60,7 @@ class Replay:
         # Whoever replays sessions syncs the file system once, at the end.
         settings = config.settings.changed({"capture.durability": "process"})
         self.config = Config(config.vault, config.index_dir, config.state_dir, scratch, settings)
-        self.session = Kept(self.config, session, loose, absent=absent, deleted=deleted or {})
+        self.session = OpenSession(self.config, session, loose, absent=absent, deleted=deleted or {})
         if self.session.open_folder() is not None:
             self.session.take_in()
         elif again:
@@ -182,7 +182,7 @@ class _Replayed(Capture):
     live = False
     __slots__ = ("replay",)
 
-    session: Kept
+    session: OpenSession
 
     def __init__(self, replay: Replay, event: Event, now: float, where: project.Project) -> None:
         self.replay = replay

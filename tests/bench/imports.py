@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from mdmem import config
 from mdmem.capture import events
 from mdmem.transcripts import claude_files, replay
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.saved import Reading, Skipped
 from mdmem.transcripts.sources import find
@@ -90,7 +90,7 @@ def measure(work: Callable[[], None]) -> Cost:
 def bring(root: Path, *, again: bool = False) -> None:
     """Import, as the command does it."""
     settings = config.load()
-    run = Import(settings, Done(settings, again=again), {})
+    run = Import(settings, ImportedFiles(settings, again=again), {})
     run.transcripts(find([root], {}).transcripts, LATER)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mdmem.agents import aliases
 from mdmem.capture.tools import limits, table
-from mdmem.capture.tools.run import Run, Told
+from mdmem.capture.tools.run import Run, RunFacts
 from mdmem.vault.note import OF_TOOL, Draft
 
 ROOT = "/home/dev/work/notes-app"
@@ -21,8 +21,8 @@ def _every_row_names_known_keys_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that `note.OF_TOOL` does not have would be left out of the note without a word."""
     row = table.row
 
-    def checked(name: str) -> Callable[[Run], Told]:
-        def describe(run: Run) -> Told:
+    def checked(name: str) -> Callable[[Run], RunFacts]:
+        def describe(run: Run) -> RunFacts:
             made = row(name)(run)
             assert set(made.meta) <= set(OF_TOOL), name
             return made

@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem import config
 from mdmem.transcripts import sources
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import, Tally
 from mdmem.transcripts.saved import Reading, Saved, Skipped
 from mdmem.vault import disk
@@ -41,7 +41,7 @@ def bring(*paths: Path, again: bool = False, now: float | None = None, **more: A
     """Import into the vault of the environment."""
     settings = config.load()
     found = sources.find(paths, {})
-    done = Done(settings, again=again)
+    done = ImportedFiles(settings, again=again)
     run = Import(settings, done, {}, **more)
     todo = [one for one in found.transcripts if not done.has(one.path, one.size, one.changed_ns)]
     run.transcripts(todo, time.time() if now is None else now)

@@ -100,7 +100,7 @@ def may_inject(payload: dict[str, Any]) -> bool:
 def over_mcp(planter: Planter) -> bytes:
     """Write and search over MCP; return all that the server said."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    told = {"text": f"Told {planter.text()}.", "title": f"Titled {planter.text()}"}
+    told = {"text": f"RunFacts {planter.text()}.", "title": f"Titled {planter.text()}"}
     messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": hello},
         {"method": "notifications/initialized"},

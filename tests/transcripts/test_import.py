@@ -22,7 +22,7 @@ from mdmem.cli import importing as command
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, find, forget, purge, purge_record
 from mdmem.transcripts import replay
-from mdmem.transcripts.imported import Done
+from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.markdown import memories
 from mdmem.vault import note
 from tests.conftest import notes, session_pages
@@ -627,9 +627,9 @@ def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: P
     settings = config.load()
     asked = command.ImportRequest((tmp_path,), follow=True, yes=True)
 
-    assert command._plan(settings, Done(settings), asked).found == []
+    assert command._plan(settings, ImportedFiles(settings), asked).found == []
     with pytest.raises(NotFoundError):
-        command._plan(settings, Done(settings), asked._replace(follow=False))
+        command._plan(settings, ImportedFiles(settings), asked._replace(follow=False))
 
 
 def _until(holds: Callable[[], bool]) -> None:

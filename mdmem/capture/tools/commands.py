@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mdmem.agents import BACKGROUND, goes_on
 from mdmem.capture.tools.body import Part, inline
-from mdmem.capture.tools.run import Told, answer, items, mapping, number, short, text
+from mdmem.capture.tools.run import RunFacts, answer, items, mapping, number, short, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ _MAX_COMMITS = 20
 _EXIT_WORDS = ("exit code", "process exited with code", "exited with exit code", "command exited with code")
 
 
-def bash(run: Run) -> Told:
+def bash(run: Run) -> RunFacts:
     """Return what is kept of a shell command: the command, its output, and how it ended."""
     return _command(run, "sh")
 
 
-def powershell(run: Run) -> Told:
+def powershell(run: Run) -> RunFacts:
     """Return what is kept of a PowerShell command: the command, its output, and how it ended."""
     return _command(run, "powershell")
 
 
-def _command(run: Run, language: str) -> Told:
+def _command(run: Run, language: str) -> RunFacts:
     command = _written(run.given.get("command"))
     output = text(run.got, "stdout") if "stdout" in run.got else answer(run.response).removeprefix("Output: ")
     code = _exit_code(run, output)
@@ -50,7 +50,7 @@ def _command(run: Run, language: str) -> Told:
         Part("Output", "" if picture or told_again else output, screen=True),
         Part("Notice", text(run.got, "stderr"), screen=True),
     ]
-    return Told(title, title, meta, parts, f"exit {code}" if code else "")
+    return RunFacts(title, title, meta, parts, f"exit {code}" if code else "")
 
 
 def _written(command: Any) -> str:

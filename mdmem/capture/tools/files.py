@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.capture.tools import diff
 from mdmem.capture.tools.body import Part, inline
 from mdmem.capture.tools.run import (
-    Told,
+    RunFacts,
     answer,
     few,
     items,
@@ -33,14 +33,14 @@ _MAX_PATCHED = 1000
 _READY_DIFFS = (("gitDiff", "patch"), ("returnDisplay", "fileDiff"), ("metadata", "diff"))
 
 
-def read(run: Run) -> Told:
+def read(run: Run) -> RunFacts:
     """Return what is kept of a file that was read: its text within the limits; of pictures and PDFs what they are."""
     file = mapping(run.got.get("file"))
     name = path(run, text(run.given, "file_path") or text(file, "filePath"))
     content = text(file, "content") or _cells(file.get("cells")) or ("" if file else answer(run.response))
     lines = number(file, "numLines") or (line_count(content) if content else None)
     parts = [Part(lines=_not_kept(text(run.got, "type"), file)), Part(text=content, language=language(name) or "text")]
-    return Told(f"Read {name}{_range(file)}", name, _meta(name, lines), parts)
+    return RunFacts(f"Read {name}{_range(file)}", name, _meta(name, lines), parts)
 
 
 def _meta(name: str, lines: int | None) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _cells(cells: Any) -> str:
     return "\n".join(sources)
 
 
-def write(run: Run) -> Told:
+def write(run: Run) -> RunFacts:
     """Return what is kept of a file that was written: its text when it is new, else what changed."""
     name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
     content = text(run.given, "content") or text(run.got, "content")
@@ -95,24 +95,24 @@ def write(run: Run) -> Told:
     if hunks:
         added, removed = _sums(hunks)
         parts = [Part(text=diff.render(hunks, name), language="diff")]
-        return Told(f"Write {name} (+{added} -{removed})", name, _meta(name, lines), parts)
+        return RunFacts(f"Write {name} (+{added} -{removed})", name, _meta(name, lines), parts)
     size = f"{lines:,} line{'s' * (lines != 1)}"
     state = f"new, {size}" if run.got.get("type") == "create" else size
     parts = [Part(text=content, language=language(name) or "text")]
-    return Told(f"Write {name} ({state})", name, _meta(name, lines), parts)
+    return RunFacts(f"Write {name} ({state})", name, _meta(name, lines), parts)
 
 
-def edit(run: Run) -> Told:
+def edit(run: Run) -> RunFacts:
     """Return what is kept of one replacement in a file, as a diff."""
     return _changed(run, "Edit", [run.given])
 
 
-def multi_edit(run: Run) -> Told:
+def multi_edit(run: Run) -> RunFacts:
     """Several replacements in a file, as a diff."""
     return _changed(run, "MultiEdit", [mapping(one) for one in items(run.given.get("edits"))[:_MAX_EDITS]])
 
 
-def _changed(run: Run, verb: str, edits: list[dict[str, Any]]) -> Told:
+def _changed(run: Run, verb: str, edits: list[dict[str, Any]]) -> RunFacts:
     name = path(run, text(run.given, "file_path") or text(run.got, "filePath"))
     hunks = diff.of_patch(run.got.get("structuredPatch"))
     ready = "" if hunks else _ready_diff(run.got)
@@ -126,8 +126,8 @@ def _changed(run: Run, verb: str, edits: list[dict[str, Any]]) -> Told:
         remarks.append("Replaced everywhere in the file.")
     body = [Part(lines=remarks), Part(text=ready or diff.render(hunks, name), language="diff")]
     if run.failure is not None:
-        return Told(f"{verb} {name}", name, _meta(name, None), body)
-    return Told(f"{verb} {name} (+{added} -{removed})", name, _meta(name, added + removed), body)
+        return RunFacts(f"{verb} {name}", name, _meta(name, None), body)
+    return RunFacts(f"{verb} {name} (+{added} -{removed})", name, _meta(name, added + removed), body)
 
 
 def _sums(hunks: list[diff.Hunk]) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def _hunks(edits: list[dict[str, Any]], original: str) -> list[diff.Hunk]:
     return diff.of_texts(original, changed)
 
 
-def notebook_edit(run: Run) -> Told:
+def notebook_edit(run: Run) -> RunFacts:
     """Return what is kept of a change of one cell of a notebook, as a diff."""
     name = path(run, text(run.given, "notebook_path") or text(run.got, "notebook_path"))
     cell = short(text(run.given, "cell_id") or text(run.got, "cell_id"), 40)
@@ -170,10 +170,10 @@ def notebook_edit(run: Run) -> Told:
     meta = {**_meta(name, sum([hunk.added + hunk.removed for hunk in hunks])), "language": spoken}
     remarks = {"insert": ["A new cell."], "delete": ["The cell was deleted."]}.get(mode, [])
     body = [Part(lines=remarks), Part(text=diff.render(hunks, name), language="diff")]
-    return Told(f"NotebookEdit {name}{f' cell {cell}' if cell else ''}", name, meta, body)
+    return RunFacts(f"NotebookEdit {name}{f' cell {cell}' if cell else ''}", name, meta, body)
 
 
-def patch(run: Run) -> Told:
+def patch(run: Run) -> RunFacts:
     """Return what is kept of a patch over one or more files, as the agent wrote it."""
     written = text(run.given, "patch")
     names = paths(run, _patched(written))
@@ -181,7 +181,7 @@ def patch(run: Run) -> Told:
     single = language(names[0]) if len(names) == 1 else ""
     meta = {"files": few(names), "lines": added + removed, "language": single}
     about = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return Told(f"Patch {about}", about, meta, [Part(text=written, language="diff")])
+    return RunFacts(f"Patch {about}", about, meta, [Part(text=written, language="diff")])
 
 
 def _patched(written: str) -> list[Any]:

@@ -61,7 +61,7 @@ class Run:
         self.limits = limits
 
 
-class Told:
+class RunFacts:
     """What a row of the table says of a run.
 
     title: one line, without a word on failure.

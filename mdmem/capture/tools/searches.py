@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.capture.tools.body import Part, inline, link
-from mdmem.capture.tools.run import Told, answer, few, items, mapping, number, path, paths, short, text
+from mdmem.capture.tools.run import RunFacts, answer, few, items, mapping, number, path, paths, short, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ _MAX_PARSED_CHARS = 256 * 1024
 _MAX_SHOWN_LINES = 10  # line numbers given of one file
 
 
-def glob(run: Run) -> Told:
+def glob(run: Run) -> RunFacts:
     """Return what is kept of a search for file names: the files found."""
     pattern = text(run.given, "pattern")
     given = run.got.get("filenames")
@@ -29,7 +29,7 @@ def glob(run: Run) -> Told:
     meta = {"files": few(names), "pattern": short(pattern, 200), "matches": total}
     about = short(pattern, 80)
     listed = Part(items=names, total=total or len(names)) if names else _nothing(run, total)
-    return Told(f"Glob {about}{_counted(None, total)}", about, meta, [listed])
+    return RunFacts(f"Glob {about}{_counted(None, total)}", about, meta, [listed])
 
 
 def _nothing(run: Run, count: int | None) -> Part:
@@ -66,7 +66,7 @@ def _said(answered: str) -> tuple[int | None, int | None]:
     return counts.get("match", counts.get("resul")), counts.get("files", counts.get("file"))
 
 
-def grep(run: Run) -> Told:
+def grep(run: Run) -> RunFacts:
     """Return what is kept of a search in files: each file found, with the number of its matching lines and which."""
     pattern, where = text(run.given, "pattern"), text(run.given, "path")
     content = text(run.got, "content") or ("" if run.got.get("filenames") else answer(run.response))
@@ -91,7 +91,7 @@ def grep(run: Run) -> Told:
     }
     count = _counted(matches if matches and not named else None, files)
     listed = Part(items=shown, total=files or 0) if found else Part(text=content) if content else _nothing(run, files)
-    return Told(f"Grep {about}{count}", f"{short(pattern, 60)} {where}", meta, [listed])
+    return RunFacts(f"Grep {about}{count}", f"{short(pattern, 60)} {where}", meta, [listed])
 
 
 def _matches(run: Run, content: str, hits: dict[str, _Hit]) -> int | None:
@@ -176,7 +176,7 @@ def _some(count: int, what: str, plural: str = "s") -> str:
     return f"{count:,} {what}{plural if count != 1 else ''}"
 
 
-def web_fetch(run: Run) -> Told:
+def web_fetch(run: Run) -> RunFacts:
     """Return what is kept of a page that was fetched: what was asked of it and the start of the answer."""
     url = text(run.given, "url") or text(run.got, "url")
     status = number(run.got, "code", "status")
@@ -193,14 +193,14 @@ def web_fetch(run: Run) -> Told:
         Part("Result", result, "markdown", chars=run.limits.fetch_chars),
     ]
     title = f"WebFetch {about}" + (f" ({status})" if status not in (None, 200) else "")
-    return Told(title, about, {"url": short(url, 500), "status": status}, parts)
+    return RunFacts(title, about, {"url": short(url, 500), "status": status}, parts)
 
 
 def _paragraphs(lines: list[str]) -> list[str]:
     return "\n\n".join(filter(None, lines)).split("\n")
 
 
-def web_search(run: Run) -> Told:
+def web_search(run: Run) -> RunFacts:
     """Return what is kept of a search in the web: the pages found, and what the search said of them."""
     query = text(run.given, "query") or text(run.got, "query")
     links: list[str] = []
@@ -217,4 +217,4 @@ def web_search(run: Run) -> Told:
     about = short(query, 90)
     count = f" ({_some(len(links), 'page')})" if links else ""
     parts = [Part(lines=links), Part("Summary", summary, "markdown")]
-    return Told(f'WebSearch "{about}"{count}', about, meta, parts)
+    return RunFacts(f'WebSearch "{about}"{count}', about, meta, parts)

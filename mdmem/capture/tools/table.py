@@ -9,7 +9,7 @@ from __future__ import annotations
 from mdmem.agents import aliases
 from mdmem.capture.tools import body
 from mdmem.capture.tools.body import Part
-from mdmem.capture.tools.run import Run, Told, answer, few, items, mapping, path, paths, short, text
+from mdmem.capture.tools.run import Run, RunFacts, answer, few, items, mapping, path, paths, short, text
 from mdmem.slug import slug
 from mdmem.vault.note import OF_TOOL, Draft
 
@@ -82,12 +82,12 @@ def _mapping(tool_input: Any) -> dict[str, Any]:
     return tool_input if isinstance(tool_input, dict) else {"input": tool_input} if tool_input else {}
 
 
-def row(name: str) -> Callable[[Run], Told]:
+def row(name: str) -> Callable[[Run], RunFacts]:
     """Return the function that describes the runs of a tool; its front matter has keys of `note.OF_TOOL` only."""
     if name in TOOLS:
         module, function = TOOLS[name]
         loaded = __import__(f"mdmem.capture.tools.{module}", fromlist=[function])
-        described: Callable[[Run], Told] = getattr(loaded, function)
+        described: Callable[[Run], RunFacts] = getattr(loaded, function)
         return described
     return _mcp if name.startswith(("mcp_", "MCP:")) else _other
 
@@ -115,25 +115,25 @@ def _reason(failure: str) -> str:
     return short(telling[0] if telling else lines[0], 300)
 
 
-def _title(told: Told, tool: str, failed: bool) -> str:
+def _title(told: RunFacts, tool: str, failed: bool) -> str:
     end = f" ({told.outcome or 'failed'})" if failed or told.outcome else ""
     room = MAX_TITLE_CHARS - len(end)
     return (short(told.title, room) or short(tool, room) or "Tool") + end
 
 
-def _mcp(run: Run) -> Told:
+def _mcp(run: Run) -> RunFacts:
     """Return what is kept of a tool of an MCP server: what it was given and what it answered."""
     plain = run.tool.removeprefix("MCP:").removeprefix("mcp_").strip("_").removeprefix("plugin_")
     server, _, name = plain.partition("__")
     return _told(run, f"{short(server, 40)} {short(name, 60)}".strip())
 
 
-def _other(run: Run) -> Told:
+def _other(run: Run) -> RunFacts:
     """Return what is kept of a tool that nobody described."""
     return _told(run, short(run.tool, 60) or "Tool")
 
 
-def _told(run: Run, label: str) -> Told:
+def _told(run: Run, label: str) -> RunFacts:
     main = _main(run.given)
     files = [value for key, value in run.given.items() if key in _FILE_KEYS]
     several = [value for key in ("paths", "files", "file_paths") for value in items(run.given.get(key))]
@@ -147,7 +147,7 @@ def _told(run: Run, label: str) -> Told:
     parts = [Part("Input", _outline(run, run.given)), _result(run)]
     shown = path(run, main) if main in files else short(main, 60)
     about = f"{label} {shown}".strip()
-    return Told(f"{label}: {shown}" if shown else label, about, meta, parts)
+    return RunFacts(f"{label}: {shown}" if shown else label, about, meta, parts)
 
 
 def _main(given: dict[str, Any]) -> str:

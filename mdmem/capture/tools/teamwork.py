@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.capture.tools.body import Part, inline
-from mdmem.capture.tools.run import Told, answer, items, mapping, number, path, short, text
+from mdmem.capture.tools.run import RunFacts, answer, items, mapping, number, path, short, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ LATER = {
 """The status of a sub-agent's run while its answer is not there -> what its note says instead."""
 
 
-def agent(run: Run) -> Told:
+def agent(run: Run) -> RunFacts:
     """Return what is kept of a sub-agent's work: what it was asked, and its answer when that is already stored."""
     kind = short(text(run.given, "subagent_type") or text(run.got, "agentType"), 40)
     what = short(text(run.given, "description") or text(run.given, "prompt"), 80)
@@ -34,18 +34,18 @@ def agent(run: Run) -> Told:
         Part("Answer", "" if status in LATER else _result(run), "markdown"),
     ]
     about = ": ".join(filter(None, [kind, what]))
-    return Told(f"Agent {about}", about, {"status": status}, parts)
+    return RunFacts(f"Agent {about}", about, {"status": status}, parts)
 
 
 def _result(run: Run) -> str:
     return answer(run.got.get("content")) or answer(run.response)
 
 
-def task_create(run: Run) -> Told:
+def task_create(run: Run) -> RunFacts:
     """Return what is kept of a task that the agent gave itself."""
     subject = short(text(run.given, "subject"), 100)
     parts = [Part(text=text(run.given, "description"), language="markdown")]
-    return Told(f"{_task(mapping(run.got.get('task')), 'id')}: {subject}", subject, {}, parts)
+    return RunFacts(f"{_task(mapping(run.got.get('task')), 'id')}: {subject}", subject, {}, parts)
 
 
 def _task(source: dict[str, Any], key: str) -> str:
@@ -54,7 +54,7 @@ def _task(source: dict[str, Any], key: str) -> str:
     return f"Task {short(text(source, key), 20) or ('' if count is None else count)}".rstrip()
 
 
-def task_update(run: Run) -> Told:
+def task_update(run: Run) -> RunFacts:
     """Return what is kept of a change of a task: done, begun, reworded."""
     name = _task(run.given if "taskId" in run.given else run.got, "taskId")
     status = short(text(run.given, "status") or text(mapping(run.got.get("statusChange")), "to"), 40)
@@ -64,7 +64,7 @@ def task_update(run: Run) -> Told:
     title = f"{name} {news}" + (f": {subject}" if subject else "")
     waits = [_joined(run.given.get(key), words) for key, words in _BLOCKERS.items()]
     parts = [Part(lines=list(filter(None, waits))), Part(text=text(run.given, "description"), language="markdown")]
-    return Told(title, title, {"status": status}, parts)
+    return RunFacts(title, title, {"status": status}, parts)
 
 
 _BLOCKERS = {"addBlockedBy": "Blocked by task", "addBlocks": "Blocks task"}
@@ -76,7 +76,7 @@ def _joined(names: Any, words: str) -> str:
     return f"{words} {', '.join(numbers)}" if numbers else ""
 
 
-def todo_write(run: Run) -> Told:
+def todo_write(run: Run) -> RunFacts:
     """Return what is kept of the agent's own list of things to do, with what is done."""
     given = run.given.get("todos")
     todos = _checklist(given) if isinstance(given, str) else [mapping(todo) for todo in items(given)]
@@ -85,7 +85,7 @@ def todo_write(run: Run) -> Told:
         _tick(todo.get("status") in _OVER, inline(text(todo, "content", "description", "step", "title")))
         for todo in todos
     ]
-    return Told(f"Todo {done} of {len(todos)} done", f"{done} of {len(todos)} done", {}, [Part(lines=lines)])
+    return RunFacts(f"Todo {done} of {len(todos)} done", f"{done} of {len(todos)} done", {}, [Part(lines=lines)])
 
 
 _OVER = ("completed", "cancelled", "done")
@@ -98,7 +98,7 @@ def _checklist(given: str) -> list[dict[str, Any]]:
     return [{"content": line[3:].strip(), "status": "completed" if line[1] in "xX" else ""} for line in marked]
 
 
-def ask_user_question(run: Run) -> Told:
+def ask_user_question(run: Run) -> RunFacts:
     """Return what the user decided: each question with its options, the chosen one ticked, and the user's own words."""
     questions = [mapping(one) for one in items(run.given.get("questions") or run.got.get("questions"))]
     questions = questions[:_MAX_QUESTIONS] or [run.given]
@@ -114,7 +114,7 @@ def ask_user_question(run: Run) -> Told:
     free = text(run.got, "response") or ("" if answers or isinstance(run.response, dict) else answer(run.response))
     about = decided[0] + (f" (and {len(decided) - 1} more)" if len(decided) > 1 else "")
     parts = [Part(lines=lines), Part("In the user's words", free)]
-    return Told(about or "Question", about, {}, parts)
+    return RunFacts(about or "Question", about, {}, parts)
 
 
 def _chosen(given: Any) -> list[str]:
@@ -142,19 +142,19 @@ def _tick(done: bool, words: str) -> str:
     return f"- [{'x' if done else ' '}] {words}"
 
 
-def exit_plan_mode(run: Run) -> Told:
+def exit_plan_mode(run: Run) -> RunFacts:
     """Return what is kept of a plan that the user was asked to approve."""
     plan = text(run.got, "plan") or text(run.given, "plan") or ("" if run.got else answer(run.response))
     first = next(filter(None, [line.strip("#*- \t") for line in plan[:4000].split("\n")]), "")
     about = short(first, 100)
     file = text(run.got, "filePath") or text(run.given, "planFilePath")
     meta = {"files": [path(run, file)] if file else []}
-    return Told(f"Plan: {about}" if about else "Plan", about, meta, [Part(text=plan, language="markdown")])
+    return RunFacts(f"Plan: {about}" if about else "Plan", about, meta, [Part(text=plan, language="markdown")])
 
 
-def skill(run: Run) -> Told:
+def skill(run: Run) -> RunFacts:
     """Return what is kept of a skill that was put to use."""
     name, args = short(text(run.given, "skill", "command"), 60), text(run.given, "args", "arguments")
     about = f"{name} {short(args, 40)}".strip()
     parts = [Part("Arguments", args), Part("Result", answer(run.response), "markdown")]
-    return Told(f"Skill {about}", about, {}, parts)
+    return RunFacts(f"Skill {about}", about, {}, parts)

@@ -15,12 +15,12 @@ from mdmem.search.expansion import ledger
 from mdmem.search.expansion.providers import (
     KEYS,
     PROVIDERS,
+    BadAnswerError,
     FailedError,
     MissingError,
     Provider,
     RefusedError,
     Request,
-    RubbishError,
     checked,
 )
 from mdmem.search.gate import Gate
@@ -123,7 +123,7 @@ def _called(name: str, caller: str, provider: Provider, request: Request) -> str
         outcome = "timeout"
     except RefusedError:
         outcome = "refused"
-    except RubbishError:
+    except BadAnswerError:
         outcome = "rubbish"
     except FailedError as error:
         outcome, said = f"error: {error.what}", str(error)

@@ -33,7 +33,7 @@ class RefusedError(Exception):
     """The model would not answer."""
 
 
-class RubbishError(Exception):
+class BadAnswerError(Exception):
     """What came back is no answer."""
 
 
@@ -95,17 +95,17 @@ def checked(answer: Any) -> str:
     """Take an answer that can be a note.
 
     Raises:
-        RefusedError, RubbishError: when it is none.
+        RefusedError, BadAnswerError: when it is none.
     """
     if not isinstance(answer, str):
-        raise RubbishError
+        raise BadAnswerError
     text = " ".join(answer[: 4 * MAX_GUESS_CHARS].split())
     if text.lower().replace("’", "'").startswith(_REFUSALS):
         raise RefusedError
     odd = sum(not c.isprintable() or c == "\ufffd" for c in text)
     is_markup = text.startswith(("{", "<", "["))
     if len(analysis.words(text)) < MIN_WORDS or 20 * odd > len(text) or is_markup:
-        raise RubbishError
+        raise BadAnswerError
     return text[:MAX_GUESS_CHARS]
 
 
@@ -171,11 +171,11 @@ def _claude_result(out: bytes, status: int) -> str:
     try:
         value = json.loads(out)
     except (ValueError, RecursionError):
-        raise RubbishError from None
+        raise BadAnswerError from None
     if isinstance(value, list):  # with --verbose set by its user, all messages come
         value = next((item for item in reversed(value) if isinstance(item, dict) and "result" in item), None)
     if not isinstance(value, dict) or status != 0 or value.get("is_error"):
-        raise RubbishError
+        raise BadAnswerError
     if value.get("stop_reason") == "refusal":
         raise RefusedError
     return checked(value.get("result"))
@@ -227,7 +227,7 @@ def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") 
     choice = next(iter(_objects(answer.get("choices"))), {})
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise RubbishError
+        raise BadAnswerError
     if choice.get("finish_reason") == "content_filter" or message.get("refusal"):
         raise RefusedError
     return str(message.get("content") or "")
@@ -242,7 +242,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
 
     Raises:
         FailedError: when the server answers with a status that is no success.
-        RubbishError: when what it answers is not a JSON object.
+        BadAnswerError: when what it answers is not a JSON object.
     """
     from urllib import error, request
 
@@ -267,9 +267,9 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise RubbishError from None
+        raise BadAnswerError from None
     if not isinstance(value, dict):
-        raise RubbishError
+        raise BadAnswerError
     return value
 
 

@@ -45,7 +45,7 @@ class Checked(NamedTuple):
     """What the checks found, and what a hook costs here. when: ISO 8601 in UTC. hook_ms, python_ms: CPU, medians."""
 
     when: str
-    found: list[checks.Looked]
+    found: list[checks.CheckResult]
     hook_ms: float
     python_ms: float
     storage: dict[str, int]
