@@ -23,7 +23,7 @@ ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (("plugin", "hook", "", 10), ("plugin", "inject", "", 10), ("plugin", "commit", "", 10))
 
-_WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit"])
+_WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailure"])
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:

@@ -8,6 +8,7 @@ const DEADLINE_MS = 10_000
 const MAX_REPLY_CHARS = 1_000_000
 const MAX_CONTEXTS = 4 // of one session: the system prompt is sent again with every request
 const EXIT_MS = 2_000 // for what is left to say when OpenCode ends
+const WAIT_MS = 2_000 // for what is known of a failure, before the request that follows it
 const LOADED_AT = Date.now()
 
 // Requests that OpenCode makes for itself, by how their system prompt begins: memories would end up in a title.
@@ -49,7 +50,7 @@ function typed(parts) {
 }
 
 export const MdmemPlugin = async ({ client, directory, worktree }) => {
-  const sessions = new Map() // id -> { parent, prompt, contexts, queue, isOld }
+  const sessions = new Map() // id -> { parent, prompt, contexts, queue, failure, isOld }
   const given = new Map() // call id -> arguments of a tool, for versions that give them only before it runs
 
   async function session(id) {
@@ -75,16 +76,20 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
   async function capture(id, event, facts) {
     const known = await session(id)
     const sent = await payload(id, event, facts)
-    known.queue = known.queue.then(() => run("hook", sent)).then(tell, () => {})
+    known.queue = known.queue.then(() => run("hook", sent)).then((answer) => {
+      tell(answer)
+      remember(known, answer)
+    }, () => {})
     return known.queue
+  }
+
+  function remember(known, answer) {
+    if (typeof answer.context === "string") known.contexts = [...known.contexts, answer.context].slice(-MAX_CONTEXTS)
   }
 
   async function recall(id, event, facts) {
     const answer = await run("inject", await payload(id, event, facts))
-    if (typeof answer.context === "string") {
-      const known = await session(id)
-      known.contexts = [...known.contexts, answer.context].slice(-MAX_CONTEXTS)
-    }
+    remember(await session(id), answer)
   }
 
   function tell(answer) {
@@ -112,13 +117,20 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
     if (part?.type !== "tool" || state?.status !== "error") return
     given.delete(part.callID)
     const time = state.time ?? {}
-    await capture(sessionID ?? part.sessionID, "PostToolUseFailure", {
+    await failure(sessionID ?? part.sessionID, "PostToolUseFailure", {
       tool_name: part.tool,
       tool_input: state.input,
       tool_use_id: part.callID,
       error: state.error,
       duration_ms: time.end >= time.start ? time.end - time.start : undefined,
     })
+  }
+
+  // How it was solved before belongs into the request that comes next.
+  async function failure(id, event, facts) {
+    const known = await session(id)
+    known.failure = capture(id, event, facts)
+    return known.failure
   }
 
   // No event says that OpenCode ends; what its sessions have stored is theirs to close all the same.
@@ -190,7 +202,9 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
 
     "experimental.chat.system.transform": quietly(async (input, output) => {
       if (output.system.some((text) => OWN_REQUEST.test(text))) return
-      output.system.push(...(sessions.get(input.sessionID)?.contexts ?? []))
+      const known = sessions.get(input.sessionID)
+      await Promise.race([known?.failure, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref?.())])
+      output.system.push(...(known?.contexts ?? []))
     }),
 
     "tool.execute.before": quietly(async (input, output) => {
@@ -203,7 +217,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
       const { exit, diff } = output.metadata ?? {}
       const result = { output: output.output ?? output.content, metadata: { exit, diff } }
       const facts = { tool_name: input.tool, tool_input: args, tool_use_id: input.callID, tool_response: result }
-      capture(input.sessionID, "PostToolUse", facts)
+      ;(exit ? failure : capture)(input.sessionID, "PostToolUse", facts)
     }),
 
     dispose: async () => {

@@ -48,6 +48,8 @@ await hooks["experimental.chat.system.transform"]({ sessionID: "main" }, system)
 await hooks["tool.execute.before"]({ tool: "bash", sessionID: "main", callID: "c1" }, { args: { command: "ls" } })
 await hooks["tool.execute.after"]({ tool: "bash", sessionID: "main", callID: "c1" },
   { title: "ls", output: "a.md", metadata: { exit: 3, huge: "dropped" } })
+const next = { system: [] }
+await hooks["experimental.chat.system.transform"]({ sessionID: "main" }, next)
 await hooks["chat.message"](...message("child", "Find callers."))
 await hooks.event({ event: { type: "session.error", properties: { sessionID: "main", error: { name: "Boom" } } } })
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "main" } } })
@@ -56,7 +58,7 @@ await hooks.event({ event: { type: "something.new" } })
 await hooks["chat.message"](undefined, undefined)
 await hooks["tool.execute.after"]({}, null)
 await hooks.dispose()
-console.log(JSON.stringify({ system: system.system, toasts }))
+console.log(JSON.stringify({ system: system.system, next: next.system, toasts }))
 """
 
 
@@ -64,7 +66,10 @@ console.log(JSON.stringify({ system: system.system, toasts }))
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     log = tmp_path / "log"
     lines = {
-        "hook": f"""printf '%s\\n' "$(cat)" >>'{log}'; echo '{{"message": "told"}}'""",
+        "hook": f"""p=$(cat); printf '%s\\n' "$p" >>'{log}'
+            case $p in *'"exit":3'*) said='"context": "solved before"' ;; *) said='"message": "told"' ;; esac
+            printf "{{%s}}\\n" "$said"
+        """,
         "inject": """cat >/dev/null; echo '{"context": "remembered"}'""",
         "commit": f"""cat >/dev/null; echo '"commit"' >>'{log}'""",
     }
@@ -107,6 +112,11 @@ def test_a_subagents_session_is_told_from_its_parents(played: tuple[dict[str, An
 def test_memories_reach_the_model_and_messages_the_user(played: tuple[dict[str, Any], list[Any]]) -> None:
     assert played[0]["system"] == ["You are", "remembered", "remembered"]
     assert set(played[0]["toasts"]) == {"told"}
+
+
+def test_how_a_failure_was_solved_before_reaches_the_request_after_it(played: tuple[dict[str, Any], list[Any]]) -> None:
+    assert "solved before" not in played[0]["system"]
+    assert played[0]["next"][-1] == "solved before"
 
 
 def test_the_end_of_a_turn_commits(played: tuple[dict[str, Any], list[Any]]) -> None:

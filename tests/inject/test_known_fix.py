@@ -122,3 +122,24 @@ def test_the_failures_of_every_agent_that_takes_context_there_are_answered(past:
     solved(past, event.error)
     event.cwd = str(past.cwd)
     assert "succeeded after a change to requirements.txt" in answer(later(past, 1), event)
+
+
+@pytest.mark.parametrize(
+    ("file", "output", "key"),
+    [
+        ("cursor/postToolUse-Shell-02-failed.json", {"tool_output": json.dumps({"output": ERROR, "exitCode": 1})},
+         "additional_context"),
+        ("cursor/postToolUseFailure-01.json", {"error_message": ERROR}, "additional_context"),
+        ("opencode/PostToolUse-bash-02-failed.json", {"tool_response": {"output": ERROR, "metadata": {"exit": 1}}},
+         "context"),
+    ],
+)  # fmt: skip
+def test_an_agent_takes_what_solved_a_failure_in_its_own_form(
+    past: Talk, file: str, output: dict[str, Any], key: str
+) -> None:
+    given = {**payload.decode((PAYLOADS / file).read_bytes()), **output}
+    event = agents.load(Path(file).parent.name).read(given, {})
+    solved(past, str(event.error))
+    event.cwd = str(past.cwd)
+    reply = json.loads(answer(later(past, 1), event))
+    assert "succeeded after a change to requirements.txt" in reply[key]
