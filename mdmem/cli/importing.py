@@ -193,7 +193,7 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
     if asked.looks:
         surveys = _chosen(todo, asked)
         todo = [survey.transcript for survey in surveys]
-    folders = _memory(settings, asked, (survey.cwd for survey in surveys)) if not asked.paths else found.folders
+    folders = _memory(settings, asked, (survey.cwd for survey in surveys), found.folders)
     files = {folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders}
     folders = [folder for folder, count in files.items() if count]
     if asked.chooses and folders:
@@ -202,11 +202,18 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
     return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, found.transcripts, at)
 
 
-def _memory(settings: Config, asked: ImportRequest, places: Iterable[str]) -> list[MarkdownFolder]:
-    """Return what agents keep for themselves: here, in the places of sessions, and what is followed already."""
+def _memory(
+    settings: Config, asked: ImportRequest, places: Iterable[str], named: Iterable[MarkdownFolder] = ()
+) -> list[MarkdownFolder]:
+    """Return what agents keep for themselves: here, in the places of sessions, and what is followed already.
+
+    named: the folders that were asked for, and that are taken instead.
+    """
     from mdmem.transcripts import host_memory
 
-    wanted = not asked.paths and settings.settings.capture.host_memory
+    if asked.paths:
+        return host_memory.apart(settings, named)
+    wanted = settings.settings.capture.host_memory
     return host_memory.offered(settings, os.environ, [str(Path.cwd()), *places]) if wanted else []
 
 

@@ -62,7 +62,27 @@ def remember(config: Config, found: Iterable[MarkdownFolder]) -> None:
 
 def _followed(config: Config, env: Mapping[str, str], seen: _Followed, places: Iterable[str]) -> list[MarkdownFolder]:
     roots = [root for (root,) in seen.of("root")]
-    return list(_folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)])))
+    found = _folders(env, dict.fromkeys([*roots, *(_root(config, place) for place in places)]))
+    return _apart(seen, found)
+
+
+def apart(config: Config, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
+    """Return folders with followed ones by names of their own: of two of one name, the later has a mark of its path."""
+    return _apart(_Followed(config), found)
+
+
+def _apart(seen: _Followed, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
+    owners: dict[str, str] = {}
+    for path, name, _ in seen.of("file"):
+        if name not in owners and os.path.lexists(path):
+            owners[name] = path
+    named = []
+    for folder in found:
+        own = f"{folder.name}-{project.suffix(str(folder.root))}"
+        root = f"{folder.root}{os.sep}"
+        is_first = own not in owners and owners.setdefault(folder.name, root).startswith(root)
+        named.append(folder if is_first or not folder.follow else folder._replace(name=own))
+    return named
 
 
 def _remember(seen: _Followed, found: Iterable[MarkdownFolder]) -> None:

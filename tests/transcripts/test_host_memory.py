@@ -77,6 +77,36 @@ def test_an_edited_copy_is_kept_and_the_conflict_is_named(vault: Path, memory: P
     assert follow(vault) == 0 and "superseded_by" not in only(vault, "tools.md")[1].metadata
 
 
+def test_two_projects_of_one_name_keep_their_memories_apart(
+    vault: Path, home: Path, memory: Path, tmp_path: Path
+) -> None:
+    write(memory / "MEMORY.md", "Use bun.\n")
+    assert follow(vault) == 1
+    second = home / ".claude" / "projects" / "-home-dev-a-notes-app"
+    (second / "memory").mkdir(parents=True)
+    line = f'{{"type": "user", "cwd": "{tmp_path / "a" / "notes-app"}"}}\n'
+    (second / "s.jsonl").write_text(line, encoding="utf-8")
+    write(second / "memory" / "MEMORY.md", "Use deno.\n")
+    assert follow(vault) == 1
+    assert follow(vault) == 0
+    write(second / "memory" / "MEMORY.md", "Use npm.\n", 60)
+    assert follow(vault) == 1
+    bodies = {frontmatter.load(str(path)).content.strip() for path in vault.glob("notes/imported/*/MEMORY.md")}
+    assert bodies == {"Use bun.", "Use npm."}
+
+
+def test_a_project_named_like_an_agent_keeps_its_instructions_apart(vault: Path, home: Path, tmp_path: Path) -> None:
+    project = tmp_path / "codex"
+    for folder, text in ((home / ".codex", "Be brief.\n"), (project, "Run the tests.\n")):
+        folder.mkdir()
+        write(folder / "AGENTS.md", text)
+    assert follow(vault, project) == 2
+    found = {
+        post.content.strip(): post["loaded_by"] for post in map(frontmatter.load, vault.glob("notes/**/AGENTS.md"))
+    }
+    assert found == {"Be brief.": ["codex"], "Run the tests.": ["codex", "cursor", "copilot", "opencode"]}
+
+
 def test_what_is_deleted_there_is_superseded_here_until_it_is_back(vault: Path, memory: Path) -> None:
     write(memory / "tools.md", "Use pnpm.\n")
     follow(vault)
