@@ -14,6 +14,7 @@ from mdmem.views import pages, wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
+    from mdmem.history.rewrite import Applied
     from mdmem.search.index.view import View
 
 
@@ -82,8 +83,9 @@ def list_branches(given_vault: str | None, project: str | None, as_json: bool) -
 @branch_group.command("merge")
 @click.argument("name")
 @options.project
+@options.as_json("an object: project, branch, changed")
 @click.pass_obj
-def merge(given_vault: str | None, name: str, project: str | None) -> int:
+def merge(given_vault: str | None, name: str, project: str | None, as_json: bool) -> int:
     """Release the notes that wait on the branch NAME: every branch sees them from now on. One commit.
 
     \b
@@ -95,6 +97,8 @@ def merge(given_vault: str | None, name: str, project: str | None) -> int:
     settings = options.settings(given_vault)
     one = _chosen(settings, name, project or "")
     done = branches.release(settings, one.paths, one.branch)
+    if as_json:
+        return _print_done(one, done)
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} can be seen everywhere now.")
     return print_applied(done)
 
@@ -103,8 +107,9 @@ def merge(given_vault: str | None, name: str, project: str | None) -> int:
 @click.argument("name")
 @options.project
 @options.yes
+@options.as_json("an object: project, branch, changed; needs --yes")
 @click.pass_obj
-def drop(given_vault: str | None, name: str, project: str | None, yes: bool) -> int:
+def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_json: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
 
     \b
@@ -113,14 +118,23 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool) -> 
     from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
+    if as_json and not yes:
+        raise UsageError("--json cannot ask: add --yes.")
     settings = options.settings(given_vault)
     one = _chosen(settings, name, project or "")
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
     done = branches.drop(settings, one.paths, one.branch, pages.updater(settings))
+    if as_json:
+        return _print_done(one, done)
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")
     return print_applied(done)
+
+
+def _print_done(one: Waiting, done: Applied) -> int:
+    render.print_json({"project": one.project, "branch": one.branch, "changed": done.changed})
+    return 1 if done.skipped else 0
 
 
 def waiting(settings: Config) -> list[Waiting]:

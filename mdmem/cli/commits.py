@@ -133,30 +133,36 @@ def _update_index(settings: Config) -> None:
 @options.on
 @click.option("--file", metavar="PATH", default="", help="Sessions that changed a file with this in its path.")
 @options.one_session
+@click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @options.limit(20)
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @click.pass_obj
 @pager.paged
-def log(vault: str | None, /, limit: int, oneline: bool, stat: bool, as_json: bool, **given: str | None) -> None:
+def log(
+    vault: str | None, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
+) -> None:
     """Show the journal: what was asked, what came of it, which files changed; the last session first.
 
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
     """
     from mdmem.history import session_log
+    from mdmem.views import sessions as of_index
 
     settings = config.load(vault)
     first, last = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session")}
+    among = of_index.with_failures(settings) if failed else None
     if stat:
-        wanted = {one.session for one in session_log.sessions(settings, **filters)} if any(filters.values()) else None
+        wanted = {one.session for one in session_log.sessions(settings, **filters)} if any(filters.values()) else among
+        wanted = wanted & among if wanted is not None and among is not None else wanted
         found_stats = (one for one in session_log.stats(settings) if wanted is None or one.session in wanted)
         _print_stats(islice(_within(found_stats, first, last), limit or None), as_json)
         return
     every = (one for one in session_log.sessions(settings, since=first, **filters) if not last or one.started < last)
-    found = list(islice(every, limit or None))
+    found = list(islice((one for one in every if among is None or one.session in among), limit or None))
     if as_json:
         print_json([session._asdict() for session in found])
     elif oneline:

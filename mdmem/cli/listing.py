@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.cli.terminal.lines import Piece
-    from mdmem.config import Config
     from mdmem.history.session_log import LoggedSession
     from mdmem.search.index.view import View
     from mdmem.views.folders import Tree
@@ -105,11 +104,12 @@ def sessions(
     from itertools import islice
 
     from mdmem.history import session_log
+    from mdmem.views import sessions as of_index
 
     settings = options.settings(given_vault)
     first, last = options.span(when)
     found = session_log.sessions(settings, project=project or "", since=first, file=file)
-    among = _with_failures(settings) if failed else None
+    among = of_index.with_failures(settings) if failed else None
     fitting = (one for one in found if (not last or one.started < last) and (among is None or one.session in among))
     kept = list(islice(fitting, limit or None))
     if as_json:
@@ -123,14 +123,6 @@ def sessions(
         )
     elif limit and len(kept) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
-
-
-def _with_failures(settings: Config) -> set[str]:
-    """Return the ids of the sessions in which something failed."""
-    from mdmem.views import rows
-    from mdmem.views import sessions as of_index
-
-    return rows.ask(settings, lambda view: {one.session for one in of_index.table(view) if one.failed})
 
 
 def _session_row(one: LoggedSession) -> tuple[str, ...]:

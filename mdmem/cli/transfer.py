@@ -159,9 +159,16 @@ def clone(
 )
 @options.project
 @options.window
+@options.as_json("an object: path, notes")
 @click.pass_obj
 def export(
-    vault: str | None, /, target: tuple[str, ...], form: str | None, project: str | None, **when: str | None
+    vault: str | None,
+    /,
+    target: tuple[str, ...],
+    form: str | None,
+    project: str | None,
+    as_json: bool,
+    **when: str | None,
 ) -> None:
     """Write notes to FILE: a page to read (.html), a database (.db), lines of JSON (.jsonl) or an archive (.zip).
 
@@ -177,23 +184,27 @@ def export(
     settings = options.settings(vault)
     start, end = options.span(when)
     path = Path(target[-1])
+    span = {"project": project or "", "since": start, "until": end}
     if target[0] == "site" and len(target) == 2 and form is None:
-        count = exports.site(settings, path, project=project or "", since=start, until=end)
-        click.echo(f"{wording.number(count, 'note')}: open {path / 'index.html'}")
-        return
-    if len(target) > 1:
+        count = exports.site(settings, path, **span)
+        said = f"{wording.number(count, 'note')}: open {path / 'index.html'}"
+    elif len(target) > 1:
         raise UsageError("Give one file, or `site` and a folder.")
-    ending = path.suffix[1:].lower()
-    count = exports.write(
-        settings, path, form or exports.FORMS.get(ending, ending), project=project or "", since=start, until=end
-    )
-    click.echo(f"{wording.number(count, 'note')} in {path}.")
+    else:
+        ending = path.suffix[1:].lower()
+        count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **span)
+        said = f"{wording.number(count, 'note')} in {path}."
+    if as_json:
+        print_json({"path": str(path), "notes": count})
+        return
+    click.echo(said)
 
 
 @click.command()
 @click.argument("target", metavar="PATH", type=click.Path(dir_okay=False, path_type=Path))
+@options.as_json("an object: path, bytes, commits, missing")
 @click.pass_obj
-def backup(vault: str | None, target: Path) -> None:
+def backup(vault: str | None, target: Path, as_json: bool) -> None:
     """Write the whole history into one verified file. `git clone PATH` brings it back.
 
     \b
@@ -202,6 +213,9 @@ def backup(vault: str | None, target: Path) -> None:
     from mdmem.history import export as work
 
     made = work.backup(config.load(vault), target)
+    if as_json:
+        print_json({**made._asdict(), "path": str(made.path)})
+        return
     click.echo(f"{made.commits} commits are in {made.path} ({made.bytes:,} bytes), verified.")
     for path in made.missing:
         click.secho(f"Not included, because it is not committed: {safe(path)}", err=True, fg="yellow")

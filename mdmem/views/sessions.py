@@ -16,6 +16,7 @@ from mdmem.views import rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mdmem.config import Config
     from mdmem.search.index.view import View
     from mdmem.views.rows import NoteRow
 
@@ -69,6 +70,11 @@ def table(view: View) -> tuple[SessionRow, ...]:
     sets = _Sets(view)
     made = [sets.row(view.notes("facet", term)) for term in view.starting_with("facet", "session:") if len(term) > 8]
     return tuple(sorted((row for row in made if row is not None), key=lambda row: row.started, reverse=True))
+
+
+def with_failures(config: Config) -> set[str]:
+    """Return the ids of the sessions in which something failed."""
+    return rows.ask(config, lambda view: {one.session for one in table(view) if one.failed})
 
 
 class _Sets:

@@ -202,11 +202,15 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
 
     assert mdmem("sync", check=True).stdout == "Received 0 files, sent 2 commits.\n"
     mdmem("clone", str(tmp_path / "remote"), str(tmp_path / "second"), check=True)
-    mdmem("--vault", str(tmp_path / "second"), "backup", str(tmp_path / "b.bundle"), check=True)
+    backup = json.loads(
+        mdmem("--vault", str(tmp_path / "second"), "backup", str(tmp_path / "b.bundle"), "--json", check=True).stdout
+    )
     exported = mdmem("export", str(tmp_path / "all.zip"), check=True).stdout
 
     assert head_files(tmp_path / "second") == head_files(kept)
     assert (tmp_path / "b.bundle").stat().st_mode & 0o777 == 0o600
+    assert backup == {"path": str(tmp_path / "b.bundle"), "bytes": (tmp_path / "b.bundle").stat().st_size,
+                      "commits": 2, "missing": []}  # fmt: skip
     assert exported.startswith("6 notes")
 
 

@@ -15,8 +15,7 @@ FORBIDDEN = {"--order", "--newer", "--older", "--from", "--to-date", "--max", "-
 """Names that one of ours has already: `--sort`, `--since`, `--until`, `--limit`, `--json`, `--yes`."""
 
 WITHOUT_JSON = {
-    "backup", "completion", "demo", "diff", "export", "help", "hook", "mcp", "privacy keep-last",
-    "pause", "resume", "web", "branch merge", "branch drop",
+    "completion", "demo", "diff", "help", "hook", "mcp", "privacy keep-last", "pause", "resume", "web",
 }  # fmt: skip
 """Commands whose output is no list of things."""
 
@@ -131,6 +130,9 @@ def test_sessions_in_which_something_failed_are_listed_alone(day: Day) -> None:
 
     assert 0 < failed.count("\n") < day.run("sessions").stdout.count("\n")
     assert "date parser" in failed
+    every = {row["session"] for row in day.json("sessions", "--failed")}
+    assert {row["session"] for row in day.json("log", "--failed")} == every
+    assert 0 < day.run("log", "--failed", "--oneline").stdout.count("\n") == len(every)
 
 
 def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
@@ -140,6 +142,8 @@ def test_a_time_narrows_what_prompts_digests_and_exports_hold(day: Day) -> None:
     assert "parser" not in day.run("digest", "--on", "2026-09-13").stdout
     out = day.vault.parent / "none.jsonl"
     assert "0 notes" in day.run("export", str(out), "--until", "2026-09-13").stdout
+    other = str(out.with_name("other.jsonl"))
+    assert day.json("export", other, "--until", "2026-09-13") == {"path": other, "notes": 0}
 
 
 def test_deleting_as_json_does_not_ask(day: Day) -> None:

@@ -236,9 +236,9 @@ def test_merging_releases_them_in_one_commit_and_touches_nothing_else(staging: P
     (row,) = json.loads(mdmem("branch", "list", "--json", check=True).stdout)
     assert (row["project"], row["branch"], row["notes"]) == ("notes-app", "feature/leap", 3)
 
-    done = mdmem("branch", "merge", "feature/leap", check=True)
+    done = json.loads(mdmem("branch", "merge", "feature/leap", "--json", check=True).stdout)
 
-    assert "3 notes of feature/leap can be seen everywhere now." in done.stdout
+    assert (done["project"], done["branch"], len(done["changed"])) == ("notes-app", "feature/leap", 3)
     assert not staged_in(staging)
     assert page.read_text() == before.replace("staged: feature/leap\n", "")
     assert git(staging, "log", "-1", "--format=%s") == "Release 3 notes of the branch feature/leap"
