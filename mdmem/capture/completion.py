@@ -55,6 +55,8 @@ def complete(folder: disk.Folder, name: str, made: note.Note, *, durable: bool =
 def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = True) -> None:
     """Put the state that `made` tells in the place of an earlier one, unless a person has changed or deleted that.
 
+    What an earlier list still had to do and this one no longer names stays as dropped, `- [-]`.
+
     Raises:
         OSError: when it cannot be written.
     """
@@ -64,10 +66,24 @@ def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = Tr
     is_old = disk.epoch(str(made.meta["created"])) < disk.epoch(str(meta.get("updated") or meta.get("created", "")))
     if data is None or parsed.problem or note.is_edited(parsed) or set(meta) - note.OF_CAPTURE - {"done"} or is_old:
         return
-    if meta.get("digest") == made.meta["digest"]:
+    body = _with_dropped(parsed.body, made.body)
+    digest = note.fingerprint(made.title, body)
+    if meta.get("digest") == digest:
         return
-    told = {"title": made.title, "updated": made.meta["created"], "digest": made.meta["digest"]}
-    put(folder, name, data, note.Note(_ordered(meta, told), "", made.body), durable=durable)
+    told = {"title": made.title, "updated": made.meta["created"], "digest": digest}
+    put(folder, name, data, note.Note(_ordered(meta, told), "", body), durable=durable)
+
+
+_OPEN_ITEM, _DROPPED_ITEM = "- [ ] ", "- [-] "
+MAX_DROPPED = 20
+
+
+def _with_dropped(before: str, after: str) -> str:
+    """Return a list with what an earlier one had open, or as dropped, and this one does not name."""
+    named = {line[len(_OPEN_ITEM) :] for line in after.splitlines() if line.startswith("- [")}
+    lines = [line for line in before.splitlines() if line.startswith((_OPEN_ITEM, _DROPPED_ITEM))]
+    gone = [text for text in dict.fromkeys(line[len(_OPEN_ITEM) :] for line in lines) if text not in named]
+    return "\n".join([after.strip("\n"), *(f"{_DROPPED_ITEM}{text}" for text in gone[-MAX_DROPPED:])])
 
 
 def put(folder: disk.Folder, name: str, data: bytes, changed: note.Note, *, durable: bool = True) -> note.Note | None:

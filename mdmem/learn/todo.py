@@ -24,7 +24,7 @@ _WAITS = re.compile(r"^(Blocked by|Blocks) task (.+)$", re.MULTILINE)
 
 
 class Listed(NamedTuple):
-    """An item of a list. path, id: the note that says its last state. at: when that was.
+    """An item of a list. path, id: the note that says its last state. at: when that was. is_done: or dropped.
 
     blocked_by: the ids of the notes of tasks that it waits for.
     """
@@ -35,6 +35,7 @@ class Listed(NamedTuple):
     id: str
     at: str
     blocked_by: tuple[str, ...] = ()
+    is_dropped: bool = False
 
 
 def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
@@ -76,7 +77,8 @@ def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
 
 def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
     for mark, text in _ITEM.findall(parsed.body):
-        yield Listed(note.one_line(text), mark != " ", path, str(parsed.meta.get("id", "")), at)
+        name = str(parsed.meta.get("id", ""))
+        yield Listed(note.one_line(text), mark != " ", path, name, at, is_dropped=mark == "-")
 
 
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:

@@ -155,14 +155,14 @@ class _Project:
     # -- tasks
 
     def done(self) -> Iterator[OpenItem]:
-        """Return what lists have as done."""
-        return (item for item, is_done in self._listed() if is_done)
+        """Return what lists have as done; what they dropped was not."""
+        return (item for item, one in self._listed() if one.is_done and not one.is_dropped)
 
     def _tasks(self) -> Iterator[OpenItem]:
-        return (item for item, is_done in self._listed() if not is_done and not self._is_done(item))
+        return (item for item, one in self._listed() if not one.is_done and not self._is_done(item))
 
-    def _listed(self) -> Iterator[tuple[OpenItem, bool]]:
-        """Yield the last state of each item of the project's lists, and whether it was done."""
+    def _listed(self) -> Iterator[tuple[OpenItem, todo.Listed]]:
+        """Yield the items of the project's lists, each with its last state."""
         sessions: dict[str, list[int]] = {}
         for number in self._of_tools(todo.TOOLS):
             sessions.setdefault(str(self._view.facts(number).get("session", "")), []).append(number)
@@ -175,7 +175,7 @@ class _Project:
                 if same not in latest or latest[same][0] <= one.at:
                     latest[same] = (one.at, by_path[one.path], one)
         for at, number, one in latest.values():
-            yield self._item(number, "task", one.text, created=at, blocked_by=[*one.blocked_by]), one.is_done
+            yield self._item(number, "task", one.text, created=at, blocked_by=[*one.blocked_by]), one
 
     def _written(self) -> Iterator[OpenItem]:
         """Yield the tasks that people wrote as notes of their own."""

@@ -11,6 +11,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
+from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers.claude import START, capture, prompt
 
@@ -70,6 +71,19 @@ def test_an_older_list_and_a_list_that_a_person_edited_stay(vault: Path) -> None
     path.write_text(mine)
     todo("TodoWrite", SHAPES["TodoWrite"]("a", "c"), "t3", 90)
     assert path.read_text() == mine
+
+
+def test_what_a_list_drops_unfinished_stays_as_dropped_until_it_is_named_again(vault: Path) -> None:
+    def body(*rest: str) -> str:
+        todo("TodoWrite", {"todos": [{"content": one, "status": "pending"} for one in rest]}, f"t{rest}", len(rest) * 9)
+        return str(frontmatter.load(str(notes(vault)[0])).content)
+
+    assert body("a") == "- [ ] a"
+    assert body("b", "c") == "- [ ] b\n- [ ] c\n- [-] a"
+    assert body("b", "a", "d") == "- [ ] b\n- [ ] a\n- [ ] d\n- [-] c"
+    assert len(body("1", "2", "3", "4").splitlines()) == 8
+    mine = notes(vault)[0]
+    assert not note.is_edited(note.parse(mine.read_bytes()))
 
 
 def test_a_list_that_its_owner_deleted_does_not_come_back(vault: Path) -> None:

@@ -102,6 +102,20 @@ def test_what_a_session_left_open_is_listed_and_what_it_closed_is_not(at: Work) 
     assert at.open() == []
 
 
+def test_what_a_later_session_took_over_and_dropped_does_not_come_back(at: Work) -> None:
+    one = at.session(1)
+    one.ask("Plan the export")
+    one.todo(Write_the_export="pending", Document_it="pending")
+    one.answer()
+    two = at.session(2)
+    two.ask("Go ahead with the export")
+    two.todo(Write_the_export="in_progress", Document_it="pending")
+    two.todo(Import_instead="pending")
+    two.answer()
+    assert at.open() == [("task", "Import instead")]
+    assert work.closed(at.day.config(), now=at.now) == []
+
+
 def test_a_later_sessions_list_closes_an_item_and_shows_a_repeated_one_once(at: Work) -> None:
     one = at.session(1)
     one.ask("Plan the export")
