@@ -170,12 +170,11 @@ class Cleaned:
     private, redacted: how many private sections (and echoes of them), how many secrets.
     hidden: how much its private sections held.
     unclosed: a private tag was never closed, or closed and never opened; stray: the latter.
-    fully_private: the value is one text of which tags leave nothing; `value` is "".
     spans: the texts of private sections, for the echo; they must stay in memory.
     findings: what was taken out where, if it was asked for and the value is one text.
     """
 
-    __slots__ = ("findings", "fully_private", "hidden", "private", "redacted", "spans", "stray", "unclosed", "value")
+    __slots__ = ("findings", "hidden", "private", "redacted", "spans", "stray", "unclosed", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -184,7 +183,6 @@ class Cleaned:
         self.unclosed = False
         self.stray = False
         self.hidden = Hidden()
-        self.fully_private = False
         self.spans: tuple[str, ...] = ()
         self.findings: tuple[Finding, ...] = ()
 
@@ -220,12 +218,10 @@ def clean(
     if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
         cleaned.value = _value(cleaned.value, job, 0)
     cleaned.spans = tuple(job.spans)
-    if isinstance(value, str):
-        cleaned.fully_private = job.emptied
-        if explain:
-            from mdmem.privacy import findings
+    if isinstance(value, str) and explain:
+        from mdmem.privacy import findings
 
-            cleaned.findings = findings.locate(text.storable(value), job.history)
+        cleaned.findings = findings.locate(text.storable(value), job.history)
     return cleaned
 
 

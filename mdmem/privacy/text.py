@@ -40,11 +40,11 @@ class Job:
 
     spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
     secrets: values that their name gave away, which are masked wherever they stand again.
-    names: keys of mdmem's own, which are no text. emptied: the last text was left empty by private tags.
+    names: keys of mdmem's own, which are no text.
     history: the edits of each step on the last text.
     """
 
-    __slots__ = ("cleaned", "echo", "emptied", "history", "names", "origin", "revealed", "rules", "secrets", "spans")
+    __slots__ = ("cleaned", "echo", "history", "names", "origin", "revealed", "rules", "secrets", "spans")
 
     def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: Echo | None) -> None:
         self.rules = rules
@@ -54,7 +54,6 @@ class Job:
         self.spans: list[str] = []
         self.secrets: dict[str, None] = {}
         self.revealed: Revealed | None = None
-        self.emptied = False
         self.history: list[list[Edit]] = []
         self.names: frozenset[str] = frozenset()
 
@@ -62,7 +61,6 @@ class Job:
 def clean(text: str, job: Job) -> str:
     """Clean one text: storable, without what is private or secret, and the same if it is cleaned again."""
     text = storable(text)
-    job.emptied = False
     if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
         return text
     sections, private = len(job.spans), job.cleaned.private
@@ -81,7 +79,6 @@ def clean(text: str, job: Job) -> str:
     marker = job.rules.marker
     hidden = len(job.spans) > sections or (job.revealed is not None and job.cleaned.private > private)
     if hidden and not _says_more(text.replace(marker, "") if marker else text, job.origin):
-        job.emptied = True
         return ""
     return text
 

@@ -6,7 +6,6 @@ that tool's, and nobody pays for both at the start.
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from anyio import to_thread
 from mcp.server import Server, ServerRequestContext
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
 from mcp.shared.exceptions import MCPError
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from mdmem import __version__, config, log
 from mdmem.errors import MdmemError, NotFoundError, UsageError
@@ -307,17 +306,6 @@ def schema(row: Tool) -> dict[str, Any]:
     return made
 
 
-def output_schema(row: Tool) -> dict[str, Any]:
-    """Return the whole schema of what a tool gives."""
-    return _output_schema(inspect.signature(row.function, eval_str=True).return_annotation)
-
-
-@cache
-def _output_schema(given: Any) -> dict[str, Any]:
-    made: dict[str, Any] = _slim(TypeAdapter(given).json_schema(), given=False)
-    return made
-
-
 def _hints(row: Tool) -> types.ToolAnnotations:
     """Return what a client is told of a tool, where it differs from what the protocol assumes of any."""
     if not row.writes:
@@ -329,20 +317,20 @@ _BOUNDS = ("maxLength", "maxItems", "minItems", "minimum", "maximum", "additiona
 """What a model need not know of an argument until it is out of bounds; the refusal names them."""
 
 
-def _slim(schema: Any, *, given: bool = True) -> Any:
-    """Leave out what says nothing to a model: titles; of what is to be `given`, also empty defaults and null."""
+def _slim(schema: Any) -> Any:
+    """Leave out of a schema of arguments what says nothing to a model: titles, bounds, empty defaults and null."""
     if isinstance(schema, list):
-        return [_slim(each, given=given) for each in schema]
+        return [_slim(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
-            kept[key] = {name: _slim(each, given=given) for name, each in value.items()}
-        elif given and key == "anyOf" and len(value) == 2 and {"type": "null"} in value:
+            kept[key] = {name: _slim(each) for name, each in value.items()}
+        elif key == "anyOf" and len(value) == 2 and {"type": "null"} in value:
             kept |= _slim(next(each for each in value if each != {"type": "null"}))
-        elif given and key in _BOUNDS:
+        elif key in _BOUNDS:
             continue
-        elif key != "title" and not (given and key == "default" and value in (None, "", [], False)):
-            kept[key] = _slim(value, given=given)
+        elif key != "title" and not (key == "default" and value in (None, "", [], False)):
+            kept[key] = _slim(value)
     return kept

@@ -15,7 +15,6 @@ from mdmem.errors import UsageError
 from mdmem.hashing import sha256
 from mdmem.server import guard
 
-LOOPBACK = "127.0.0.1"
 _FIRST_PORT, _PORTS = 20_000, 20_000
 _TICK_SECONDS = 0.5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -12,6 +13,7 @@ import mcp_types as types
 from mcp.server import Server as McpServer
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from pydantic import TypeAdapter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -29,6 +31,13 @@ class Answer:
         self.error: bool = bool(result.is_error)
         self.said: str = result.content[0].text
         self.text = self.said + json.dumps(self.value, ensure_ascii=False)
+
+
+@cache
+def returned_schema(name: str) -> dict[str, Any]:
+    """Return the whole schema of what a tool returns, which clients are not sent."""
+    row = next(row for row in TOOLS if row.name == name)
+    return TypeAdapter(inspect.signature(row.function, eval_str=True).return_annotation).json_schema()
 
 
 @cache

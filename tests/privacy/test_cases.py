@@ -112,11 +112,6 @@ def test_what_is_stored_is_not_changed_by_cleaning_it_again(number: int, origin:
     assert clean(once, origin="tool").value == once
 
 
-def test_a_text_of_which_tags_leave_nothing_is_fully_private() -> None:
-    for number, origin, text, stored in CASES:
-        assert clean(text, origin=origin).fully_private == (stored == NOTHING), number
-
-
 def test_a_tag_without_a_partner_is_reported() -> None:
     lone = {number for number, origin, text, _ in CASES if clean(text, origin=origin).unclosed}
 

@@ -89,7 +89,7 @@ def test_what_stands_between_sections_stays(pairs: list[tuple[str, str]], origin
     cleaned = clean(text, origin=origin)
 
     assert cleaned.value == "".join(f"public{number} [PRIVATE] " for number in range(len(pairs)))
-    assert (cleaned.private, cleaned.unclosed, cleaned.fully_private) == (len(pairs), False, False)
+    assert (cleaned.private, cleaned.unclosed) == (len(pairs), False)
 
 
 @given(TEXTS, RULES, ORIGINS)

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from mdmem import config
-from mdmem.search.expansion import hyde, ledger, providers
+from mdmem.search.expansion import calls, hyde, ledger, providers
 from tests.helpers.talk import Talk
 
 NOTE = "The date parser in dates.py failed on 2026-02-29 because parse_date took every February for 28 days."
@@ -182,7 +182,7 @@ def test_every_call_is_a_line_in_the_ledger_with_sizes_and_no_content(vault: Pat
 
     hyde.guess(found, QUERY, caller="search")
 
-    (row,) = hyde.read_ledger(found)
+    (row,) = ledger.read(found)
     assert (row["provider"], row["model"], row["caller"], row["outcome"]) == ("claude-cli", "haiku", "search", "ok")
     assert row["received_chars"] == len(NOTE)
     assert row["sent_chars"] > len("Why did the date parser fail?")
@@ -271,7 +271,7 @@ def test_the_environment_says_who_is_asked(vault: Path, bin_folder: Path, monkey
         with pytest.MonkeyPatch.context() as patch:
             for name, value in env.items():
                 patch.setenv(name, value)
-            return hyde.chosen(config.load(str(vault)), os.environ)
+            return calls.chosen(config.load(str(vault)), os.environ)
 
     assert chosen() == ["claude-cli", "openai"]
     assert chosen(MDMEM_DISABLE_CLAUDE_CLI="1") == ["openai"]

@@ -11,10 +11,9 @@ import pytest
 
 from mdmem import config
 from mdmem.cli.setup import install
-from mdmem.server import app
 from mdmem.server.tools import TOOLS
 from tests.helpers import tree
-from tests.helpers.server_calls import Answer, Server
+from tests.helpers.server_calls import Answer, Server, returned_schema
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
 
@@ -135,7 +134,7 @@ def test_a_note_is_moved_deleted_and_each_is_undone(server: Server, vault: Path)
 
 
 def test_answers_have_the_shape_that_their_schemas_promise(server: Server) -> None:
-    rows = {row.name: app.output_schema(row) for row in TOOLS}
+    rows = {row.name: returned_schema(row.name) for row in TOOLS}
     edited = edit(server, find="UTC", text="local").value
     given = {"note": "nnnnnnnnn1", "checksum": edited["checksum"]}
     moved = server.call("move_note", {**given, "to": "notes/x"}).value
@@ -188,7 +187,7 @@ def test_a_commit_of_the_journal_is_not_undone_by_a_tool(server: Server, vault: 
     subprocess.run([*git, "commit", "-qm", "Mine"], check=True)
     oid = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
 
-    assert "no change that these tools made" in server.call("undo_change", {"undo": oid}).said
+    assert "is not a change that these tools made" in server.call("undo_change", {"undo": oid}).said
     assert (vault / "notes" / "other.md").exists()
 
 

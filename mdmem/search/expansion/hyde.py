@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmem.search.expansion import calls, ledger
+from mdmem.search.expansion import calls
 from mdmem.search.gate import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mdmem.config import Config
-
-read_ledger = ledger.read
-chosen = calls.chosen
 
 MAX_QUERY_CHARS = 3_000
 MAX_TOKENS = 200
