@@ -77,9 +77,7 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
     """
     target = packed.home(folder)
     *above, name = target.split("/")
-    page = journal.page_of(notes, folder)
-    order = [page, *(one for one in notes if one != page)] if page else list(notes)
-    data = packed.render(_head(folder, notes, page), ((one, notes[one]) for one in order))
+    data = render(folder, notes)
     with disk.open_folder(config.vault, tuple(above), create=True, durable=config.durable) as home:
         disk.replace(home, name, disk.read(home, name), data, durable=config.durable)
         written = disk.read(home, name) == data
@@ -91,6 +89,13 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
                 inside.inside.remove(one)
     _remove_if_empty(config.vault, folder)
     return [target, *(f"{folder}/{one}" for one in notes)]
+
+
+def render(folder: str, notes: dict[str, bytes]) -> bytes:
+    """Return the archive of a session's notes, by name: its page first."""
+    page = journal.page_of(notes, folder)
+    order = [page, *(one for one in notes if one != page)] if page else list(notes)
+    return packed.render(_head(folder, notes, page), ((one, notes[one]) for one in order))
 
 
 def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:

@@ -1,7 +1,8 @@
-"""What a vault's size costs: `python -m tests.bench scale [notes ...] [--at DIR] [--rounds N]`.
+"""What a vault's size costs: `python -m tests.bench scale [notes ...] [--only GROUP ...] [--at DIR] [--rounds N]`.
 
 CPU of each command with all its processes, its memory, and multiples of the first size, beside SQLite's FTS5, ripgrep
-and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults.
+and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults,
+--archived writes past years as archives and --short notes of a line or two, so that a million fit on a small disk.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,19 +26,21 @@ PEERS = {"ripgrep": "rg", "qmd": "qmd"}
 
 
 class Used(NamedTuple):
-    """What a command used: CPU of all its processes in ms, and the memory of its largest process in MB."""
+    """What a command used: CPU of all its processes in ms, memory of the largest in MB, time on the clock in ms."""
 
     milliseconds: float
     megabytes: float
+    clock: float = 0.0
 
 
 _LAUNCHER = """
-import os, resource, sys
+import os, resource, sys, time
 null = os.open(os.devnull, os.O_RDWR)
 actions = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+begun = time.monotonic()
 status = os.waitpid(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions), 0)[1]
 spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, spent.ru_maxrss)
+print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, spent.ru_maxrss, time.monotonic() - begun)
 """
 """A process inherits the largest size of the one that starts it: this one is small."""
 
@@ -45,10 +49,10 @@ def used(words: list[str], env: Mapping[str, str]) -> Used:
     """Run a command to its end; status 1 is a finding of it."""
     launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *words]
     done = subprocess.run(launcher, env={**os.environ, **env}, stdout=subprocess.PIPE, check=True)
-    status, seconds, kilobytes = done.stdout.split()
+    status, seconds, kilobytes, clock = done.stdout.split()
     if int(status) not in (0, 1):
         raise SystemExit(f"{words} ended with status {int(status)}")
-    return Used(float(seconds) * 1000, int(kilobytes) / 1024)
+    return Used(float(seconds) * 1000, int(kilobytes) / 1024, float(clock) * 1000)
 
 
 class Vault(NamedTuple):
@@ -64,15 +68,15 @@ class Vault(NamedTuple):
 
     def median(self, rounds: int, *words: str) -> Used:
         """Return the medians of some runs."""
-        found = [self.run(*words) for _ in range(rounds)]
-        return Used(*(statistics.median(values) for values in zip(*found, strict=True)))
+        return _medians(self.run(*words) for _ in range(rounds))
 
 
-def prepare(at: Path, notes: int) -> Vault:
+def prepare(at: Path, notes: int, *, short: bool = False, archived: bool = False) -> Vault:
     """Write a vault unless it is there from before; its index and its repository are made anew."""
     root, home = at / f"vault-{notes}", at / f"home-{notes}"
     if not root.is_dir():
-        vaults.write(root, notes)
+        year = f"{time.gmtime(vaults.NEWEST).tm_year}-01-01" if archived else ""
+        vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=year)
     shutil.rmtree(home, ignore_errors=True)
     shutil.rmtree(root / ".git", ignore_errors=True)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
@@ -82,19 +86,59 @@ def prepare(at: Path, notes: int) -> Vault:
     return Vault(root, env, vaults.words().text[100:102])
 
 
-def measured(vault: Vault, rounds: int) -> dict[str, Used]:
-    """Measure every command on a vault, in an order in which each finds what it needs."""
-    an_id = next(vault.root.rglob("*-prompt-*.md")).stem.rpartition("-")[2]
-    found = {"index, first": vault.run("index")}
+Found = dict[str, Used]
+
+
+def of_index(vault: Vault, rounds: int) -> Found:
+    """Measure how long the whole vault takes, with one process and with two, and what a step of it costs."""
+    if hasattr(os, "sched_setaffinity"):
+        one = {f"index, on {count}": [sys.executable, "-c", _ON_CORES, str(count)] for count in (1, 2)}
+    else:
+        one = {"index": [sys.executable, "-m", "mdmem"]}
+    del rounds
+    return {f"{name}, from nothing": used([*words, "index", "--rebuild"], vault.env) for name, words in one.items()}
+
+
+_ON_CORES = """
+import os, runpy, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
+sys.argv[:2] = ["mdmem"]
+runpy.run_module("mdmem", run_name="__main__")
+"""
+
+
+def of_reading(vault: Vault, rounds: int) -> Found:
+    """Measure what shows a page."""
+    vault.run("index")
+    an_id = next(vault.root.glob("journal/*/*/*/*-prompt-*.md")).stem.rpartition("-")[2]
     pages = {"search": ["search", *vault.question], "about": ["about", "pytest"], "show": ["show", an_id]}
     pages |= {name: [name] for name in ("list", "log", "sessions", "tree", "todo", "history", "stats")}
-    for name, words in pages.items():
-        found[name] = vault.median(rounds, *words)
+    return {name: vault.median(rounds, *words) for name, words in pages.items()}
+
+
+def of_changing(vault: Vault, rounds: int) -> Found:
+    """Measure how a note that was changed, or is new, gets into the index and is found."""
+    vault.run("index")
     note = next((vault.root / "notes").glob("*.md"))
-    found["a note changed in place, and found"] = _changed(vault, note, rounds)
-    found["commit, first"] = vault.run("commit")
-    found["doctor, first"] = vault.run("doctor")
-    found["doctor"] = vault.median(min(rounds, 3), "doctor")
+    found = {"a note changed in place, and found": _changed(vault, note, rounds)}
+    runs = []
+    for number in range(rounds):
+        new = note.with_name(f"new-{number}.md")
+        new.write_text(f"# zyzzyva{number}\n", encoding="utf-8")
+        runs.append(vault.run("search", f"zyzzyva{number}"))
+        new.unlink()
+    return found | {"a note added, and found": _medians(runs)}
+
+
+def of_doctor(vault: Vault, rounds: int) -> Found:
+    """Measure doctor on everything, and when nothing has changed."""
+    return {"doctor --all": vault.run("doctor", "--all"), "doctor": vault.median(min(rounds, 3), "doctor")}
+
+
+def of_history(vault: Vault, rounds: int) -> Found:
+    """Measure commits and syncs."""
+    note = next((vault.root / "notes").glob("*.md"))
+    found = {"commit, first": vault.run("commit")}
     with note.open("a", encoding="utf-8") as file:
         file.write("One more line.\n")
     found["commit of one note"] = vault.run("commit")
@@ -115,6 +159,10 @@ def _changed(vault: Vault, note: Path, rounds: int) -> Used:
         note.write_text(f"{before}\nzyzzyva{number}{'q' * number}\n", encoding="utf-8")
         runs.append(vault.run("search", f"zyzzyva{number}{'q' * number}"))
     note.write_text(before, encoding="utf-8")
+    return _medians(runs)
+
+
+def _medians(runs: Iterable[Used]) -> Used:
     return Used(*(statistics.median(values) for values in zip(*runs, strict=True)))
 
 
@@ -135,7 +183,7 @@ def peers(vault: Vault, rounds: int) -> dict[str, Used]:
 
 
 def _median(rounds: int, run: Callable[[], Used]) -> Used:
-    return Used(*(statistics.median(values) for values in zip(*(run() for _ in range(rounds)), strict=True)))
+    return _medians(run() for _ in range(rounds))
 
 
 _FTS5 = """
@@ -152,15 +200,26 @@ else:
 """
 
 
-def table(found: dict[int, dict[str, Used]]) -> str:
+GROUPS: dict[str, Callable[[Vault, int], Found]] = {
+    "index": of_index,
+    "read": of_reading,
+    "change": of_changing,
+    "peers": peers,
+    "doctor": of_doctor,
+    "history": of_history,
+}
+
+
+def table(found: dict[int, Found]) -> str:
     """Write what was found as a markdown table: CPU and memory at each size, and multiples of the first."""
     first, *more = found
-    head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "memory, MB"]
+    head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "on the clock, s", "memory, MB"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for name, base in found[first].items():
         others = [f"{found[size][name].milliseconds:,.0f} ms ({_times(found[size][name], base)})" for size in more]
+        clock = " → ".join(f"{found[size][name].clock / 1000:.1f}" for size in found)
         memory = " → ".join(f"{found[size][name].megabytes:.0f}" for size in found)
-        lines.append("| " + " | ".join([name, f"{base.milliseconds:,.0f} ms", *others, memory]) + " |")
+        lines.append("| " + " | ".join([name, f"{base.milliseconds:,.0f} ms", *others, clock, memory]) + " |")
     return "\n".join(lines)
 
 
@@ -172,19 +231,24 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench scale", description=__doc__)
     parser.add_argument("notes", nargs="*", type=int, default=[10_000, 50_000])
+    parser.add_argument("--only", action="append", choices=GROUPS, help="measure this; may be given several times")
     parser.add_argument("--at", type=Path, help="where the vaults are written, and kept")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--archived", action="store_true", help="write the sessions of past years as archives")
+    parser.add_argument("--short", action="store_true", help="write short notes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mdmem-scale-") as folder:
         at = given.at or Path(folder)
-        found = {}
-        for notes in given.notes:
-            vault = prepare(at, notes)
-            found[notes] = measured(vault, given.rounds) | peers(vault, given.rounds)
+        made = {notes: prepare(at, notes, short=given.short, archived=given.archived) for notes in given.notes}
+        found: dict[int, Found] = {notes: {} for notes in made}
+        for group in given.only or GROUPS:
+            for notes, vault in made.items():
+                found[notes] |= GROUPS[group](vault, given.rounds)
+            print(f"measured: {group}", file=sys.stderr, flush=True)
     bare = statistics.median(used([sys.executable, "-I", "-S", "-c", "pass"], {}).milliseconds for _ in range(9))
     print(f"CPU with all processes; a bare Python took {bare:.1f} ms\n\n{table(found)}")
     for name, program in PEERS.items():
-        if not shutil.which(program):
+        if "peers" in (given.only or GROUPS) and not shutil.which(program):
             print(f"\n{name} is not installed ({program} is not on PATH).")
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem.vault import disk, front_matter, note
+from mdmem.vault import archives, disk, front_matter, note, packed
 
 A_SESSION = 20
 """Notes of a session, its page included."""
@@ -21,16 +22,23 @@ BETWEEN_SECONDS = 3 * 3600
 """How long after one session the next one begins."""
 PROJECTS = 8
 _TURN = ("prompt", "Read", "Edit", "Bash", "Bash", "response")
-_CHARS = {"prompt": 4.2, "Read": 5.2, "Edit": 4.6, "Bash": 4.8, "response": 4.7}
+CHARS = {"prompt": 4.2, "Read": 5.2, "Edit": 4.6, "Bash": 4.8, "response": 4.7}
 """The mean of the logarithm of how many words a note has."""
+SHORT = dict.fromkeys(CHARS, 2.3)
+"""The same of notes of a line or two."""
 _COMMANDS = ("pytest -q", "npm test", "ruff check .", "git status", "make build", "cargo test")
 
 
 class Words(NamedTuple):
-    """A vocabulary in which the n-th word is used as often as 1/n, and a long text of it from which notes are cut."""
+    """A vocabulary in which the n-th word is used as often as 1/n, and a long text of it from which notes are cut.
+
+    chars: how long the notes are; see `CHARS`. archived_before: sessions of earlier days are written as archives.
+    """
 
     known: list[str]
     text: list[str]
+    chars: Mapping[str, float] = CHARS
+    archived_before: str = ""
 
 
 def words(seed: int = 7) -> Words:
@@ -42,9 +50,9 @@ def words(seed: int = 7) -> Words:
     return Words(known, chance.choices(known, weights, k=500_000))
 
 
-def write(root: Path, notes: int) -> Words:
-    """Write a vault of about this many notes; return its words."""
-    vocabulary = words()
+def write(root: Path, notes: int, *, chars: Mapping[str, float] = CHARS, archived_before: str = "") -> Words:
+    """Write a vault of about this many notes; return its words. chars, archived_before: see `Words`."""
+    vocabulary = words()._replace(chars=chars, archived_before=archived_before)
     root.mkdir(parents=True, exist_ok=True)
     (root / "mdmem.toml").write_text("", encoding="utf-8")
     for number in range(notes // A_SESSION):
@@ -64,8 +72,9 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
     session = f"{number:08x}-8a52-4b7e-9c41-{chance.getrandbits(48):012x}"
     stamp = time.gmtime(began)
     name = f"{time.strftime('%H%M', stamp)}-{'-'.join(chance.choices(vocabulary.known[:900], k=5))}-{number:08x}"
-    folder = root / "journal" / project / time.strftime("%Y-%m-%d", stamp) / name
-    folder.mkdir(parents=True)
+    day = time.strftime("%Y-%m-%d", stamp)
+    folder = f"journal/{project}/{day}/{name}"
+    notes: dict[str, bytes] = {}
     common = {"project": project, "session": session, "agent": "claude-code", "cwd": f"/home/ana/{project}"}
     links = []
     for place in range(A_SESSION - 1):
@@ -73,12 +82,20 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
         turn, step = divmod(place, len(_TURN))
         file = note.file_name(made, _TURN[step].lower(), turn + 1, step)
         links.append(f"- [{made.title}]({file})")
-        _store(folder / file, note.render(made), began + 90 * place)
+        notes[file] = note.render(made).encode()
     page: dict[str, Any] = {"id": note.make_id(f"{number}-page"), "kind": "session", "created": disk.iso_time(began)}
     page |= {"title": name[5:-9].replace("-", " "), **common, "tags": ["session"]}
     listed = "\n".join(links)
     text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
-    _store(folder / f"{name}.md", front_matter.write(page) + text, began + 90 * A_SESSION)
+    notes[f"{name}.md"] = (front_matter.write(page) + text).encode()
+    if day < vocabulary.archived_before:
+        notes = {packed.home(folder): archives.render(folder, notes)}
+    else:
+        notes = {f"{folder}/{file}": data for file, data in notes.items()}
+    (root / next(iter(notes))).parent.mkdir(parents=True, exist_ok=True)
+    for place, (path, data) in enumerate(notes.items(), 1):
+        (root / path).write_bytes(data)
+        os.utime(root / path, (began + 90 * place,) * 2)
 
 
 def _note(
@@ -86,7 +103,7 @@ def _note(
 ) -> note.Note:
     turn, step = divmod(place, len(_TURN))
     what = _TURN[step]
-    size = max(4, int(chance.lognormvariate(_CHARS[what], 0.7)))
+    size = max(4, int(chance.lognormvariate(vocabulary.chars[what], 0.7)))
     start = chance.randrange(len(vocabulary.text) - size)
     body = " ".join(vocabulary.text[start : start + size])
     kind = what if what.islower() else "observation"
@@ -108,8 +125,3 @@ def _note(
         meta |= {"title": f"{what} {file}", "tool": what, "success": True, "files": [file]}
     meta |= {"tags": [kind], "digest": note.fingerprint(meta["title"], body)}
     return note.Note(meta, "-".join(body[:60].lower().replace("`", "").split()[:6]), f"{body}\n")
-
-
-def _store(path: Path, text: str, at: int) -> None:
-    path.write_text(text, encoding="utf-8")
-    os.utime(path, (at, at))
