@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +22,10 @@ from mdmem.watcher import client
 
 START_SECONDS = 20.0
 """How long `--background` waits for the new watcher to answer."""
+
+
+RESTART_SECONDS = 1.0
+"""The process that serves hooks is started again after this long."""
 
 
 @click.command("watch")
@@ -62,11 +67,42 @@ def _work(settings: config.Config) -> None:
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
-    with _lock(settings):
+    with _lock(settings), _hooks_served():
         watcher = Watcher(settings, {"inject": partial(process.answer, settings)})
         _on_signals(watcher.end)
         click.echo(f"Watching {settings.vault}. Ctrl-C ends it.", err=True)
         watcher.run()
+
+
+@contextmanager
+def _hooks_served() -> Iterator[None]:
+    """Let a process of its own serve hooks while the block runs; where there can be none, hooks do without."""
+    from mdmem.agents.install import launcher
+
+    path = launcher.socket_path()
+    if not hasattr(os, "fork") or not Path(path).parent.is_dir():  # no agent starts the launcher
+        yield
+        return
+    over = threading.Event()
+    alive, end = os.pipe()
+    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
+    words = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
+
+    def keep() -> None:
+        null = subprocess.DEVNULL
+        while not over.is_set():
+            with subprocess.Popen(words, stdin=alive, stdout=null, stderr=null, cwd=os.sep, **system.detached()):
+                pass  # it ends from time to time, and at the end of the block
+            over.wait(RESTART_SECONDS)
+
+    keeper = threading.Thread(target=keep, daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        over.set()
+        os.close(end)
+        keeper.join(timeout=START_SECONDS)
 
 
 def _on_signals(end: Callable[[], None]) -> None:

@@ -32,6 +32,11 @@ _MESSAGES = ("systemMessage", "user_message", "message")
 
 def main(words: list[str], vault: str | None = None) -> NoReturn:
     """Run `mdmem hook WORDS`; never returns."""
+    hook.finish(answered(words, vault))
+
+
+def answered(words: list[str], vault: str | None = None) -> bytes:
+    """Store the payload on stdin, whatever happens, and return what belongs on stdout."""
     started = time.monotonic()
     delivery = hook.Delivery(words, vault, os.environ)
     out = hook.stored(delivery)
@@ -40,7 +45,7 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
             out = merged(out, _given(delivery, out, SECONDS - (time.monotonic() - started)))
     except BaseException as error:  # noqa: BLE001 - the note is stored, and the agent goes on without memories
         hook.log_failure("inject failed", error, vault)
-    hook.finish(out)
+    return out
 
 
 def _given(delivery: Delivery, said: bytes, room: float) -> bytes:

@@ -60,6 +60,15 @@ from {module} import main
 main(w,v)
 """
 
+# Where the watcher serves hooks, this one is given to it; only where that fails, it goes on by itself.
+_HANDED_OVER = """import sys
+from posix import stat
+try:
+ stat({socket})
+ exec(open({hand_over}).read(),{{"served_at":({socket},{rescue})}})
+except OSError:pass
+"""
+
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
 {users}[ -x {python} ] && [ -f {rescue} ] || exit 0
@@ -107,7 +116,15 @@ def code(verb: str) -> str:
     """Return the Python that a verb runs, with the launcher's words as its arguments."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
-    return form.format(paths=paths, rescue=rescue, module=MODULES.get(verb, ""))
+    form = _HANDED_OVER + form if verb == "hook" and not _is_windows() else form
+    hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
+    module = MODULES.get(verb, "")
+    return form.format(paths=paths, rescue=rescue, module=module, hand_over=hand_over, socket=socket)
+
+
+def socket_path() -> str:
+    """Return where the watcher serves hooks, for those that the launcher starts."""
+    return os.path.join(os.path.dirname(path()), "hook.sock")
 
 
 def is_current() -> bool:

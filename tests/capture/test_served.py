@@ -1,0 +1,187 @@
+"""Hooks served by a process that has loaded them: the same notes, the same words, and without it the same again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem.agents.install import launcher
+from tests.helpers.claude import bash, prompt, registered
+
+LIMIT_SECONDS = 60
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def server(vault: Path, home: Path, short_data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the process that the watcher starts."""
+    registered("hook")  # the launcher's folder is there
+    path = launcher.socket_path()
+    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
+    words = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+        until(lambda: os.path.exists(path))
+        yield process
+        assert process.stdin
+        process.stdin.close()
+        process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def short_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose path leaves room for a socket."""
+    with tempfile.TemporaryDirectory(prefix="md-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_DATA_HOME", folder)
+        yield Path(folder)
+
+
+def start(event: dict[str, Any] | None, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start a hook with an event; with none, its payload is to be written."""
+    pipe = subprocess.PIPE
+    words = ["/bin/sh", "-c", registered("hook")]
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, **(env or {})})
+    assert process.stdin
+    if event is not None:
+        process.stdin.write(json.dumps(event).encode())
+    return process
+
+
+def run(event: dict[str, Any], env: dict[str, str] | None = None) -> str:
+    out, err = (process := start(event, env)).communicate(timeout=LIMIT_SECONDS)
+    assert (process.returncode, err) == (0, b"")
+    return out.decode()
+
+
+def notes(vault: Path) -> list[str]:
+    return sorted(path.name for path in vault.rglob("0??-0??-*.md"))
+
+
+def held(server: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    """Start a hook whose payload is not at its end, and wait until the server reads it.
+
+    On a busy machine the server may be late, and a hook then does its work itself: another is tried then.
+    """
+    end = time.monotonic() + LIMIT_SECONDS
+    while time.monotonic() < end:
+        process = start(None)
+        patience = time.monotonic() + 2
+        while time.monotonic() < patience:
+            if _reads(server, process):
+                return process
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+    raise AssertionError("no hook was served")
+
+
+def _reads(server: subprocess.Popen[bytes], process: subprocess.Popen[bytes]) -> bool:
+    assert process.stdin
+    return os.readlink(f"/proc/{server.pid}/fd/0") == os.readlink(f"/proc/self/fd/{process.stdin.fileno()}")
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells who reads what")
+
+
+@linux
+def test_a_served_hook_leaves_the_note_and_says_what_is_to_be_said(
+    vault: Path, server: subprocess.Popen[bytes]
+) -> None:
+    hook = held(server)
+
+    event = prompt("Fix the <private>falcon</private> parser")
+    out, err = hook.communicate(json.dumps(event).encode(), timeout=LIMIT_SECONDS)
+
+    assert (hook.returncode, err) == (0, b"")
+    assert "systemMessage" in json.loads(out)
+    assert [name[:14] for name in notes(vault)] == ["001-000-prompt"]
+    assert b"falcon" not in b"".join(path.read_bytes() for path in vault.rglob("*.md"))
+
+
+def test_a_hook_does_its_work_itself_when_the_server_does_not_answer(
+    vault: Path, server: subprocess.Popen[bytes]
+) -> None:
+    server.send_signal(signal.SIGSTOP)
+
+    run(prompt("Fix the parser"))
+
+    assert [name[:14] for name in notes(vault)] == ["001-000-prompt"]
+    server.send_signal(signal.SIGCONT)
+    run(bash("12 tests pass"))
+    assert [name[:12] for name in notes(vault)] == ["001-000-prom", "001-001-bash"]
+
+
+def test_hooks_at_the_same_time_leave_each_its_note_once(vault: Path, server: subprocess.Popen[bytes]) -> None:
+    run(prompt("Fix the parser"))
+
+    hooks = [start(bash(f"run {number}", f"toolu_{number}")) for number in range(6)]
+
+    assert [hook.communicate(timeout=LIMIT_SECONDS)[1] for hook in hooks] == [b""] * 6
+    assert len(notes(vault)) == 7
+    assert sorted(int(name[4:7]) for name in notes(vault)) == list(range(7))
+
+
+def test_a_hook_belongs_to_the_vault_and_the_environment_of_its_command(
+    vault: Path, server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mdmem.toml").touch()
+
+    run(prompt("In the other one"), {"MDMEM_VAULT": str(other)})
+    run(prompt("Never mind", 2), {"MDMEM_DISABLED": "1"})
+
+    assert len(notes(other)) == 1
+    assert notes(vault) == []
+
+
+@linux
+def test_the_user_hears_of_an_event_that_is_lost_with_the_server(vault: Path, server: subprocess.Popen[bytes]) -> None:
+    hook = held(server)
+
+    server.kill()
+    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=LIMIT_SECONDS)
+
+    assert (hook.returncode, err) == (0, b"")
+    assert "this event is lost" in out.decode()
+
+
+def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server: subprocess.Popen[bytes]) -> None:
+    assert server.stdin
+    server.stdin.close()
+
+    assert server.wait(LIMIT_SECONDS) == 0
+    assert not os.path.exists(launcher.socket_path())
+    run(prompt("Fix the parser"))
+    assert len(notes(vault)) == 1
+
+
+@pytest.mark.slow
+def test_the_watcher_serves_hooks_as_long_as_it_runs(
+    vault: Path, home: Path, short_data: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    registered("hook")
+    with subprocess.Popen([sys.executable, "-m", "mdmem", "watch"], stderr=subprocess.DEVNULL) as watcher:
+        until(lambda: os.path.exists(launcher.socket_path()))
+        run(prompt("Fix the parser"))
+
+        mdmem("watch", "--stop")
+
+        assert watcher.wait(LIMIT_SECONDS) == 0
+    assert len(notes(vault)) == 1
+    until(lambda: not os.path.exists(launcher.socket_path()))
