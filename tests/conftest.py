@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import itertools
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,12 +33,14 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("mdmem")
 
-# The suite starts thousands of Pythons: each would compile the package anew where the environment keeps no bytecode.
+# The suite starts thousands of Pythons: each would compile the package anew where the environment keeps no bytecode,
+# and each run of pytest would rewrite all the tests' asserts.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Files of few and slow tests, whose tests go to whichever worker has time; the others' tests stay together, so that
 # what a file sets up and imports (a server, a vendor's library) is paid for once.
-APART = {"test_faults", "test_history_commit", "test_history_sync", "test_import", "test_index", "test_watch"}
+APART = {"test_faults", "test_commit", "test_sync", "test_import", "test_index", "test_watch"}
 
 PATIENT_SECONDS = "50"
 """The time limit of injections: a busy machine is no failure."""
@@ -58,6 +63,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = scope
     return scheduler
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each worker rewrite and compile a share of the test files first, where all are wanted: the others find it."""
+    worker, count = os.environ.get("PYTEST_XDIST_WORKER", ""), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if not worker or session.config.args_source != pytest.Config.ArgsSource.TESTPATHS:
+        return
+    for file in sorted(Path(__file__).parent.rglob("test_*.py"))[int(worker.removeprefix("gw")) :: count]:
+        with contextlib.suppress(BaseException):  # which collecting it meets again, and tells
+            importlib.import_module(".".join(file.relative_to(REPO).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:

@@ -96,7 +96,7 @@ def test_an_example_does_what_it_is_for(example: str, tmp_path: Path, home: Path
     tree = changed(tmp_path, example)
 
     done = subprocess.run(
-        [sys.executable, "-c", BEGIN + OUTCOMES[example]], cwd=tree, capture_output=True, text=True, timeout=90
+        [sys.executable, "-c", BEGIN + OUTCOMES[example]], cwd=tree, capture_output=True, text=True, timeout=240
     )
 
     assert done.returncode == 0, done.stderr
@@ -113,5 +113,5 @@ def test_the_examples_together_keep_the_rules_of_the_house(tmp_path: Path) -> No
         ["ruff", "format", "-q", "--check", "."],
         ["pytest", "-q", "-n0", "tests/agents/test_agents.py", "tests/test_readme.py", "-k", "aria or named or table"],
     ):
-        done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=90)
+        done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stdout + done.stderr

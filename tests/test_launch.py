@@ -45,7 +45,7 @@ def run(event: dict[str, object], env: dict[str, str] | None = None) -> str:
     """Run the registered hook with an event; return what it says."""
     words = ["/bin/sh", "-c", registered("hook")]
     done = subprocess.run(
-        words, input=json.dumps(event).encode(), capture_output=True, env={**os.environ, **(env or {})}, timeout=60
+        words, input=json.dumps(event).encode(), capture_output=True, env={**os.environ, **(env or {})}, timeout=240
     )
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()

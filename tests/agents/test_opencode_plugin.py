@@ -77,7 +77,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, A
     text = plugin_file.render(known("opencode"), "")
     (tmp_path / "mdmem.mjs").write_text(text, "utf-8")
     (tmp_path / "play.mjs").write_text(PLAY, "utf-8")
-    done = subprocess.run(["node", "play.mjs"], cwd=tmp_path, capture_output=True, timeout=60)
+    done = subprocess.run(["node", "play.mjs"], cwd=tmp_path, capture_output=True, timeout=240)
     assert (done.returncode, done.stderr) == (0, b"")
     sent = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     return json.loads(done.stdout), sent

@@ -67,7 +67,7 @@ def test_every_recorded_payload_ends_well_and_in_silence(tmp_path: Path) -> None
     found = f"{package}{os.pathsep}{Path(frontmatter.__file__).parent.parent}"
 
     words = ["-I", "-S", "-c", FORKS, found, *(str(tmp_path / path.stem) for path in RECORDED)]
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=240)
 
     assert (done.stdout.split(), done.stderr) == (["0"] * 2 * len(RECORDED), "")
     for path in RECORDED:

@@ -50,7 +50,7 @@ class Served:
     ) -> tuple[int, dict[str, str], str]:
         """Send one request without a browser; return status, headers and body. A header "" is left out."""
         sent = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
         try:
             link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in sent.items():
@@ -98,7 +98,7 @@ def serving(vault: Path | None, env: Mapping[str, str], *words: str) -> Iterator
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(timeout=60)
+            process.wait(timeout=240)
         finally:
             process.kill()
             if process.stdout is not None:

@@ -538,7 +538,7 @@ def test_a_person_and_mdmem_commit_at_the_same_time_and_neither_loses(vault: Pat
 
     def says(*words: str) -> None:
         """Run git again when it met another git: it does not wait for a lock, a person does."""
-        for _ in range(200):
+        for _ in range(3_000):
             with suppress(subprocess.CalledProcessError):
                 git(vault, *words)
                 return

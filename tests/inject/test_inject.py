@@ -74,7 +74,7 @@ def entries(text: str) -> list[str]:
 def build(talk: Talk, event: str = "UserPromptSubmit", **fields: Any) -> str:
     """Put together a context in this process."""
     read = agents.load("claude-code").read(talk.payload(event, **fields), {})
-    text = context.build(config.load(str(talk.vault)), read, talk.now + 60, time.monotonic() + 60)
+    text = context.build(config.load(str(talk.vault)), read, talk.now + 60, time.monotonic() + 240)
     return text or ""
 
 
@@ -770,7 +770,7 @@ def test_a_closed_stdout_is_borne(talk: Talk) -> None:
     payload = json.dumps(talk.payload("SessionStart", source="startup"))
     command = f"{sys.executable} -m mdmem inject claude-code >&-"
 
-    done = subprocess.run(["sh", "-c", command], input=payload.encode(), capture_output=True, timeout=60)
+    done = subprocess.run(["sh", "-c", command], input=payload.encode(), capture_output=True, timeout=240)
 
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -790,7 +790,7 @@ def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(
     monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", "1.5")
     code = "import mdmem.inject.process as i; i.FIRST_SECONDS = 0.2; i.main(['claude-code'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.wait(60) == 0
+        assert process.wait(240) == 0
         assert process.stdout is not None
         assert process.stdout.read() == b""
 
@@ -816,7 +816,7 @@ def test_a_prompt_that_wants_nothing_loads_neither_the_index_nor_the_gate(talk: 
 
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({str(Path.cwd())!r})\n{code}"],
-        input=payload.encode(), capture_output=True, env={**os.environ, "MDMEM_VAULT": str(talk.vault)}, timeout=60,
+        input=payload.encode(), capture_output=True, env={**os.environ, "MDMEM_VAULT": str(talk.vault)}, timeout=240,
     )  # fmt: skip
 
     loaded = set(done.stderr.decode().split())

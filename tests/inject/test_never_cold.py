@@ -23,7 +23,7 @@ def past(vault: Path, tmp_path: Path) -> Talk:
 
 
 def wait_for(path: str, *, gone: bool) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while os.path.exists(path) == gone:
         assert time.monotonic() < until
         time.sleep(0.02)

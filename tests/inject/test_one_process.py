@@ -70,7 +70,7 @@ def test_the_command_of_people_and_of_the_plugin_does_the_same(vault: Path, talk
         input=json.dumps(asked(talk)).encode(),
         capture_output=True,
         env={**os.environ, "MDMEM_NOW": str(talk.now + 60), "MDMEM_INJECT_DEADLINE_SECONDS": "50"},
-        timeout=60,
+        timeout=240,
     )
     assert "Gregorian" in context(done)
     assert len(stored(vault)) == 1

@@ -235,7 +235,7 @@ def block(journal: tuple[config.Config, str], prompt: str) -> str:
     """Return what a prompt is given as the first of a new session."""
     settings, cwd = journal
     event = Event(agent="claude-code", name="UserPromptSubmit", session="new", cwd=cwd, prompt=prompt)
-    found = context.explain(settings, event, time.time(), time.monotonic() + 60)
+    found = context.explain(settings, event, time.time(), time.monotonic() + 240)
     return found.block.text if found.block else ""
 
 

@@ -254,7 +254,7 @@ def test_any_number_of_processes_can_learn_at_once(settings: Config) -> None:
     root = str(Path(mdmem.__file__).parent.parent)
 
     started = [subprocess.Popen([sys.executable, "-I", "-S", "-c", code, root, word]) for word in words]
-    assert [process.wait(60) for process in started] == [0] * len(words)
+    assert [process.wait(240) for process in started] == [0] * len(words)
 
     known = memory.load(settings, SESSION)
     assert known is not None

@@ -117,7 +117,7 @@ def over_mcp(planter: Planter) -> bytes:
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         process.stdin.flush()
         answers = [process.stdout.readline() for _ in range(3)]
-        rest, said = process.communicate(timeout=60)
+        rest, said = process.communicate(timeout=240)
     assert b"titled" in b"".join(answers)
     return b"".join([*answers, rest, said])
 

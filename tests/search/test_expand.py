@@ -243,7 +243,7 @@ def test_what_claude_has_started_is_ended_with_it(vault: Path, bin_folder: Path)
     assert hyde.guess(settings(vault, deadline_seconds=60.0), "the date parser", caller="search") == NOTE
 
     pid = int((bin_folder / "child").read_text())
-    until = time.monotonic() + 60
+    until = time.monotonic() + 240
     while time.monotonic() < until and _is_alive(pid):
         time.sleep(0.02)
     assert not _is_alive(pid)
@@ -407,7 +407,7 @@ def test_all_together_take_no_longer_than_the_caller_allows(vault: Path, bin_fol
     stand_in(bin_folder, "time.sleep(60)")
     found = settings(vault, deadline_seconds=60.0)
 
-    assert hyde.guess(found, "the date parser", caller="turn", seconds=0.5) == ""
+    assert hyde.guess(found, "the date parser", caller="turn", seconds=1.5) == ""
     assert hyde.guess(found, "the date parser", caller="turn", seconds=0.0) == ""
     assert outcomes(found) == [("claude-cli", "timeout")]
 

@@ -567,7 +567,7 @@ def test_writers_at_once_lose_and_double_nothing(vault: Path, settings: Config) 
     writers = [subprocess.Popen([sys.executable, "-c", code, str(vault)]) for _ in range(4)]
     for number in range(60, 120):
         write(vault, f"s/{number:03d}.md", f"alpha n{number}")
-    assert [process.wait(60) for process in writers] == [0, 0, 0, 0]
+    assert [process.wait(240) for process in writers] == [0, 0, 0, 0]
 
     index.update(settings)
     _assert_agrees(settings)
@@ -638,7 +638,7 @@ while time.monotonic() < end or rounds < 4:  # four, however busy the machine is
             index.update(settings, paths=[f"s/extra-{version}.md"])
 
     for reader in readers:
-        _, said = reader.communicate(timeout=60)
+        _, said = reader.communicate(timeout=240)
         assert reader.returncode == 0, said
     view = index.current(settings)
     assert view is not None and len(view.leaves) <= tiers.MAX_SEGMENTS

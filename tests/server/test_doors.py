@@ -101,7 +101,7 @@ def port(full: Path) -> Iterator[tuple[str, str]]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=60)
+            process.communicate(timeout=240)
         finally:
             process.kill()
 
@@ -117,7 +117,7 @@ async def both(context: dict[str, str], port: tuple[str, str]) -> tuple[list[Any
     headers = {HEADERS[key]: value for key, value in context.items()} | {"Authorization": f"Bearer {port[1]}"}
     pipes = StdioServerParameters(command=sys.executable, args=["-P", "-m", "mdmem", "mcp"], env={**os.environ, **env})
     async with AsyncExitStack() as stack:
-        web = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=60))
+        web = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=240))
         over_http = await stack.enter_async_context(Client(streamable_http_client(port[0], http_client=web)))
         on_stdio = await stack.enter_async_context(Client(stdio_client(pipes)))
         return (

@@ -52,7 +52,7 @@ class Running:
     def client(self, headers: dict[str, str]) -> tuple[httpx2.AsyncClient, Client]:
         """Make an official client of it."""
         given = {**headers, "Authorization": f"Bearer {self.secret}"}
-        link = httpx2.AsyncClient(headers=given, timeout=60)
+        link = httpx2.AsyncClient(headers=given, timeout=240)
         return link, Client(streamable_http_client(f"http://127.0.0.1:{self.port}/mcp", http_client=link))
 
     def ask(
@@ -66,7 +66,7 @@ class Running:
             **(headers or {}),
         }
         data = body if isinstance(body, (bytes, str)) else json.dumps(body)
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
         try:
             with suppress(ConnectionError):  # a refusal may come while the rest is being sent
                 link.request(method, path, data, {name: value for name, value in sent.items() if value})
@@ -98,7 +98,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=60)
+            process.communicate(timeout=240)
         finally:
             process.kill()
 
@@ -194,7 +194,7 @@ def test_a_header_that_is_there_twice_is_refused(running: Running, twice: str) -
 
 def exchange(port: int, data: bytes) -> bytes:
     """Send bytes; return what is answered, also when the server refuses and closes before it has read them all."""
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=240) as link:
         with suppress(ConnectionError):
             link.sendall(data)
         answer = b""
@@ -265,7 +265,7 @@ def test_who_connects_and_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch
             for begun in (b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n"):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(begun)
-                assert await asyncio.wait_for(reader.read(), timeout=60) == b""
+                assert await asyncio.wait_for(reader.read(), timeout=240) == b""
                 writer.close()
 
     asyncio.run(wait())
@@ -529,7 +529,7 @@ def test_a_flood_of_strangers_leaves_room_for_who_has_the_token(running: Running
     strangers = []
     try:
         for _ in range(300):
-            link = socket.create_connection(("127.0.0.1", running.port), timeout=60)
+            link = socket.create_connection(("127.0.0.1", running.port), timeout=240)
             strangers.append(link)
             with suppress(ConnectionError):  # it may have been sent away already
                 link.sendall(begun.replace(b"%d", str(running.port).encode()))

@@ -605,7 +605,7 @@ def test_the_folder_it_is_started_in_lends_it_a_project_and_no_modules(vault: Pa
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         process.stdin.flush()
         first, second = (json.loads(process.stdout.readline()) for _ in range(2))
-        rest, said = process.communicate(timeout=60)
+        rest, said = process.communicate(timeout=240)
 
     assert first["result"]["serverInfo"]["name"] == "mdmem"
     path = vault / second["result"]["structuredContent"]["path"]
@@ -616,7 +616,7 @@ def test_the_folder_it_is_started_in_lends_it_a_project_and_no_modules(vault: Pa
 def test_without_the_extra_it_is_said_what_to_install(vault: Path) -> None:
     code = "import sys; sys.modules['mcp'] = None; sys.argv = ['mdmem', 'mcp']; from mdmem.cli import main; main()"
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
 
     assert done.returncode == 3
     assert "pip install 'mdmem[mcp]'" in done.stderr

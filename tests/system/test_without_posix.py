@@ -43,7 +43,7 @@ def bare(home: Path) -> Run:
             input=json.dumps(payload) if payload is not None else "",
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             env={**os.environ, "PYTHONPATH": str(REPO)},
         )
         assert not check or done.returncode == 0, done.stdout + done.stderr
@@ -96,14 +96,14 @@ def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> 
         [*PROGRAM, "watch"], env={**os.environ, "PYTHONPATH": str(REPO)}, stderr=subprocess.DEVNULL
     )
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while not json.loads(bare("watch", "--status", "--json").stdout).get("current"):
             assert time.monotonic() < end and process.poll() is None
         assert json.loads(bare("search", "zeppelin", "--json").stdout)[0]["path"] == "page.md"
         assert json.loads(bare("watch", "--status", "--json").stdout)["answered"] == 1, _log(vault)
         assert Path(local.port_path(config.load(str(vault)).runtime_dir, "watch")).exists()
         bare("watch", "--stop")
-        assert process.wait(60) == 0
+        assert process.wait(240) == 0
     finally:
         process.kill()
         process.wait()
@@ -124,7 +124,7 @@ def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Pa
         env=env,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while "notes/page.md" not in head_files(vault):
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -355,11 +355,11 @@ def test_a_process_that_was_ended_leaves_whole_notes_and_the_next_one_goes_on(
     path = long_talk(50).save(tmp_path / "projects")
     words = [sys.executable, "-m", "mdmem", "import", "--yes", str(path)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)) as process:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while len(notes(vault)) < 20 and time.monotonic() < end:
             time.sleep(0.01)
         process.send_signal(number)
-        out = process.communicate(timeout=60)[0].decode()
+        out = process.communicate(timeout=240)[0].decode()
     before = contents(vault, pages=False)
 
     mdmem("import", "--yes", str(path), check=True)
@@ -617,7 +617,7 @@ def test_following_stores_what_an_agent_saves_from_then_on(vault: Path, tmp_path
         path.write_text(talk.text(), encoding="utf-8")
         _until(lambda: titles(vault, "response") == ["An answer"])
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
 
     assert titles(vault, "prompt") == ["Before", "After"]
     assert process.returncode == 0
@@ -633,7 +633,7 @@ def test_following_begins_in_a_folder_that_is_empty_yet(vault: Path, tmp_path: P
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not holds() and time.monotonic() < end:
         time.sleep(0.02)
     assert holds()

@@ -48,7 +48,7 @@ def session(past: Talk, number: int) -> Talk:
 
 @pytest.fixture
 def watcher(past: Talk) -> Iterator[subprocess.Popen[bytes]]:
-    with running(past.vault) as process:
+    with running(past.vault, patient=True) as process:
         yield process
 
 
@@ -62,7 +62,7 @@ def count(context: str) -> int:
 
 
 def connected(settings: config.Config) -> closing[Any]:
-    return closing(local.connect(settings.runtime_dir, client.NAME, time.monotonic() + 60))
+    return closing(local.connect(settings.runtime_dir, client.NAME, time.monotonic() + 240))
 
 
 def answers_of(vault: Path) -> int:
@@ -76,7 +76,7 @@ def test_an_injection_is_the_same_with_a_watcher_and_without(past: Talk) -> None
         return [bare(talk.inject("SessionStart", source="startup")), bare(talk.asks(QUESTION))]
 
     alone = both(1)
-    with running(past.vault):
+    with running(past.vault, patient=True):
         warm = both(2)
         assert answers_of(past.vault) == 2
     assert "calendar module" in alone[0]
@@ -119,7 +119,7 @@ def test_a_watcher_of_another_kind_does_not_answer(
     past: Talk, watcher: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, stranger: str, tmp_path: Path
 ) -> None:
     settings = config.load(str(past.vault))
-    until_when = time.monotonic() + 60
+    until_when = time.monotonic() + 240
     words = f"inject claude-code {time.monotonic()} {until_when}"
     body = json.dumps(session(past, 1).payload("UserPromptSubmit", prompt=QUESTION)).encode()
     with monkeypatch.context() as patch:

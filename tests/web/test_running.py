@@ -83,7 +83,7 @@ def test_a_process_of_another_user_gets_nothing_with_the_link_or_the_cookie(web:
     )
     words = [python, "-I", "-S", "-c", code, link, web.served.url, cookie]
     try:
-        done = subprocess.run(words, user=65_534, cwd="/", capture_output=True, text=True, timeout=120)
+        done = subprocess.run(words, user=65_534, cwd="/", capture_output=True, text=True, timeout=240)
     except PermissionError:
         pytest.skip("the other user cannot start this Python")
 
