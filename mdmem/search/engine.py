@@ -139,6 +139,7 @@ def search(
     asked = language.parse(query, options.now) if isinstance(query, str) else query
     asked = language.with_filters(asked._replace(words=_topic(asked.words)), options.now, **filters)
     changes, notices = freshness.bring_up_to_date(config) if options.update else (index.Changes(), ())
+    seen, notices = freshness.past_writers(config, changes, notices)
     words_of = cache(partial(_units, asked=asked))
 
     def answer(view: View) -> SearchResult:
@@ -154,8 +155,8 @@ def search(
     def is_short(found: SearchResult, view: View) -> bool:
         return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
 
-    found = freshness.answered(config, answer)
-    if found is not None and options.update:
+    found = freshness.answered(config, answer, seen)
+    if found is not None and options.update and seen is None:
         found = freshness.again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 

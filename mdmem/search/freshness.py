@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 """How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+BUSY = index.Changes(complete=False)
+"""What `bring_up_to_date` returns where another process is writing."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -82,12 +85,26 @@ def bring_up_to_date(
             config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds
         )
     except BusyError as error:
-        return index.Changes(complete=False), (f"{error} The newest notes may be missing here.",)
+        return BUSY, (f"{error} The newest notes may be missing here.",)
     except OSError as error:
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
     if changes.rebuilt and changes.reason not in ("", index.NEW):
         return changes, (f"Rebuilt the index: {changes.reason}.",)
     return changes, ()
+
+
+def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:
+    """Return a view with the newest notes held in memory where another process is writing the index, and what to tell.
+
+    None: the index is up to date, or so much is new that the answer comes from what is there.
+    """
+    if changes is not BUSY:
+        return None, notices
+    try:
+        view = index.glance(config)
+    except Exception:  # noqa: BLE001 - a damaged index: whoever asks it finds that out and rebuilds it
+        view = None
+    return view, () if view is not None else notices
 
 
 def _has_index(config: Config) -> bool:

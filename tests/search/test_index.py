@@ -21,7 +21,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
 from mdmem.search import engine, freshness, index, recall
-from mdmem.search.index import builder, contents, dictionary, document, folders, layout, look, tiers, writer
+from mdmem.search.index import builder, contents, dictionary, document, folders, layout, look, pending, tiers, writer
 from mdmem.vault.disk import WalkedFile
 
 
@@ -539,7 +539,11 @@ def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     with writer.changing(settings.index_dir, wait_seconds=1):
         with pytest.raises(BusyError, match="Another process is writing"):
             index.update(settings, wait_seconds=0.05)
-        result = engine.search(settings, "alpha")  # waits, in vain, and answers from what there is
+        result = engine.search(settings, "alpha")  # waits, in vain, and holds the newest notes in memory
+        assert ({hit.path for hit in result.hits}, result.hints) == ({"a.md", "b.md"}, ())
+        for number in range(pending.MAX_NOTES):
+            write(vault, f"c/{number}.md", "beta")
+        result = engine.search(settings, "alpha")  # or answers from what there is
         assert [hit.path for hit in result.hits] == ["a.md"]
         assert "newest notes may be missing" in result.hints[0]
     assert found(settings, "alpha") == ["a.md", "b.md"]
