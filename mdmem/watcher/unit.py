@@ -1,19 +1,20 @@
-"""The unit: a file that lets systemd, or launchd on macOS, run `mdmem watch` for a vault from login to logout."""
+"""The unit: a file that lets systemd, launchd or the Task Scheduler run `mdmem watch` for a vault from login on."""
 
 from __future__ import annotations
 
 import os
 import plistlib
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from mdmem import config
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.errors import ConfigError, MdmemError
+from mdmem.system import windows
 
 NAME = "service"
 """What it is called where agents are named: `mdmem install service`."""
@@ -32,6 +33,7 @@ class System(NamedTuple):
 
     folder: where its files lie. name: the file's name for a vault. text: makes the file.
     start, stop: the commands that do it, now and at every login; a command that begins with "-" may fail.
+    forget: the commands without which the system goes on knowing a file that is gone.
     """
 
     folder: Callable[[Mapping[str, str]], Path]
@@ -39,6 +41,7 @@ class System(NamedTuple):
     text: Callable[[str, Mapping[str, str]], str]
     start: Callable[[Path], list[list[str]]]
     stop: Callable[[Path], list[list[str]]]
+    forget: Callable[[Path], list[list[str]]] = lambda _: []
 
 
 def install(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChange:
@@ -80,6 +83,7 @@ def uninstall(vault: str, env: Mapping[str, str], *, now: bool) -> SettingsChang
         raise ConfigError(f"{path} is not mdmem's, so it was not removed.")
     if now:
         _run(system.stop(path))
+    _run(system.forget(path))
     path.unlink()
     link = path.parent / "default.target.wants" / path.name
     if link.is_symlink():
@@ -97,7 +101,7 @@ def _change(path: Path, action: str, note: str = "") -> SettingsChange:
 
 
 def _system() -> System:
-    return LAUNCHD if sys.platform == "darwin" else SYSTEMD
+    return {"darwin": LAUNCHD, "win32": TASKS}.get(sys.platform, SYSTEMD)
 
 
 def _path(system: System, vault: str, env: Mapping[str, str]) -> Path:
@@ -124,15 +128,20 @@ def _variables(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spoken(commands: list[list[str]]) -> str:
-    return "`" + " && ".join(" ".join(words) for words in commands if not words[0].startswith("-")) + "`"
+    line = subprocess.list2cmdline if sys.platform == "win32" else " ".join
+    return "`" + " && ".join(line(words) for words in commands if not words[0].startswith("-")) + "`"
 
 
 def _run(commands: list[list[str]]) -> None:
     for words in commands:
         program = words[0].removeprefix("-")
-        if not shutil.which(program):
-            raise MdmemError(f"There is no {program} here. `mdmem watch --background` starts the watcher until logout.")
-        done = subprocess.run([program, *words[1:]], capture_output=True, text=True, errors="replace")
+        try:
+            done = subprocess.run([program, *words[1:]], capture_output=True, text=True, errors="replace")
+        except FileNotFoundError:
+            if program != words[0]:
+                continue
+            instead = "`mdmem watch --background` starts the watcher until logout."
+            raise MdmemError(f"There is no {program} here. {instead}") from None
         if done.returncode and program == words[0]:
             said = (done.stderr.strip() or f"status {done.returncode}").splitlines()[0]
             raise MdmemError(f"`{' '.join(words)}` failed: {said}")
@@ -208,4 +217,51 @@ LAUNCHD = System(
         ["launchctl", "bootstrap", _domain(), str(path)],
     ],
     stop=lambda path: [["-launchctl", "bootout", f"{_domain()}/{path.stem}"]],
+)
+
+
+# -- the Task Scheduler of Windows -------------------------------------------------------------------
+
+
+def _task_text(vault: str, env: Mapping[str, str]) -> str:
+    """Write a task that begins when its user logs on, in ASCII: the Task Scheduler guesses a file's encoding."""
+    program, *words = _words(vault)
+    user = escape("\\".join(filter(None, (env.get("USERDOMAIN"), env.get("USERNAME")))))
+    text = f"""\
+<?xml version="1.0"?>
+<!-- {MARK} -->
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo><Description>mdmem watcher of {escape(vault)}</Description></RegistrationInfo>
+  <Triggers><LogonTrigger><UserId>{user}</UserId></LogonTrigger></Triggers>
+  <Principals>
+    <Principal id="user"><UserId>{user}</UserId><LogonType>InteractiveToken</LogonType></Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <RestartOnFailure><Interval>PT1M</Interval><Count>3</Count></RestartOnFailure>
+  </Settings>
+  <Actions Context="user">
+    <Exec>
+      <Command>{escape(windows.windowless(program))}</Command>
+      <Arguments>{escape(subprocess.list2cmdline(words))}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+"""
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+TASKS = System(
+    folder=lambda env: Path(config.places(env)["config"]),
+    name=lambda key: f"mdmem-watch-{key}.xml",
+    text=_task_text,
+    start=lambda path: [
+        ["schtasks", "/Create", "/F", "/TN", path.stem, "/XML", str(path)],
+        ["schtasks", "/Run", "/TN", path.stem],
+    ],
+    stop=lambda path: [["-schtasks", "/End", "/TN", path.stem]],
+    forget=lambda path: [["-schtasks", "/Delete", "/F", "/TN", path.stem]],
 )

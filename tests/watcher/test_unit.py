@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -22,10 +23,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a `systemctl` and a `launchctl` first on PATH that note what they are asked; `fails` makes them fail."""
+    """Put a `systemctl`, a `launchctl` and a `schtasks` first on PATH that note what they are asked; `fails` makes them fail."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    for name in ("systemctl", "launchctl"):
+    for name in ("systemctl", "launchctl", "schtasks"):
         (folder / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {folder}/asked\n[ ! -e {folder}/fails ]\n')
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
@@ -87,7 +88,7 @@ def test_a_start_that_fails_is_told_with_its_command(vault: Path, mdmem: Run, pr
     assert "`systemctl --user daemon-reload` failed" in done.stderr
 
 
-@pytest.mark.parametrize("system", ["linux", "darwin"])
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
 def test_a_file_of_somebody_else_stays(vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(sys, "platform", system)
     path = Path(unit.install(str(vault), {}, now=False).path)
@@ -144,3 +145,30 @@ def test_launchd_is_given_the_same(vault: Path, home: Path, monkeypatch: pytest.
     assert unit.uninstall(str(vault), {}, now=True).action == "deleted"
     assert asked(programs) == started[:1]
     assert not Path(change.path).exists()
+
+
+def test_the_task_scheduler_is_given_the_same(
+    vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, programs: Path
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    here = vault.with_name("Zo\xeb's notes & <more>")
+    env = {"LOCALAPPDATA": str(home / "local"), "USERDOMAIN": "BÜRO", "USERNAME": "ana"}
+
+    change = unit.install(str(here), env, now=True)
+
+    path, name = Path(change.path), f"mdmem-watch-{config.vault_key(str(here))}"
+    assert path == home / "local" / "mdmem" / f"{name}.xml"
+    assert path.read_bytes().isascii()
+    task = ElementTree.parse(path).getroot()
+    at = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
+    found = {element.tag.removeprefix(at): element.text for element in task.iter()}
+    assert (found["UserId"], found["Command"]) == ("BÜRO\\ana", sys.executable)
+    assert found["Arguments"] == f'-m mdmem --vault "{here}" watch'
+    assert found["ExecutionTimeLimit"] == "PT0S", "by default a task is ended after three days"
+    made = [f"schtasks /Create /F /TN {name} /XML {path}", f"schtasks /Run /TN {name}"]
+    assert asked(programs) == made
+    assert unit.install(str(here), env, now=False).note.startswith("To start it now and at every login: `schtasks ")
+    (programs / "fails").touch()
+    assert unit.uninstall(str(here), env, now=False).action == "deleted", "one that nobody registered, too"
+    assert asked(programs) == [f"schtasks /Delete /F /TN {name}"]
+    assert not path.exists()

@@ -170,7 +170,7 @@ def install(vault: str | None, /, **given: Any) -> None:
     The agent's settings file keeps everything else that is in it; a copy is put beside it the first time.
     On a terminal you are asked about the settings that `--also` names; `mdmem uninstall` takes them out again.
     Claude Desktop has no hooks: `mdmem install claude-desktop --mcp` adds the tools.
-    `mdmem install service` lets systemd, or launchd, run `mdmem watch` for this vault from login to logout.
+    `mdmem install service` lets systemd, launchd or the Task Scheduler run `mdmem watch` for this vault.
 
     \b
     Example:  mdmem install claude-code --mcp
@@ -307,7 +307,7 @@ def uninstall(
 ) -> None:
     """Remove the hooks of AGENTS and the MCP server from their settings. The vault and its notes stay.
 
-    `mdmem uninstall service` removes the watcher of this vault from systemd or launchd.
+    `mdmem uninstall service` removes the watcher of this vault from what starts it at login.
 
     \b
     Example:  mdmem uninstall claude-code
