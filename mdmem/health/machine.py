@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -195,11 +196,11 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
     if row.state == "unreadable":
         yield error(f"{where}: {row.problem}", f"Fix {row.path}, then {again}.")
     elif row.state == "outdated":
-        yield warning(
-            f"{where} is registered by another or older mdmem.",
-            again,
-            lambda: registration.register(row.agent, row.scope, vault=row.vault or None),
-        )
+        fix = partial(registration.register, row.agent, row.scope, vault=row.vault or None)
+        if launcher.is_missed_by(row.path):
+            yield error(f"{where} stores nothing: its hooks start {launcher.path()}, which is gone.", again, fix)
+        else:
+            yield warning(f"{where} is registered by another or older mdmem.", again, fix)
     elif row.problem:
         yield warning(f"{where}: {row.problem}", known(row.agent).NOTE)
     elif row.state == "registered":

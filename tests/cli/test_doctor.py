@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mdmem import log
+from mdmem.agents.install import launcher
 from mdmem.health import checks, machine, scope
 from mdmem.history import commit
 from mdmem.history.git import repository
@@ -209,6 +210,20 @@ def test_a_registration_of_an_older_mdmem_is_renewed_when_asked(day: Day) -> Non
     path.write_text(path.read_text().replace("mdmem-run hook", "mdmem-run --vault /old hook"))
     assert wrong(look(day, "agents"))
     look(day, "agents", fix=True)
+    assert wrong(look(day, "agents")) == []
+
+
+def test_a_launcher_that_is_gone_is_an_error_until_it_is_back(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in day.env.items():
+        monkeypatch.setenv(name, value)
+    day.run("install", "claude-code")
+    os.unlink(launcher.path())
+
+    (found,) = wrong(look(day, "agents"))
+    assert (found["severity"], launcher.path() in found["text"]) == ("error", True)
+    look(day, "agents", fix=True)
+
+    assert os.access(launcher.path(), os.X_OK)
     assert wrong(look(day, "agents")) == []
 
 

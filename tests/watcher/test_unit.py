@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -23,7 +23,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a `systemctl`, a `launchctl` and a `schtasks` first on PATH that note what they are asked; `fails` makes them fail."""
+    """Put stand-ins of what starts things at login first on PATH: they note what is asked; `fails` makes them fail."""
     folder = tmp_path / "programs"
     folder.mkdir()
     for name in ("systemctl", "launchctl", "schtasks"):
@@ -159,7 +159,7 @@ def test_the_task_scheduler_is_given_the_same(
     path, name = Path(change.path), f"mdmem-watch-{config.vault_key(str(here))}"
     assert path == home / "local" / "mdmem" / f"{name}.xml"
     assert path.read_bytes().isascii()
-    task = ElementTree.parse(path).getroot()
+    task = ET.parse(path).getroot()
     at = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
     found = {element.tag.removeprefix(at): element.text for element in task.iter()}
     assert (found["UserId"], found["Command"]) == ("BÜRO\\ana", sys.executable)

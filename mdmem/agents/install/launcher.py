@@ -133,6 +133,11 @@ def is_current() -> bool:
     return found == text(_users(found)) and (_is_windows() or os.access(path(), os.X_OK))
 
 
+def is_missed_by(settings_file: str) -> bool:
+    """Whether the commands of a settings file start the launcher, and it is gone."""
+    return not os.path.exists(path()) and _names_it(settings_file)
+
+
 def use(settings_file: str) -> None:
     """Write the launcher, if need be, for a settings file whose commands name it.
 
