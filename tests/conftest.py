@@ -42,6 +42,8 @@ sys.dont_write_bytecode = False
 # what a file sets up and imports (a server, a vendor's library) is paid for once.
 APART = {"test_faults", "test_commit", "test_sync", "test_import", "test_index", "test_watch"}
 
+forked.without_syncs()
+
 PATIENT_SECONDS = "50"
 """The time limit of injections: a busy machine is no failure."""
 

@@ -141,7 +141,7 @@ def test_doctor_names_damaged_bytecode_and_repairs_it(
 
 def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     settings = config.load(str(vault))
-    now = 1_789_372_800.0
+    now = 1_600_000_000.0
     for days in (0.5, 6.9, 7.1, 40):
         losses.record(settings, "UserPromptSubmit", "codex", "OSError", now - days * 86_400)
     assert len(losses.recent(settings, now)) == 2

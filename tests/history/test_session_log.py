@@ -97,16 +97,16 @@ def test_people_read_times_in_the_zone_of_their_machine(vault: Path, ask: Any, m
     time.tzset()
     try:
         config = start(vault)
-        folder = "journal/acme-notes-app/2026-09-15/0100-late-00893aaf"
-        more = {"folder": folder, "created": "2026-09-14T16:00:01Z"}
+        folder = "journal/acme-notes-app/2024-09-15/0100-late-00893aaf"
+        more = {"folder": folder, "created": "2024-09-14T16:00:01Z"}
         captured(vault, "001-000-prompt-late-7gk2q9m4x1", "prompt", "Late", **more)
         commit.commit(config)
 
-        assert "2026-09-15 01:00 00893aaf" in ask("log", "--oneline", check=True).stdout
-        assert "captured  2026-09-15 01:00" in ask("why", "7gk2q9m4x1", check=True).stdout
-        assert "2026-09-15" in ask("review", "--list", check=True).stdout
-        assert git(vault, "log", "--format=%ai").splitlines()[-1] == "2026-09-15 01:00:01 +0900"
-        assert disk.spoken("2026-09-14T16:00:01Z") == "2026-09-15 01:00"
+        assert "2024-09-15 01:00 00893aaf" in ask("log", "--oneline", check=True).stdout
+        assert "captured  2024-09-15 01:00" in ask("why", "7gk2q9m4x1", check=True).stdout
+        assert "2024-09-15" in ask("review", "--list", check=True).stdout
+        assert git(vault, "log", "--format=%ai").splitlines()[-1] == "2024-09-15 01:00:01 +0900"
+        assert disk.spoken("2024-09-14T16:00:01Z") == "2024-09-15 01:00"
     finally:
         monkeypatch.undo()
         time.tzset()
