@@ -28,7 +28,7 @@ hypothesis.settings.register_profile(
     "mdmem",
     deadline=None,
     derandomize=not SOAK,
-    max_examples=100 * SOAK or 35,
+    max_examples=100 * SOAK or 20,
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 hypothesis.settings.load_profile("mdmem")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -41,9 +43,14 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower().strip()
 
 
+@functools.cache
+def _known() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
 @pytest.mark.parametrize("room", sorted(path.name for path in (ROOT / "mdmem").iterdir() if path.is_dir()))
 def test_a_room_imports_what_is_declared(room: str) -> None:
-    known = packages_distributions()
+    known = _known()
     allowed = declared(*EXTRAS.get(room, ()))
 
     for name in imported(ROOT / "mdmem" / room):

@@ -11,6 +11,7 @@ import pytest
 
 from mdmem.agents.install import offers, registration
 from mdmem.errors import ConfigError
+from tests.helpers.few import few
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 BEFORE = (
@@ -22,7 +23,7 @@ BEFORE = (
 )
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("before", few(BEFORE, always=BEFORE[-2:]))
 @pytest.mark.parametrize(("agent", "folder"), [("claude-code", ".claude"), ("gemini", ".gemini")])
 def test_what_is_put_in_is_taken_out_to_the_byte(ask: Run, home: Path, agent: str, folder: str, before: str) -> None:
     file = home / folder / "settings.json"

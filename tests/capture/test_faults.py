@@ -90,7 +90,6 @@ def is_whole(path: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_flood_of_hooks_for_two_sessions_leaves_one_whole_note_each(vault: Path) -> None:
     count = 1_000 if FULL else 64
     reader = Reader(vault)
@@ -142,7 +141,6 @@ def killed(event: dict[str, Any], seconds: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_hooks_that_are_killed_leave_whole_notes_or_none_and_their_events_can_come_again(vault: Path) -> None:
     rounds = 300 if FULL else 20
     events = [bash(f"output of run {n}\n" * 50, f"toolu_{n}") for n in range(rounds)]
@@ -166,7 +164,6 @@ def body_of(path: Path) -> str:
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_a_hook_killed_at_any_system_call_that_writes_leaves_a_whole_note_or_none(vault: Path, tmp_path: Path) -> None:
     calls = ("openat", "write", "fsync", "linkat", "unlinkat", "mkdirat", "flock")
     most = {"openat": 90 if FULL else 0, "flock": 12 if FULL else 0}
@@ -321,7 +318,6 @@ FAULTS = (errno.ENOSPC, errno.ENFILE, *((errno.EIO, errno.EROFS, errno.EDQUOT) i
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("code", FAULTS, ids=errno.errorcode.get)
 def test_a_call_that_fails_costs_no_note(vault: Path, code: int, home: Path) -> None:
     """Whichever call of a first and of a second event fails: stored, or kept aside, or told; whole after the next.

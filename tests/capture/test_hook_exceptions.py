@@ -121,7 +121,7 @@ def fail_at(number: int) -> Callable[[], None]:
 
 EVERY = pytest.mark.parametrize(
     ("name", "step"),
-    [("tool", 40), *(pytest.param(name, 1 if claude.FULL else 5, marks=pytest.mark.slow) for name in EVENTS)],
+    [("tool", 90), *(pytest.param(name, 1 if claude.FULL else 5, marks=pytest.mark.slow) for name in EVENTS)],
 )
 """A few call sites in every run, a fifth of them where there is time, and all in a soak."""
 

@@ -101,7 +101,6 @@ EVERY = [(name, path) for name, payload in RECORDED.items() for path in places(p
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_200)
 def test_a_wrong_type_in_any_field_of_any_payload_does_no_harm(fuzzed: Path) -> None:
     step = 1 if FULL else 211
     runs = [(name, path, odd) for name, path in EVERY for odd in ODD]
@@ -120,7 +119,6 @@ values = st.recursive(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_200)
 @fuzz
 @given(st.sampled_from(EVERY), st.lists(st.tuples(st.integers(0, 1 << 16), values), max_size=5), st.booleans())
 def test_payloads_with_any_fields_changed_do_no_harm(
@@ -137,7 +135,6 @@ def test_payloads_with_any_fields_changed_do_no_harm(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_200)
 @fuzz
 @given(
     st.sampled_from(sorted(RECORDED)), st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=6)), max_size=4)

@@ -214,7 +214,7 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
     assert exported.startswith("6 notes")
 
 
-@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("by_hand", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way_back(
     mdmem: Run, kept: Path, by_hand: bool
 ) -> None:

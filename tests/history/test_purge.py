@@ -114,6 +114,7 @@ def test_a_note_is_purged_by_its_id_wherever_it_has_been(vault: Path) -> None:
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_pattern_is_purged(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", "customer 123456 and customer 654321\n")

@@ -64,9 +64,9 @@ def met(*machines: Config) -> dict[str, bytes]:
     ("old", "new"),
     [
         ("notes/dates.md", "notes/decisions/about-dates.md"),
-        ("notes/dates.md", "notes/Dates.md"),
-        ("notes/plain.md", "notes/renamed.md"),
-        (f"{FOLDER}/001-000-prompt-why-p1.md", "notes/kept-from-the-journal.md"),
+        pytest.param("notes/dates.md", "notes/Dates.md", marks=pytest.mark.slow),
+        pytest.param("notes/plain.md", "notes/renamed.md", marks=pytest.mark.slow),
+        pytest.param(f"{FOLDER}/001-000-prompt-why-p1.md", "notes/kept-from-the-journal.md", marks=pytest.mark.slow),
     ],
 )
 def test_a_note_moved_here_and_edited_there_is_one_note_moved_and_edited(
@@ -102,6 +102,7 @@ def test_a_folder_moved_here_takes_along_what_was_edited_and_added_there(two: tu
     assert files["notes/archive/topic/deep/new.md"] == b"added there, too\n"
 
 
+@pytest.mark.slow
 def test_a_note_moved_on_both_machines_has_one_name(two: tuple[Config, Config]) -> None:
     first, second = two
     move(first.vault, "notes/dates.md", "notes/z.md")
@@ -402,7 +403,6 @@ def test_any_history_on_three_machines_meets_without_a_loss(steps: list[tuple[in
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_five_hundred_events_on_three_machines_meet_without_a_loss(tmp_path: Path) -> None:
     for seed in range(SOAK):
         (tmp_path / str(seed)).mkdir()

@@ -174,7 +174,7 @@ def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Pa
     assert len(list((tmp_path / "restored" / FOLDER).iterdir())) == 5
 
 
-@pytest.mark.parametrize("reviewed", [True, False])
+@pytest.mark.parametrize("reviewed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_import_is_passed_over_and_what_was_captured_before_stays_in_the_queue(vault: Path, reviewed: bool) -> None:
     config = start(vault)
     turn(vault)

@@ -197,6 +197,7 @@ def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Pat
     assert (Path(second.vault) / PAGE).read_text().endswith("- two\n- one\n")
 
 
+@pytest.mark.slow
 def test_a_note_deleted_here_and_edited_there_is_kept(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     edited = next((Path(first.vault) / FOLDER).glob("001-003*"))
@@ -229,6 +230,7 @@ def test_a_project_renamed_there_takes_the_notes_of_here_along(first: Config, tm
     assert sum("/0900-" in path for path in one) == 5
 
 
+@pytest.mark.slow
 def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path, remote: Path) -> None:
     put(Path(first.vault), "notes/a.md", "one\ntwo\nthree\nfour\n")
     sync.sync(first)

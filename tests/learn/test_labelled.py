@@ -9,6 +9,7 @@ import pytest
 
 from mdmem.vault import note
 from tests.helpers import cli_day
+from tests.helpers.claude import FULL
 from tests.learn import labelled
 from tests.learn.test_open_work import Work
 
@@ -36,12 +37,11 @@ WORDS = [
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_ten_thousand_events_never_write_a_note_that_nobody_accepted(tmp_path: Path) -> None:
+def test_thousands_of_events_never_write_a_note_that_nobody_accepted(tmp_path: Path) -> None:
     at = Work(cli_day.empty(tmp_path), tmp_path)
     chance = random.Random(19)
     sessions = [at.session(number) for number in range(40)]
-    while at.count < 10_000:
+    while at.count < (10_000 if FULL else 2_000):
         one, words = chance.choice(sessions), chance.choice(WORDS)
         step = chance.randrange(6)
         if step == 0:
@@ -58,7 +58,7 @@ def test_ten_thousand_events_never_write_a_note_that_nobody_accepted(tmp_path: P
             )
         else:
             one.tool("TaskCreate", {"subject": words}, {"task": {"id": str(at.count)}})
-        if at.count % 2_000 == 0:
+        if at.count % 500 == 0:
             at.open()
             at.day.run("fixes")
             at.day.run("decisions")

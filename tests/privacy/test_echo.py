@@ -22,6 +22,7 @@ import mdmem
 from mdmem import config
 from mdmem.config import Config
 from mdmem.privacy import Rules, clean, echo, memory, private_words
+from tests.helpers.few import few
 
 SECRET = "hunter2!pass"
 SESSION = "0123456789abcdef"
@@ -345,7 +346,11 @@ def test_what_is_found_lies_in_the_text_in_order_and_apart(private: str, text: s
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "ab ", "%41", "\\u0041", "&amp;", "QUJD", "4142 ", "41", "[PRIVATE]", "あ", "hunter2!"]
+    "unit",
+    few(
+        ["a", "ab ", "%41", "\\u0041", "&amp;", "QUJD", "4142 ", "41", "[PRIVATE]", "あ", "hunter2!"],
+        always=["ab ", "%41", "QUJD"],
+    ),
 )
 def test_finding_takes_time_in_proportion_to_the_text(unit: str) -> None:
     known = echo.of([f"{SECRET} {unit * 12} " + " ".join(f"{unit}x{number}" for number in range(200))])

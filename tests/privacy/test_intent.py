@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.privacy import Rules, clean
+from tests.helpers.few import few
 
 MENTIONS = (
     "what does the <private> tag do?",
@@ -118,7 +119,11 @@ def test_a_tag_counts_however_its_characters_are_written(form: str, origin: str)
 
 
 @pytest.mark.parametrize(
-    "unit", ["</private>", "`<private>", "<private> tag ", "[private], ", "x<Private>", "%3Cprivate%3E"]
+    "unit",
+    few(
+        ["</private>", "`<private>", "<private> tag ", "[private], ", "x<Private>", "%3Cprivate%3E"],
+        always=["</private>", "`<private>"],
+    ),
 )
 def test_a_text_that_speaks_of_tags_without_end_is_hidden_where_nobody_would_read_on(unit: str) -> None:
     for origin in ("prompt", "tool"):

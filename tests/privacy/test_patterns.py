@@ -49,6 +49,7 @@ def test_a_pattern_that_takes_for_ever_stores_nothing_is_named_and_ends_the_hook
     assert len(list(vault.rglob("0??-0??-*.md"))) == 1, "texts that it can be matched with are stored"
 
 
+@pytest.mark.slow
 def test_the_gate_never_gives_a_text_that_a_pattern_has_not_looked_at() -> None:
     with pytest.raises(PatternError, match="takes too long"):
         privacy.clean(["a" * 40 + "!"], rules=privacy.Rules(patterns=(SLOW,)))

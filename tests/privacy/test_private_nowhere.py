@@ -123,7 +123,6 @@ def over_mcp(planter: Planter) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)  # some two hundred processes, on a machine that may be busy
 @pytest.mark.parametrize("turn", range(len(SYNTAXES) if "MDMEM_SOAK" in os.environ else 1))
 def test_no_planted_text_is_in_any_file_or_output(
     vault: Path, mdmem: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turn: int

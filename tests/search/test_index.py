@@ -319,6 +319,7 @@ def test_whatever_happens_to_a_file_of_the_index_the_next_search_answers(vault: 
                 (folder / other).write_bytes(data)
 
 
+@pytest.mark.slow
 def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Config) -> None:
     for number in range(30):
         write(vault, f"s/{number:03d}.md", f"---\ntags: [a]\n---\nalpha n{number} common words " + "more " * number)

@@ -404,6 +404,7 @@ def test_no_stored_text_closes_the_fence(parts: list[str]) -> None:
     assert privacy.clean(f"before {text} after", origin="tool").value.split() == ["before", "after"]
 
 
+@pytest.mark.slow
 def test_answers_have_the_shape_that_their_schemas_promise(server: Server, day: dict[str, str]) -> None:
     given: dict[str, dict[str, Any]] = {
         "timeline": {"note": day["edit"]}, "get_notes": {"ids": [day["ask"], "none"]},

@@ -133,6 +133,7 @@ def test_a_note_is_moved_deleted_and_each_is_undone(server: Server, vault: Path)
     assert again.error
 
 
+@pytest.mark.slow
 def test_answers_have_the_shape_that_their_schemas_promise(server: Server) -> None:
     rows = {row.name: returned_schema(row.name) for row in TOOLS}
     edited = edit(server, find="UTC", text="local").value

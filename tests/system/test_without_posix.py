@@ -82,6 +82,7 @@ def test_without_posix_hooks_store_injection_answers_search_finds_and_commit_com
     assert _log(vault) == ""
 
 
+@pytest.mark.slow
 def test_without_posix_hooks_at_the_same_moment_number_each_note_once(vault: Path, bare: Run) -> None:
     bare("hook", "claude-code", payload=prompt("Run it"))
     with ThreadPoolExecutor(4) as pool:
@@ -90,6 +91,7 @@ def test_without_posix_hooks_at_the_same_moment_number_each_note_once(vault: Pat
     assert _log(vault) == ""
 
 
+@pytest.mark.slow
 def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> None:
     (vault / "page.md").write_text("We chose the zeppelin.\n")
     process = subprocess.Popen(

@@ -123,6 +123,7 @@ def test_what_its_owner_deleted_stays_away_when_nothing_but_history_recalls_it(v
     assert contents(vault, pages=False) == before
 
 
+@pytest.mark.slow
 def test_a_purged_note_stays_away_though_nothing_names_it_any_more(vault: Path) -> None:
     settings = start(vault)
     bring(TOOLS)
@@ -348,7 +349,9 @@ def test_an_import_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     assert contents(tmp_path / "whole") == contents(vault)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL], ids=["Ctrl-C", "killed"]
+)
 def test_a_process_that_was_ended_leaves_whole_notes_and_the_next_one_goes_on(
     vault: Path, tmp_path: Path, mdmem: Run, number: int
 ) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: apt-get install chromium"),
 ]
 WIDTHS = (60, 120, 240, 360, 600, 900, 1280, 1920)
