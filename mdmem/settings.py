@@ -206,7 +206,12 @@ class InjectSettings(SettingsSection):
     )
     recall_limit = Setting(15, "Maximum number of memories in a block.", less, env="MDMEM_INJECT_RECALL_LIMIT")
     bullet_chars = Setting(300, "The size of one memory, in characters.", less, env="MDMEM_INJECT_BULLET_CHARS")
-    deadline_seconds = Setting(1.5, "Time limit in seconds.", less, env="MDMEM_INJECT_DEADLINE_SECONDS")
+    deadline_seconds = Setting(
+        1.5,
+        "Time limit in seconds; three times as long where earlier work is asked for.",
+        less,
+        env="MDMEM_INJECT_DEADLINE_SECONDS",
+    )
     other_projects = Setting(False, "Whether memories of other projects may be injected.", less)
     on = Setting(
         ["ask", "turns", "start", "failure", "edit"],

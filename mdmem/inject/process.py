@@ -70,7 +70,7 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
     settings = config.load(vault, env)
     if settings.warnings:
         _log_bad_variables(settings)
-    end_after(seconds(settings) - (time.monotonic() - started), settings)
+    end_after(seconds(settings, event) - (time.monotonic() - started), settings)
     return after(settings, event, env, data, started)
 
 
@@ -119,7 +119,7 @@ def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, star
         return None
     from mdmem.watcher import client
 
-    left = started + seconds(config) - time.monotonic()
+    left = started + seconds(config, event) - time.monotonic()
     patience = max(min(left - ALONE_SECONDS, PATIENCE_SECONDS), left / 3)
     words = f"inject {event.agent} {started} {time.monotonic() + patience}"
     return client.ask(config, words, env, data, seconds=patience)
@@ -135,10 +135,27 @@ EVENTS = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolU
 """The events that may be answered with memories."""
 
 
-def seconds(config: Config) -> float:
+ASKED_TIMES = 3
+"""Whoever surely asks for earlier work waits for an answer: on a busy machine it may take so many times as long."""
+
+
+def seconds(config: Config, event: Event) -> float:
     """Return how long an injection may take: its own deadline, and a model's on top where one is asked."""
     settings = config.settings
-    return settings.inject.deadline_seconds + (settings.expand.deadline_seconds if settings.expand.enabled else 0.0)
+    times = ASKED_TIMES if settings.inject.enabled and _surely_asks(event) else 1
+    more = settings.expand.deadline_seconds if settings.expand.enabled else 0.0
+    return times * settings.inject.deadline_seconds + more
+
+
+def _surely_asks(event: Event) -> bool:
+    """Whether a prompt leaves no doubt that it asks for something of the past."""
+    if event.name != "UserPromptSubmit":
+        return False
+    from mdmem.agents import prompts
+    from mdmem.search.asking import english, shape
+
+    asked = shape.of(prompts.typed(event.prompt))
+    return asked is not None and asked.grade == english.SURE
 
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
@@ -179,7 +196,7 @@ def respond(
     if not _takes_context(event):
         return b""  # nothing is given, and nothing is to be noted as given
     agent = agents.load(event.agent)
-    deadline = started + seconds(config)
+    deadline = started + seconds(config, event)
     text = context.build(config, event, now(env), deadline, *([is_late] if is_late else []))
     from mdmem.search.index import completion
 
@@ -203,7 +220,7 @@ def given(name: str, data: bytes, vault: str | None, env: Mapping[str, str]) -> 
     if event.name not in EVENTS or event.subagent:
         return b""
     ours = settings.load(vault, env)
-    until = started + seconds(ours)
+    until = started + seconds(ours, event)
     return respond(ours, event, env, started, lambda: time.monotonic() >= until) if wants(ours, event, env) else b""
 
 

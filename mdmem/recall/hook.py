@@ -60,7 +60,7 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
     from mdmem.inject import process
 
     started = time.monotonic()
-    process.end_after(min(process.seconds(settings), max(room, 0.1)), settings, said)
+    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, said)
     given = process.after(settings, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
     return given

@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.agents import Event
-from mdmem.inject import context
+from mdmem.inject import context, process
 from mdmem.search import engine, index
 from tests.helpers.talk import Talk
 
@@ -243,6 +243,28 @@ def test_most_ways_to_ask_are_answered(journal: tuple[config.Config, str]) -> No
     silent = [prompt for prompt in ASKING if not block(journal, prompt)]
 
     assert len(silent) <= 0.1 * len(ASKING), silent
+
+
+@pytest.mark.parametrize("prompt", ["Where did I leave off?", "Was haben wir gestern gemacht?", "catch me up"])
+def test_who_goes_on_is_given_what_was_done_last(journal: tuple[config.Config, str], prompt: str) -> None:
+    given = block(journal, prompt)
+
+    assert given.find("linter warnings") < given.find("header sticky") < given.find("configuration")
+    assert "linter warnings" in given
+
+
+@pytest.mark.parametrize("prompt", ["Pourquoi est-ce qu'on a gardé celery ?", "почему мы запускали celery?"])
+def test_one_rare_word_is_enough_in_another_language(journal: tuple[config.Config, str], prompt: str) -> None:
+    assert "cron" in block(journal, prompt)
+
+
+def test_only_a_prompt_that_surely_asks_is_waited_for_longer(journal: tuple[config.Config, str]) -> None:
+    def seconds(prompt: str) -> float:
+        return process.seconds(journal[0], Event(agent="claude-code", name="UserPromptSubmit", prompt=prompt))
+
+    usual = journal[0].settings.inject.deadline_seconds
+    assert seconds("What did we decide about the relay?") == process.ASKED_TIMES * usual
+    assert seconds("Make the header sticky") == usual
 
 
 def test_ordinary_prompts_are_left_alone(journal: tuple[config.Config, str]) -> None:

@@ -186,3 +186,43 @@ def test_of_a_huge_prompt_no_more_than_its_ends_are_looked_at(unit: str) -> None
 
     assert len(prose.prose(prompt)) <= prose.HEAD_CHARS + prose.TAIL_CHARS + 1
     prose.asked(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Where did I leave off?",
+        "continue where we stopped yesterday",
+        "what were we doing before the weekend?",
+        "remind me what's going on with this project",
+        "catch me up on this repo",
+        "Woran haben wir zuletzt gearbeitet?",
+        "reprends là où on s'était arrêté",
+        "¿por dónde íbamos?",
+        "dove eravamo rimasti?",
+        "我们上次做到哪里了?",
+        "на чём мы остановились?",
+    ],
+)
+def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert (found.grade, found.topic, found.resumes) == (SURE, "", True)
+
+
+def test_who_goes_on_with_something_asks_for_that() -> None:
+    found = shape.of("where did we leave off with the CSV export?")
+
+    assert found is not None
+    assert found.topic == "with the CSV export?"
+
+
+def test_quotations_and_a_pasted_error_are_part_of_what_is_asked_about() -> None:
+    quoted = shape.of('how did we fix the "maximum recursion depth" thing in `walk`?')
+    pasted = shape.of("Have we seen this before?\n```\nTypeError: cannot pickle 'dict_keys' object\n```")
+
+    assert quoted is not None
+    assert quoted.topic.endswith("maximum recursion depth walk")
+    assert pasted is not None
+    assert pasted.topic.endswith("TypeError: cannot pickle 'dict_keys' object")

@@ -74,7 +74,7 @@ LANGUAGES: dict[str, Language] = {
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",
-        "on nous notre nos",
+        "on quon lon nous notre nos",
         "avait avions avons a ont ai etait etaient etions ete avez aviez",
         "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
         "lautre precedente precedent auparavant",

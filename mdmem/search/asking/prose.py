@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 HEAD_CHARS, TAIL_CHARS = 3_000, 1_000
 """Of a longer prompt, only this much of its beginning and end is looked at: what is between was pasted."""
 
+MAX_QUOTED_CHARS = 300
+"""So much of what a prompt quotes belongs to what it asks about."""
+
 MAX_GAP = 6
 """How many words a `*` in a phrase stands for at most."""
 
@@ -69,6 +72,18 @@ def prose(prompt: str) -> str:
     return text
 
 
+def quotations(prompt: str) -> list[str]:
+    """Return what the sentences of a prompt quote, at most `MAX_QUOTED_CHARS` of it."""
+    found: list[str] = []
+    for line in _prose_lines(prompt[:HEAD_CHARS]):
+        _unquoted(line, found)
+    kept: list[str] = []
+    for quoted in found:
+        if sum(map(len, kept)) + len(quoted) <= MAX_QUOTED_CHARS:
+            kept.append(quoted)
+    return kept
+
+
 def fold(word: str) -> str:
     """Write a word as phrases are compared: lower case, no accents, no apostrophes."""
     if word.isascii():
@@ -114,8 +129,8 @@ _QUOTES = {"`": "`", '"': '"', "“": "”", "„": "“", "«": "»", "「": "�
 _MAX_QUOTE_CHARS = 200
 
 
-def _unquoted(line: str) -> str:
-    """Take quotations and inline code out of a line."""
+def _unquoted(line: str, quoted: list[str] | None = None) -> str:
+    """Take quotations and inline code out of a line. quoted: is told them."""
     if not any(mark in line for mark in _QUOTES):
         return line
     kept: list[str] = []
@@ -128,6 +143,8 @@ def _unquoted(line: str) -> str:
             at += 1
         else:
             kept.append(" · ")
+            if quoted is not None:
+                quoted.append(line[at + 1 : end])
             at = end + 1
     return "".join(kept)
 

@@ -36,11 +36,23 @@ class Shape:
 
 def of(prompt: str) -> Shape | None:
     """Judge a prompt; None when it asks for nothing. Code, quotations, pastes and slash commands do not ask."""
+    global _last  # noqa: PLW0603 - one prompt is judged several times while it is answered
+    last = _last
+    if last[0] != prompt:
+        _last = last = (prompt, _of(prompt))
+    return last[1]
+
+
+_last: tuple[str, Shape | None] = ("", None)
+
+
+def _of(prompt: str) -> Shape | None:
     if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
         return None
     found = prose.asked(prompt)
     if found:
-        return Shape(SURE, found.language, found.words, topic(prose.topic(found)), resumes=_goes_on(found, prompt))
+        about, resumes = _subject(topic(prose.topic(found)), resumes=_goes_on(found, prompt))
+        return Shape(SURE, found.language, found.words, _with_named(about, prompt), resumes=resumes)
     text = prose.prose(prompt)
     best = NOT
     told = ("", "")
@@ -54,7 +66,50 @@ def of(prompt: str) -> Shape | None:
     if best == NOT:
         error = error_line(prompt)
         return Shape(LIKELY, "error", error, error) if error else None
-    return Shape(best, *told, topic(text, told[0]), resumes=resumes)
+    about, resumes = _subject(topic(text, told[0]), resumes=resumes)
+    return Shape(best, *told, _with_named(about, prompt), resumes=resumes)
+
+
+def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
+    """Leave out of a topic how people say that they go on ("where did we leave off"), and return whether they do."""
+    words = topic.split()
+    rest = [word for word in words if _bare(word) not in _LEFT_OFF]
+    if all(_bare(word) in _FILLERS for word in rest):
+        return "", resumes or len(rest) < len(words)
+    if resumes:
+        topic = " ".join(rest)
+        return topic if sum(map(str.isalpha, topic)) >= _LEAST_LETTERS else "", True
+    return topic, False
+
+
+_LEAST_LETTERS = 3
+"""Fewer letters than this are what is left of a phrase, in a script without spaces."""
+_LEFT_OFF_WORDS = """
+off leave left leaving stop stopped yesterday today weekend week month morning earlier recently lately last latest
+still open up going on happening state status project repo repository codebase work working session sessions
+chat conversation where
+stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
+arrete arretes arretee etions etait hier projet
+ibamos ayer quedado dejado proyecto ontem estavamos projeto rimasti rimasto ieri progetto gebleven gisteren
+вчера остановились проект
+"""
+_LEFT_OFF = frozenset(_LEFT_OFF_WORDS.split())
+_FILLER_WORDS = """
+a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
+before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
+again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
+da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
+la on en est ce que qui quoi le les nous sest setait se je ou
+lo por donde que y el de en se os onde a o dove che si ci we er
+мы на чем что где
+"""
+_FILLERS = frozenset(["", *_FILLER_WORDS.split()])
+
+
+def _with_named(topic: str, prompt: str) -> str:
+    """Add to a topic what the prompt names without asking by it: quotations, and the error that stands in a paste."""
+    error = error_line(prompt)
+    return " ".join([topic, *prose.quotations(prompt), *([error] if error not in topic else [])]).strip()
 
 
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
@@ -66,9 +121,9 @@ def _goes_on(found: prose.Asked, prompt: str) -> bool:
 
 
 _LAST_DONE = frozenset(
-    ["left", "stop", "stopped", "working", "worked", "doing", "continue", "pick", "waren", "geblieben", "gearbeitet",
-     "stehengeblieben", "etions", "etait", "dejamos", "quedamos", "paramos", "eravamo", "skonczylismy", "skoncili",
-     "остановились", "зупинилися", "зупинились", "kalmistik", "kaldigimiz", "time", "mal"]
+    ["left", "stop", "leave", "stopped", "working", "worked", "doing", "continue", "pick", "waren", "geblieben",
+     "gearbeitet", "stehengeblieben", "etions", "etait", "dejamos", "quedamos", "paramos", "eravamo", "skonczylismy",
+     "skoncili", "остановились", "зупинилися", "зупинились", "kalmistik", "kaldigimiz", "time", "mal"]
 )  # fmt: skip
 
 
@@ -199,7 +254,7 @@ def topic(text: str, language: str = "en") -> str:
 
 
 def _bare(word: str) -> str:
-    return prose.fold(word.strip(".,:;?!\"'()[]…"))
+    return prose.fold(word.strip(".,:;?!¿¡\"'()[]…"))
 
 
 def error_line(prompt: str) -> str:
