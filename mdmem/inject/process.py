@@ -136,26 +136,26 @@ EVENTS = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolU
 
 
 ASKED_TIMES = 3
-"""Whoever surely asks for earlier work waits for an answer: on a busy machine it may take so many times as long."""
+"""Whoever asks for earlier work waits for an answer: on a busy machine it may take so many times as long."""
 
 
 def seconds(config: Config, event: Event) -> float:
     """Return how long an injection may take: its own deadline, and a model's on top where one is asked."""
     settings = config.settings
-    times = ASKED_TIMES if settings.inject.enabled and _surely_asks(event) else 1
+    times = ASKED_TIMES if settings.inject.enabled and _asks(event) else 1
     more = settings.expand.deadline_seconds if settings.expand.enabled else 0.0
     return times * settings.inject.deadline_seconds + more
 
 
-def _surely_asks(event: Event) -> bool:
-    """Whether a prompt leaves no doubt that it asks for something of the past."""
+def _asks(event: Event) -> bool:
+    """Whether a prompt asks for something of the past, with little doubt."""
     if event.name != "UserPromptSubmit":
         return False
     from mdmem.agents import prompts
     from mdmem.search.asking import english, shape
 
     asked = shape.of(prompts.typed(event.prompt))
-    return asked is not None and asked.grade == english.SURE
+    return asked is not None and asked.grade >= english.LIKELY
 
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:

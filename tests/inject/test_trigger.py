@@ -258,7 +258,7 @@ def test_one_rare_word_is_enough_in_another_language(journal: tuple[config.Confi
     assert "cron" in block(journal, prompt)
 
 
-def test_only_a_prompt_that_surely_asks_is_waited_for_longer(journal: tuple[config.Config, str]) -> None:
+def test_only_a_prompt_that_asks_for_earlier_work_is_waited_for_longer(journal: tuple[config.Config, str]) -> None:
     def seconds(prompt: str) -> float:
         return process.seconds(journal[0], Event(agent="claude-code", name="UserPromptSubmit", prompt=prompt))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 _DECIDE = (
     "decide/choose/pick/agree/settle/conclude/discuss/say/do/try/use/fix/solve/resolve/name/call/learn/find/plan/"
     "change/implement/build/handle/deal/end/go/leave/stop/talk/write/put/set/make/add/drop/remove/rename/move/reject/"
-    "work/opt/rule/mention"
+    "work/opt/rule/mention/patch/address/correct/migrate/switch/upgrade/introduce/disable/enable/revert/replace/refactor/"
+    "document/support/allow/forbid/see/encounter/meet/hit"
 )
 _DECIDED = (
     "decided/chosen/chose/picked/agreed/settled/concluded/discussed/said/done/did/tried/used/fixed/solved/resolved/"
@@ -64,6 +65,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "what was/were our",
         "what/how/why/when/which was/were decided/agreed/chosen/concluded",
         "who decided/chose",
+        "who fixed/wrote/changed/added/broke/removed/introduced this/that/it",
         "the reason we chose/picked/decided/switched/moved/went/dropped/rejected/use/used",
         "what was the decision/conclusion/rationale/agreement",
         "what do you know/remember/recall about/of",
