@@ -10,9 +10,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from mdmem.agents.install import entries, json_text, settings_file, toml_text
+from mdmem.agents.install import entries, json_text, toml_text
 from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient
-from mdmem.agents.install.registration import SettingsChange, Status
+from mdmem.agents.install.registration import SettingsChange, Status, put
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 
@@ -41,13 +41,9 @@ def register(
     found, place, file = _open(client, scope, root, env)
     _present(found, file, place)  # which refuses somebody else's
     text = _registered(found, file.text or "", file.path, place, vault)
-    action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
-    if dry_run:
-        shown = settings_file.diff(file.text or "", text, file.path)
-        return SettingsChange(client, f"{found.title} (MCP)", scope, file.path, action, diff=shown)
-    file.write(text, keep_first=not (found.is_state(scope) or _is_ours_alone(found, file, place)))
-    note = found.note if action != "unchanged" else ""
-    return SettingsChange(client, f"{found.title} (MCP)", scope, file.path, action, file.backup(), note)
+    keep_first = not (found.is_state(scope) or _is_ours_alone(found, file, place))
+    change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "unchanged", note=found.note)
+    return put(change, file, text, keep_first=keep_first, dry_run=dry_run)
 
 
 def unregister(

@@ -83,15 +83,28 @@ def register(
     is_ours_alone = bool(_lines(module, file)) and _is_empty_without(module, file)
     shared = scope == "project"
     text = _registered(module, file.text or "", file.path, vault or "", shared=shared)
+    if not dry_run:
+        _use_launcher(file.path)
+    note = " ".join(filter(None, [module.NOTE, _SHARED if shared else ""]))
+    change = SettingsChange(agent, module.TITLE, scope, file.path, "unchanged", note=note)
+    return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
+
+
+def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bool, dry_run: bool) -> SettingsChange:
+    """Write `text` into a settings file, or show what that would change; return what was done.
+
+    change: of which agent, scope and file, and what the user should know once it is done.
+
+    Raises:
+        ConfigError: when the file cannot be written.
+    """
     action = "unchanged" if text == file.text else "created" if file.text is None else "updated"
     if dry_run:
         shown = settings_file.diff(file.text or "", text, file.path)
-        return SettingsChange(agent, module.TITLE, scope, file.path, action, diff=shown)
-    _use_launcher(file.path)
-    file.write(text, keep_first=not is_ours_alone)
-    notes = [module.NOTE, _SHARED if scope == "project" else ""] if action != "unchanged" else []
-    note = " ".join(filter(None, notes))
-    return SettingsChange(agent, module.TITLE, scope, file.path, action, file.backup(), note)
+        return change._replace(action=action, note="", diff=shown)
+    file.write(text, keep_first=keep_first)
+    note = "" if action == "unchanged" else change.note
+    return change._replace(action=action, backup=file.backup(), note=note)
 
 
 def unregister(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.agents.install import entries, json_text, launcher
 from mdmem.agents.install.command_line import command, is_own
-from mdmem.agents.install.registration import SettingsChange, open_settings
+from mdmem.agents.install.registration import SettingsChange, open_settings, put
 from mdmem.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -50,20 +50,14 @@ def register(
             " `mdmem status --line`."
         )
     wanted = {"type": "command", "command": command("status", agent, vault)}
-    if present == wanted:
-        return SettingsChange(agent, title, scope, file.path, "unchanged", file.backup())
-    base = text if text.strip() else "{}\n"
-    changed = json_text.append(base, (), wanted, KEY) if present is None else json_text.replace(base, (KEY,), wanted)
-    if dry_run:
-        from mdmem.agents.install import settings_file
-
-        return SettingsChange(
-            agent, title, scope, file.path, "updated", diff=settings_file.diff(text, changed, file.path)
-        )
-    action = "created" if file.text is None else "updated"
-    launcher.use(file.path)
-    file.write(changed)
-    return SettingsChange(agent, title, scope, file.path, action, file.backup(), "The line is below the prompt.")
+    if present is None:
+        text = json_text.append(text if text.strip() else "{}\n", (), wanted, KEY)
+    elif present != wanted:
+        text = json_text.replace(text, (KEY,), wanted)
+    if not dry_run:
+        launcher.use(file.path)
+    change = SettingsChange(agent, title, scope, file.path, "unchanged", note="The line is below the prompt.")
+    return put(change, file, text, keep_first=True, dry_run=dry_run)
 
 
 def unregister(
