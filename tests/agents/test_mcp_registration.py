@@ -71,6 +71,20 @@ def test_settings_come_back_to_the_byte(client: str, home: Path) -> None:
     assert not list(file.parent.glob("*backup*"))
 
 
+@pytest.mark.parametrize("client", ["cursor", "copilot", "gemini"])
+@pytest.mark.parametrize("text", ['{"mcpServers":{}}', "{}", " {\n}\n"])
+def test_settings_without_anything_in_them_are_the_users_all_the_same(client: str, text: str, home: Path) -> None:
+    file = Path(mcp_registration.status(client).path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    mcp_registration.register(client)
+    mcp_registration.register(client, vault=str(home / "other"))
+    mcp_registration.unregister(client)
+
+    assert file.read_text() == text
+    assert list(file.parent.iterdir()) == [file]
+
+
 @every_client
 def test_another_server_of_that_name_is_left_alone(client: str, home: Path) -> None:
     file = home / FILES[client]

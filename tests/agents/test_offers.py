@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.agents.install import offers, registration
+from mdmem.agents.install import mcp_registration, offers, registration
 from mdmem.errors import ConfigError
 from tests.helpers.few import few
 
@@ -85,6 +85,20 @@ def test_opencode_with_tools_and_rules_gets_its_file_back(ask: Run, home: Path) 
     assert set(json.loads(file.read_text("utf-8"))) == {"mcp", "permission"}
     ask("uninstall", "opencode", check=True)
     assert not file.exists()
+
+
+def test_a_server_and_rules_in_one_file_leave_no_copy_behind(home: Path) -> None:
+    file = home / ".config" / "opencode" / "opencode.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{ "theme": "x" }\n')
+    mcp_registration.register("opencode")
+    for offer in offers.OFFERS["opencode"]:
+        offers.accept("opencode", offer)
+    mcp_registration.unregister("opencode")
+    list(offers.withdraw("opencode"))
+
+    assert file.read_text() == '{ "theme": "x" }\n'
+    assert list(file.parent.iterdir()) == [file]
 
 
 def test_codex_gets_a_file_of_rules_that_goes_again(ask: Run, home: Path) -> None:

@@ -161,14 +161,15 @@ def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Ma
 
 
 def _is_ours_alone(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> bool:
-    """Whether nothing is in the file but mdmem's hooks and server, so that mdmem has made it."""
+    """Whether mdmem's hooks or server are in the file and nothing else, so that mdmem has made it."""
     if file.text is None or found.is_toml:
         return False
     try:
+        given = json_text.loads(file.text)
         rest = json_text.loads(entries.merged(file.text, file.path, {}, {}))
     except (ConfigError, ValueError):
         return False
-    return _others(rest, place) == {}
+    return _others(rest, place) == {} and (rest != given or _present(found, file, place) is not None)
 
 
 def _registered(found: McpClient, text: str, path: str, place: tuple[str, ...], vault: str | None) -> str:

@@ -42,7 +42,7 @@ class SettingsFile:
     def write(self, text: str, *, keep_first: bool = True) -> bool:
         """Put `text` into the file, unless it is there; keeps mode, owner and byte order mark.
 
-        keep_first: copy the file first, if there is no copy of it yet.
+        keep_first: copy the file first, if there is no copy of it yet. A copy goes when the file is as it was again.
 
         Raises:
             ConfigError: when that fails, or somebody else changed the file meanwhile.
@@ -54,6 +54,8 @@ class SettingsFile:
                 self._publish(self._bytes, self.path + BACKUP_SUFFIX)
             mark = _BOM if (self._bytes or b"").startswith(_BOM) else b""
             self._publish(mark + text.encode(), self._real)
+            if not keep_first and self.backup() and _read(self.backup(), self.path) == mark + text.encode():
+                os.unlink(self.backup())
         except (OSError, ValueError) as error:
             raise _unwritable(self.path, error) from error
         return True
