@@ -106,13 +106,32 @@ def unescaped(text: str) -> TextView | None:
     r"""Read `\u0041`, `\x41`, `\"`, `%41`, `&#65;`, `&amp;` and the like as what they stand for; None without any."""
     view, begin = TextView(), 0
     for start, end, decoded in _escapes(text):
-        view.add(text[begin:start], begin, start)
+        _add_near(view, text, begin, start)
         view.add(decoded, start, end, decoded=True)
         begin = end
     if not begin:
         return None
-    view.add(text[begin:], begin, len(text))
+    end = min(len(text), begin + _NEAR_CHARS)
+    view.add(text[begin:end], begin, end)
     return view.close()
+
+
+_NEAR_CHARS = 2048
+"""So much around an escape is read with it; what is further away says in any reading what it says."""
+
+_GAP = "\n\ue000\n"
+
+
+def _add_near(view: TextView, text: str, begin: int, end: int) -> None:
+    """Append what stands between two escapes; of a long text, what is near to either."""
+    first, last = begin + _NEAR_CHARS if view else begin, end - _NEAR_CHARS
+    last = text.rfind("\n", max(first, last - _NEAR_CHARS), max(last, 0)) + 1 or last
+    if last <= first + len(_GAP):
+        view.add(text[begin:end], begin, end)
+        return
+    view.add(text[begin:first], begin, first)
+    view.add(_GAP, first, first + 1, decoded=True)
+    view.add(text[last:end], last, end)
 
 
 def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
@@ -231,15 +250,18 @@ def decoded(text: str) -> TextView | None:
     view = TextView()
     flat = text.translate(_RUNS)
     runs = flat.split()
-    known = {run: found for run in set(runs) if not _is_words(run) and (found := list(_decode_parts(run)))}
-    at = 0
-    for run in runs if known else ():
-        at = flat.find(run, at)
+    every = set(runs)
+    known = {run: found for run in every if not _is_words(run) and (found := list(_decode_parts(run)))}
+    at, flat = 0, f" {flat} "
+    apart = " " if text.isascii() else ""  # other scripts have other blanks
+    for run in filter(known.__contains__, runs) if apart else runs:
+        at = flat.index(f"{apart}{run}{apart}", at) - (not apart)
         for start, end, decoded_text in known.get(run, ()):
             view.add(f"\n{decoded_text}\n", at + start, at + end, decoded=True)
         at += len(run)
     _wrapped_base64(text, view)
-    _spaced_hex(text, view)
+    if sum(len(run) in (2, 4) and _is_hex(run.removeprefix("0x")) for run in every) > 2:
+        _spaced_hex(text, view)
     return view.close() if view else None
 
 
@@ -312,11 +334,18 @@ def _text(data: bytes) -> str:
 def _wide_text(data: bytes) -> str:
     """Decode UTF-16 of a script whose characters all need two bytes; "" for anything else."""
     data = data[2:] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
-    for coding in ("utf-16-le", "utf-16-be"):
-        found = data[: len(data) // 2 * 2].decode(coding, "replace")
+    data = data[: len(data) // 2 * 2]
+    for coding, high in (("utf-16-le", 1), ("utf-16-be", 0)):
+        if data[high::2].translate(None, _WIDE_BYTES):
+            continue
+        found = data.decode(coding, "replace")
         if found and all("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in found):
             return found
     return ""
+
+
+_WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])
+"""The higher bytes of the characters that `_wide_text` looks for."""
 
 
 def _has_control(text: str) -> bool:

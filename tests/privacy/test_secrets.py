@@ -8,6 +8,10 @@ from mdmem.privacy import Rules, clean
 from tests.helpers import credentials
 
 KEPT = (
+    'x={impact:"serious",messages:{pass:"ARIA attribute is allowed",fail:1}}',
+    'debug4("pw:adb:send")(data)',
+    "a===b?n.pass:n.fail:(c)",
+    "{messages:{pass:n||e.messages.pass,fail:r}}",
     'toolskey = "VS%0.f0COMNTOOLS" % version',
     "# token          = 1*tchar",
     "{0x33ba:'pw', 0x33bb:'nw', 0x33bc:'pq'}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
 from mdmem.privacy.secrets.names import STRONG
+from mdmem.privacy.secrets.tokens import shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Span = tuple[int, int, str]
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
+_BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
 _COMPARERS = ("password.equals", "secret.equals", "token.equals")
@@ -178,6 +180,8 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return 4 <= len(value.strip(_TRAILING)) <= 8
     if name.kind == "password" and _is_count_or_path(name, value):
         return False
+    if name.word() in ("pass", "pw") and _passes(literal):
+        return False
     if name.is_plain_key and (len(value) < 16 or not values.looks_random(value)):
         return False
     if (name.is_plain_key and not literal.quoted and not _CODE.isdisjoint(value)) or _is_format(text, literal):
@@ -191,6 +195,12 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         quoted=literal.quoted or is_variable,  # PASSWORD=…: no code there
         alone=_is_alone(name, literal, in_line, is_flag=is_flag),
     )
+
+
+def _passes(literal: Literal) -> bool:
+    """Whether it is what is said or done when something passes: `{pass: "It is allowed", …}`, `a ? n.pass : n.fail`."""
+    value = literal.text
+    return value.count(" ") > 1 if literal.quoted else "0" not in shape(value) and not _BRANCHES.isdisjoint(value)
 
 
 def _is_format(text: str, literal: Literal) -> bool:
