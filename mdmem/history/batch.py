@@ -151,7 +151,7 @@ def _read_file(root: str, change: Change) -> File | None:
         return File(change, b"", {}) if data is None else None
     if data is None:
         return None  # missing again, or a link
-    return File(change, data, note.parse(data).meta if changes.is_own(change.path) else {})
+    return File(change, data, private.meta_of(change.path, data) if changes.is_own(change.path) else {})
 
 
 def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> File | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, note, people
+from mdmem.vault import disk, note, packed, people
 
 NO = frozenset(["false", "no", "off", "0"])
 
@@ -34,7 +34,14 @@ def projects(root: str) -> frozenset[str]:
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Return the same as `is_private` of a file's bytes; most need not be parsed for it."""
     may_be = private_projects or b"\nsync:" in data or b"\nprivate:" in data
-    return bool(may_be) and is_private(path, note.parse(data).meta, private_projects)
+    return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
+
+
+def meta_of(path: str, data: bytes) -> dict[str, object]:
+    """Return the front matter of a file; an archive stays on this machine when one of its notes does."""
+    meta: dict[str, object] = note.parse(data).meta
+    inside = packed.parse(data).values() if packed.folder_of(path) else ()
+    return {**meta, "sync": False} if any(says_so(note.parse(one).meta) for one in inside) else meta
 
 
 def is_private(path: str, meta: Mapping[str, object], private_projects: frozenset[str]) -> bool:

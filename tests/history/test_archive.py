@@ -171,6 +171,16 @@ def test_what_is_not_committed_or_no_note_stays_as_it_is(old: Config, vault: Pat
     assert (vault / PROMPT).is_file()
 
 
+def test_an_archive_stays_on_this_machine_when_one_of_its_notes_is_to(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    file = vault / ARCHIVE
+    file.write_text(file.read_text().replace("kind: response\n", "kind: response\nsync: false\n"))
+
+    done = commit.commit(old)
+
+    assert (done.commits, [one.path for one in done.staying]) == ([], [ARCHIVE])
+
+
 def test_a_year_that_is_not_over_is_not_archived(old: Config) -> None:
     with pytest.raises(UsageError, match="is not over"):
         archive.pack(old, 2024, now=time.mktime((2024, 12, 31, 0, 0, 0, 0, 0, -1)))
