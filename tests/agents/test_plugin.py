@@ -50,12 +50,19 @@ def test_the_plugins_manifests_lead_to_files_that_are_there() -> None:
     assert {plugin["version"] for plugin in market["plugins"]} == {manifest["version"]}
 
 
+PATIENT = (
+    "import mdmem.recall.hook as recall, mdmem.capture.hook as hook; recall.SECONDS = hook.DEADLINE_SECONDS = 100.0; "
+    "from mdmem.__main__ import main; main()"
+)
+"""A `mdmem` that takes its time: a busy machine is no failure."""
+
+
 @pytest.fixture
 def plugin(tmp_path: Path) -> Any:
     """Run the plugin's first command of a verb, with this `mdmem` on PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "mdmem").write_text(f'#!/bin/sh\nexec {sys.executable} -m mdmem "$@"\n')
+    (folder / "mdmem").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{PATIENT}" "$@"\n')
     (folder / "mdmem").chmod(0o755)
 
     def run(verb: str, event: dict[str, Any], path: str | None = None, **env: str) -> str:

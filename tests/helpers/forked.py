@@ -175,6 +175,7 @@ def _serve(address: str) -> None:
     import select
 
     _load()
+    _be_patient()
     without_syncs()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as server:
@@ -205,6 +206,15 @@ def _load() -> None:
                 importlib.import_module(module.name)
             except ImportError:
                 continue  # of an extra that is not installed
+
+
+def _be_patient() -> None:
+    """Let hooks take their time: a busy machine is no failure."""
+    from mdmem.capture import hook
+    from mdmem.recall import hook as recall
+    from mdmem.vault import disk
+
+    hook.READ_SECONDS = hook.DEADLINE_SECONDS = recall.SECONDS = disk.WAIT_SECONDS = 100.0
 
 
 def _answer(link: socket.socket) -> None:
