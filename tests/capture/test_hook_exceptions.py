@@ -28,6 +28,7 @@ PACKAGE = str(Path(launch.__file__).parent) + os.sep
 SAFE = {
     launch.last_words,
     recall.main,
+    recall.answered,
     hook.stored,
     hook.finish,
     hook._write,
