@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.history import purge, sync
 from mdmem.history.merging import merge
-from mdmem.vault import note, user_notes
+from mdmem.vault import disk, note, user_notes
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, put, run_here
 from tests.helpers.talk import START, Talk
@@ -28,6 +29,7 @@ from tests.history.test_sync import trees
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
 REPLACED = b"[REDACTED]"
+ZONES = ("Europe/Berlin", "America/Los_Angeles", "UTC")
 ROUNDS = 4
 """So many rounds of syncs bring all machines together, pages too."""
 
@@ -73,7 +75,7 @@ class Household:
         """Return a session: the first one has an id of its own on every machine, the second is resumed on all."""
         session = f"{vault.name}aaaaa-{number}" if number == 0 else "shared0a-1"
         talk = Session(vault, self.root / "code" / f"app{int(vault.name[1:]) % 2}", session)
-        talk.now = START + int(vault.name[1:]) * 7 + number * 1000
+        talk.now = START - 365 * 86_400 + int(vault.name[1:]) * 7 + number * 1000
         return talk
 
     def step(self) -> None:
@@ -85,6 +87,8 @@ class Household:
         self.history.append(f"{self.count}: m{who} {what}")
         doing: Callable[[Config, int], None] = getattr(self, f"do_{what}")
         before = self.held(self.machines[who])
+        os.environ["TZ"] = ZONES[who]
+        time.tzset()
         doing(self.machines[who], who)
         now = self.held(self.machines[who])
         if what in TAKES:
@@ -101,8 +105,9 @@ class Household:
     def held(self, at: Config) -> tuple[set[str], set[bytes]]:
         """Return the ids of the captured notes, and the lines of persons, that a vault has."""
         ids, lines = set(), set()
-        for path in Path(at.vault).rglob("*.md"):
-            data = path.read_bytes()
+        paths = {entry.path for entry in disk.walk(at.vault)} | {"README.md"}
+        for path in paths:
+            data = disk.read_path(at.vault, path) or b""
             meta = note.parse(data).meta
             if meta.get("id") and meta.get("kind") not in note.PAGES:
                 ids.add(str(meta["id"]))
@@ -160,7 +165,7 @@ class Household:
             path.rename(new)
 
     def do_folder(self, at: Config, who: int) -> None:
-        folders = sorted(path for path in Path(at.vault).glob("journal/*/*/*") if path.is_dir())
+        folders = sorted(path for path in Path(at.vault).glob("journal/*/????-??-??/*") if path.is_dir())
         if folders:
             path = self.chance.choice(folders)
             tag = path.name[-8:]
@@ -192,7 +197,7 @@ class Household:
             self.run(at, "forget", "--yes", name, codes=(0, 1))
 
     def do_undo(self, at: Config, who: int) -> None:
-        folders = sorted(path for path in Path(at.vault).glob("journal/*/*/*") if path.is_dir())
+        folders = sorted(path for path in Path(at.vault).glob("journal/*/????-??-??/*") if path.is_dir())
         if folders:
             self.run(at, "undo", "--yes", self.chance.choice(folders).name[-8:], codes=(0, 1))
 
@@ -210,6 +215,9 @@ class Household:
             assert purge.apply(at, purge.plan(at, word.decode())).left == []
             self.purged.add(word)
 
+    def do_archive(self, at: Config, who: int) -> None:
+        self.run(at, "archive", *(["--undo"] if self.chance.random() < 0.3 else []), "2025", codes=(0, 1))
+
     def do_commit(self, at: Config, who: int) -> None:
         self.run(at, "commit", codes=(0, 1))
 
@@ -221,14 +229,17 @@ class Household:
     def check(self) -> None:
         """Bring all together; see that all have the same, nothing is lost, and nothing is there twice."""
         for _ in range(ROUNDS):
-            for at in self.machines:
+            for at, zone in zip(self.machines, ZONES, strict=False):
+                os.environ["TZ"] = zone
+                time.tzset()
                 self.run(at, "sync", codes=(0, 1))
         found = trees(*self.machines)
         for one in found[1:]:
             assert {path for path in {*one, *found[0]} if one.get(path) != found[0].get(path)} == set()
         files = found[0]
         everything = b"\n".join(files.values())
-        ids = [str(note.parse(data).meta.get("id", "")) for path, data in files.items() if path.endswith(".md")]
+        root = self.machines[0].vault
+        ids = [str(note.parse(disk.read_path(root, one.path) or b"").meta.get("id", "")) for one in disk.walk(root)]
         assert sorted(self.stored - set(ids) - self.gone_notes) == []
         assert [name for name, count in Counter(ids).items() if name and count > 1] == []
         assert sorted(self.cleaned(self.lines) - self.cleaned(self.gone_lines) - self.person(everything)) == []
@@ -252,7 +263,7 @@ class Household:
 
 WEIGHTS = {
     "turn": 20, "note": 6, "write": 12, "tag": 8, "rename": 3, "folder": 3, "project": 1, "delete": 3, "unline": 3,
-    "forget": 2, "undo": 1, "review": 3, "decide": 3, "purge": 0.4, "commit": 6, "sync": 20,
+    "forget": 2, "undo": 1, "review": 3, "decide": 3, "purge": 0.4, "archive": 2, "commit": 6, "sync": 20,
 }  # fmt: skip
 TAKES = {"delete", "unline", "forget", "undo"}
 
@@ -260,9 +271,14 @@ TAKES = {"delete", "unline", "forget", "undo"}
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", range(SOAK))
-def test_machines_that_sync_in_any_order_end_with_the_same(tmp_path: Path, seed: int) -> None:
+def test_machines_that_sync_in_any_order_end_with_the_same(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")  # each machine has a zone of its own; this puts back what there was
     own_settings('[capture]\ndurability = "process"\n')
     household = Household(tmp_path, 2 + seed % 2, seed)
     for _ in range(24 if "MDMEM_SOAK" not in os.environ else 40 * (1 + seed % 4)):
         household.step()
     household.check()
+    monkeypatch.undo()
+    time.tzset()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mdmem.config import Config
 from mdmem.history import commit, purge, sync, undo
 from mdmem.history.merging import merge
+from mdmem.history.space import archive
 from mdmem.vault import journal, note
 from mdmem.views import pages
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
@@ -200,6 +201,36 @@ def test_a_session_renamed_on_both_machines_stays_one_folder_with_what_was_edite
 
     assert {path.rpartition("/")[0] for path in files if "00893aaf" in path} == {there}
     assert b"edited here" in files[f"{there}/{name}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packs_first", [True, False])
+def test_a_session_packed_here_and_renamed_edited_and_cut_there_is_one_session(
+    tmp_path: Path, packs_first: bool
+) -> None:
+    fleet = Fleet(tmp_path, 2)
+    first, second = fleet.machines
+    old = FOLDER.replace("2026", "2024")
+    turn(Path(first.vault), folder=old)
+    turn(Path(first.vault), session="ffff0000", folder=old.replace("00893aaf", "ffff0000"))
+    met(first, second)
+    archive.pack(first, 2024, now=1_789_372_800.0)
+    new = f"{old.rpartition('/')[0]}/0900-renamed-00893aaf"
+    move(second.vault, old, new)
+    edit(second.vault, f"{new}/001-000-prompt-why-p1.md", "edited there\n")
+    Path(second.vault, new, "001-001-bash-pytest-b1.md").unlink()
+
+    files = met(*(fleet.machines if packs_first else fleet.machines[::-1]))
+
+    assert sorted(path.rpartition("/")[2] for path in files if path.startswith(f"{new}/")) == [
+        "001-000-prompt-why-p1.md",
+        "001-002-edit-dates-e1.md",
+        "001-003-response-fixed-r1.md",
+        f"{old.rpartition('/')[2]}.md",
+    ]
+    assert files[f"{new}/001-000-prompt-why-p1.md"].endswith(b"edited there\n")
+    assert [path for path in files if "00893aaf" in path and not path.startswith(new)] == []
+    assert [path.count("/") for path in files if "ffff0000" in path] == [5], "nobody touched the other one"
 
 
 # -- any history -----------------------------------------------------------------------------------

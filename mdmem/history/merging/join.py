@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem.history import past
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.merging import both, renames
+from mdmem.history.merging import archived, both, renames
 from mdmem.history.merging.renames import Tree
 
 
@@ -34,9 +34,9 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
 
     A note that one side deleted and the other changed is kept. What one side moved is moved for the other as well.
     """
-    our_tree, _ = tree(repo, ours)
-    their_tree, refused = tree(repo, theirs)
-    base_tree, _ = tree(repo, base) if base else ({}, [])
+    held, _ = tree(repo, ours)
+    come, refused = tree(repo, theirs)
+    base_tree, our_tree, their_tree = archived.taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
     places = renames.align(repo, base, base_tree, (ours, our_tree), (theirs, their_tree))
     was, our, their = (
         {new: found[path] for path, new in to.items()}
@@ -47,15 +47,15 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid}
     conflicts: list[str] = []
     final |= _resolve(repo, clashing, was, our, their, conflicts)
-    wanted = {oid for path, oid in final.items() if isinstance(oid, str) and our_tree.get(path) != oid}
+    wanted = {oid for path, oid in final.items() if isinstance(oid, str) and held.get(path) != oid}
     texts = past.blobs_of(repo, sorted(wanted))
     puts = {
         path: oid if isinstance(oid, bytes) else texts[oid]
         for path, oid in sorted(final.items())
-        if our_tree.get(path) != oid
+        if held.get(path) != oid
     }
-    deletes = tuple(path for path in sorted(our_tree) if path not in final)
-    moved = {path: places.ours[path] for path in deletes if places.ours[path] in puts}
+    deletes = tuple(path for path in sorted(held) if path not in final)
+    moved = {path: new for path in deletes if (new := places.ours.get(path, "")) in puts}
     return Joined(puts, deletes, sorted(conflicts), refused, moved)
 
 
