@@ -24,6 +24,7 @@ LOOK = (
     "import sys; sys.path.insert(0, sys.argv[1]); from mdmem import quick_import; quick_import.install();"
     "quick_import.install(); from mdmem import one; import mdmem.inner as inner;"
     "print(one.value, inner.depth, type(one.__spec__.loader).__name__, type(inner.two.__spec__.loader).__name__,"
+    " one.__cached__.startswith(sys.argv[1] + '/mdmem/__pycache__/one.') and"
     " one.__file__ == sys.argv[1] + '/mdmem/one.py', inner.__path__ == [sys.argv[1] + '/mdmem/inner'],"
     " sum(type(finder).__name__ == 'QuickFinder' for finder in sys.meta_path))"
 )
@@ -68,6 +69,15 @@ def test_missing_bytecode_and_a_foreign_head_are_left_to_the_interpreter(
         file.write_bytes(b"\0" * keep + data[keep:])
 
     assert look()[:4] == ["first", "1", "QuickFinder", "SourceFileLoader"]
+
+
+def test_bytecode_longer_than_the_buffer_is_left_to_the_interpreter(
+    look: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "mdmem" / "inner" / "two.py").write_text(f"value = 'third'; rest = '{'x' * 70_000}'\n")
+    compileall.compile_dir(tmp_path, quiet=1)
+
+    assert look()[:4] == ["third", "1", "QuickFinder", "SourceFileLoader"]
 
 
 def test_every_module_of_a_hook_comes_this_way(tmp_path: Path) -> None:
