@@ -32,8 +32,6 @@ FILE_CHARS = 800
 """The size of what is given before a file is read or changed."""
 _JUST_SECONDS = 10.0
 """A prompt of this session that was stored this recently is the one that is being answered."""
-_PERSONS = ("note", "decision", "preference", "lesson")
-"""The kinds of notes that a person keeps."""
 _SPARE = 3
 
 
@@ -94,7 +92,8 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     ordered = list(answers)
     top = ordered[0].score if ordered else 0.0
     return sorted(
-        ordered, key=lambda one: not (one.score >= 0.7 * top and not one.folder and one.hits[0].kind in _PERSONS)
+        ordered,
+        key=lambda one: not (one.score >= 0.7 * top and not one.folder and one.hits[0].kind in evidence.PERSONS),
     )
 
 
@@ -164,7 +163,7 @@ def _is_about(hit: SearchHit, name: str) -> bool:
     files = hit.facts.get("files")
     if isinstance(files, (list, tuple)) and files:
         return name in map(str, files)
-    return hit.kind in (*_PERSONS, "response") and "/" in name
+    return hit.kind in (*evidence.PERSONS, "response") and "/" in name
 
 
 def _within(path: str, root: str) -> str:
@@ -225,7 +224,7 @@ def _in_vain(at: At, uses: dict[str, int]) -> set[str]:
 
 def _pinned_or_durable(at: At) -> Iterable[SearchHit]:
     yield from _matching(at, Filter("is", ("pinned",)))
-    yield from _matching(at, Filter("kind", _PERSONS))
+    yield from _matching(at, Filter("kind", evidence.PERSONS))
 
 
 def _matching(at: At, wanted: Filter) -> tuple[SearchHit, ...]:

@@ -53,6 +53,12 @@ _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 """In another language than English, question and vault may share no more than names."""
 
 
+PERSONS = ("note", "decision", "preference", "lesson")
+"""The kinds of notes that a person keeps."""
+_KEPT = ((), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.3, 1.5),))
+"""What is enough as well where the best answer is a note that a person keeps: there are few of them."""
+
+
 def bars(shape: Shape) -> tuple[Bar, ...]:
     """Return the alternatives, one of which the best answer to a prompt must meet."""
     if shape.language == "error":
@@ -81,7 +87,10 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     others = [one.score for one in answers if one is not first and (one.folder != first.folder or not one.folder)]
     lead = best / max(others) if others and max(others) > 0 else _ALONE
     top = [answer for answer in answers if answer.score >= ALIKE * best]
-    if shape is not None and not any(bar.is_met(answer, lead) for bar in bars(shape) for answer in top):
+    enough = bars(shape) if shape is not None else ()
+    if shape is not None and not first.folder and first.hits[0].kind in PERSONS:
+        enough += _KEPT[shape.grade - POSSIBLE]
+    if enough and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     kept = [answer for answer in answers if answer.score >= GAP * best][:MAX_ANSWERS]
     return kept, "well below the best"

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from mdmem.search.index.view import View
 
-WORK, TALK, ECHO = range(3)
-"""What a turn is: work; a question that led to no change; a question about earlier work, which answers nothing."""
+WORK, TALK, UNANSWERED, ECHO = range(4)
+"""What a turn is: work; a question that led to no change; one that nobody answered; one about earlier work, which
+answers nothing."""
 
 TALK_WORTH = 0.5
 """What the score of a question that led to no change counts: what it asks about was done elsewhere."""
@@ -67,7 +68,7 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
     for note in order:
         folder = session_folder(view, note)
         kind = kind_of(note) if folder else WORK
-        if kind == ECHO:
+        if kind in (UNANSWERED, ECHO):
             continue
         score = found[note] * (TALK_WORTH if kind == TALK else 1.0)
         numbers = journal.numbers(view.name(note))
@@ -173,7 +174,9 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
 
 
 def _kind(folder: str, names: list[str]) -> int:
-    sources = {name.split("-", 3)[2] for name in names} - {"prompt", "response", "summary"}
+    sources = {name.split("-", 3)[2] for name in names}
+    is_answered = not sources.isdisjoint(["response", "summary"])
+    sources -= {"prompt", "response", "summary"}
     prompt = next((name for name in names if name.split("-", 3)[2] == "prompt"), "")
     if not prompt or any(source not in _LOOK_UPS and source != "bash" for source in sources):
         return WORK
@@ -184,6 +187,8 @@ def _kind(folder: str, names: list[str]) -> int:
         return WORK if asked is None or asked.grade < SURE else TALK
     if asked.grade == SURE or (asked.grade == LIKELY and _cites(folder, names)):
         return ECHO
+    if not (sources or is_answered):
+        return UNANSWERED
     return TALK if not sources else WORK
 
 

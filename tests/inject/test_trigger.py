@@ -283,6 +283,25 @@ def test_a_question_that_was_answered_before_is_a_source_but_not_for_itself(tmp_
     assert block(there, "Which calendar shall the report dates use?") == ""
 
 
+def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Make the dates of the export sortable")
+    talk.answers("The export writes dates as ISO 8601.")
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "release.md").write_text("# How we release\n\nOn Tuesdays, never on a Friday.\n")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "Tuesdays" in block(there, "how do we release?")
+    assert block(there, "how do we pay taxes?") == ""
+
+
+def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, vault: Path) -> None:
+    Talk(vault, tmp_path / "shop").says("why does the csv export lose a row")
+
+    there = config.load(str(vault)), str(tmp_path / "shop")
+    assert block(there, "did we fix the csv export that loses a row?") == ""
+
+
 def test_nothing_is_given_where_nothing_fits(journal: tuple[config.Config, str]) -> None:
     for prompt in ("why did we move to kubernetes?", "what was decided about the mobile app?", "did we add dark mode?"):
         assert block(journal, prompt) == ""
