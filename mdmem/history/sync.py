@@ -38,7 +38,7 @@ from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
-from mdmem.vault import disk
+from mdmem.vault import disk, packed
 
 TRIES = 8
 """How often a push that another machine was quicker than starts over."""
@@ -209,7 +209,8 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         return Joined({}, (), [], [])
     joined = join.join(repo, base, ours, theirs)
     absent = part.absent(repo, [*joined.puts, *joined.deletes])
-    archived = [path for path in joined.puts if disk.is_packed(config.vault, path)]
+    apart = set(joined.deletes)  # archives among them, whose notes are files again
+    archived = [path for path in joined.puts if _archive_of(path) not in apart and disk.is_packed(config.vault, path)]
     before = _texts(repo, ours, [*joined.puts, *joined.deletes]) | archive.texts_at(repo, base, archived)
     beside.keep_left_out(config, [])  # notes came that may link to one of them
     puts = dict(joined.puts)
@@ -229,6 +230,11 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
     git_index.follow(repo, branch, ours, goal, held)
     return joined
+
+
+def _archive_of(path: str) -> str:
+    """Return the archive in which a note of a session lies when it is packed; "" for other files."""
+    return packed.home(path.rpartition("/")[0])
 
 
 def _take_along(

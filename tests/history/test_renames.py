@@ -204,6 +204,21 @@ def test_a_session_renamed_on_both_machines_stays_one_folder_with_what_was_edite
 
 
 @pytest.mark.slow
+def test_a_session_packed_here_and_edited_there_is_taken_apart_with_every_note_on_disk(tmp_path: Path) -> None:
+    first, second = Fleet(tmp_path, 2).machines
+    folder = FOLDER.replace("2026", "2024")
+    turn(Path(first.vault), folder=folder)
+    before = met(first, second)
+    archive.pack(first, 2024, now=1_789_372_800.0)
+    edit(second.vault, f"{folder}/001-000-prompt-why-p1.md", "edited there\n")
+
+    files = met(second, first)
+
+    assert sorted(files) == sorted(before)
+    assert files[f"{folder}/001-000-prompt-why-p1.md"].endswith(b"edited there\n")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("packs_first", [True, False])
 def test_a_session_packed_here_and_renamed_edited_and_cut_there_is_one_session(
     tmp_path: Path, packs_first: bool
