@@ -18,7 +18,7 @@ import pytest
 from mdmem.agents.install import launcher
 from tests.helpers.claude import bash, prompt, registered
 
-LIMIT_SECONDS = 60
+LIMIT_SECONDS = 240
 
 
 def until(is_so: Callable[[], bool]) -> None:

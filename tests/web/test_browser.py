@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, state: Any) -> Iterator[Page]:
     context = browser.new_context(storage_state=state, viewport={"width": 1280, "height": 800})
     made = context.new_page()
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(120_000)  # a busy machine is no failure
     yield made
     context.close()
 
