@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,14 +11,12 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, note, packed, people
-
-NO = frozenset(["false", "no", "off", "0"])
+from mdmem.vault import disk, front_matter, note, packed, people
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
     """Return whether front matter keeps its note on this machine."""
-    return str(meta.get("sync", "")).lower() in NO or people.keeps_private(meta)
+    return str(meta.get("sync", "")).lower() in front_matter.NO or people.keeps_private(meta)
 
 
 def projects(root: str) -> frozenset[str]:
@@ -33,7 +32,9 @@ def projects(root: str) -> frozenset[str]:
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Return the same as `is_private` of a file's bytes; most need not be parsed for it."""
-    may_be = private_projects or b"\nsync:" in data or b"\nprivate:" in data
+    end = -1 if packed.folder_of(path) else data.find(b"\n---", 3)
+    head = data if end < 0 else data[:end]
+    may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MAX_CHARS = 64 * 1024
 """Front matter longer than this is not read."""
 
+NO = frozenset(["false", "no", "off", "0"])
+"""How front matter says no."""
+
 TIMES = frozenset(["created", "started", "ended", "updated"])
 """The keys whose values are written as YAML times: 2026-09-14T08:00:01Z, 2026-09-14T10:00:01+02:00."""
 
@@ -138,6 +141,20 @@ def read(header: str) -> tuple[dict[str, Any], str | None]:
     except ImportError:  # a hook that was registered without it
         return {}, "line 1: PyYAML, which reads this front matter, cannot be found"
     return yaml_loader.load(header)
+
+
+def private_switches(header: str) -> dict[str, Any]:
+    """Return what front matter that cannot be read says of staying private: what may say so, does."""
+    import re
+
+    found: dict[str, Any] = {}
+    for name, value in re.findall(r"(?i)(?<![\w-])(private|sync)[\"']?\s*:\s*[\"']?([^\s,}\"'#]*)", header):
+        word = value.lower()
+        if name.lower() == "sync" and word in NO:
+            found["sync"] = False
+        elif name.lower() == "private" and word and word not in NO and not word.isdigit():
+            found["private"] = True
+    return found
 
 
 def _read_plain(header: str) -> dict[str, Any] | None:

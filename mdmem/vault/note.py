@@ -24,6 +24,8 @@ KINDS = (*CAPTURED, *WRITTEN, *PAGES, *INTERNAL)
 WITHHELD = ("proposed", "dismissed", "archived", "retired")
 """A note whose `status` is one of these is found by search, and never given to an agent unasked."""
 MAX_TITLE_CHARS = 200
+_UNCLOSED_CHARS = 4096
+"""Front matter that nothing closes is taken to be this long."""
 MAX_NOTE_BYTES = 64 * 1024
 MAX_META_BYTES = 8 * 1024
 _META_ROOM = MAX_META_BYTES - 768  # what numbering, the page's link and the digest add, and the lines around
@@ -279,16 +281,19 @@ def parse(data: bytes | str) -> Parsed:
     """Read a file as a note; never raises.
 
     A byte order mark and CRLF are accepted. A file without front matter is all body. Front matter that is
-    broken, too long or too clever is left out of `meta`, `problem` says what and where, and the body is kept.
+    broken, too long or too clever is left out of `meta`, `problem` says what and where, and the body is kept; only
+    that the note is to stay private is read from it all the same.
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     header, body, problem = front_matter.split(text)
-    if header is None or problem:
-        return Parsed({}, body, problem)
-    meta, problem = front_matter.read(header)
+    meta: dict[str, Any] = {}
+    if header is not None and not problem:
+        meta, problem = front_matter.read(header)
+    if problem:
+        meta = front_matter.private_switches(header or text[: max(len(text) - len(body), _UNCLOSED_CHARS)])
     return Parsed(meta, body, problem)
 
 

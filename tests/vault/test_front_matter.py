@@ -10,6 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mdmem.history import private
 from mdmem.vault import front_matter, note, yaml_loader
 
 HARD = [
@@ -158,6 +159,39 @@ def test_no_file_makes_reading_fail(data: bytes) -> None:
 def test_no_header_makes_reading_fail(header: str) -> None:
     parsed = note.parse(f"---\n{header}\n---\nbody")
     assert parsed.problem is None or parsed.meta == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "meta"),
+    [
+        ("private: 1\nprivate: true", {"private": True}),
+        ("title: [\nPrivate: 'Yes'", {"private": True}),
+        ("{id: x, private: true", {"private": True}),
+        ('"sync": "no"\ntitle: [', {"sync": False}),
+        ("private: secret\n\tx", {"private": True}),
+        ("private: 2\nsync: true\ntitle: [", {}),
+        ("private: false\nnot-private: true\ntitle: [", {}),
+        ("x: " + "y" * 70_000 + "\nprivate: true", {"private": True}),
+    ],
+)
+def test_broken_front_matter_still_keeps_its_note_private(header: str, meta: dict[str, object]) -> None:
+    for text in (f"---\n{header}\n---\n\nthe body\n", f"---\r\n{header}\r\n---\r\n\r\nthe body\r\n"):
+        parsed = note.parse(text)
+        assert parsed.problem is not None
+        assert parsed.meta == meta
+        assert private.stays("notes/a.md", text.encode(), frozenset()) is bool(meta)
+
+
+def test_front_matter_that_is_never_closed_still_keeps_its_note_private() -> None:
+    parsed = note.parse("---\ntitle: a\nprivate: true\n\nthe text\n")
+    assert parsed.meta == {"private": True}
+
+
+@pytest.mark.parametrize("header", ["{id: x, private: true}", '"private": true', "private : yes", "sync: off"])
+def test_a_note_stays_on_its_machine_however_its_front_matter_is_written(header: str) -> None:
+    text = f"---\n{header}\n---\n\nthe body\n"
+    assert note.parse(text).problem is None
+    assert private.stays("notes/a.md", text.encode(), frozenset())
 
 
 @given(st.text(alphabet="ab`\n"))
