@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,9 +23,10 @@ from mdmem.watcher import client
 START_SECONDS = 20.0
 """How long `--background` waits for the new watcher to answer."""
 
-
 RESTART_SECONDS = 1.0
-"""The process that serves hooks is started again after this long."""
+"""The process that serves hooks is started again after this long, after twice as long when it ended at once…"""
+MAX_RESTART_SECONDS = 300.0
+"""…and never later than this."""
 
 
 @click.command("watch")
@@ -90,10 +91,17 @@ def _hooks_served() -> Iterator[None]:
 
     def keep() -> None:
         null = subprocess.DEVNULL
+        pause = RESTART_SECONDS
         while not over.is_set():
-            with subprocess.Popen(words, stdin=alive, stdout=null, stderr=null, cwd=os.sep, **system.detached()):
+            started = time.monotonic()
+            with (
+                suppress(OSError),
+                subprocess.Popen(words, stdin=alive, stdout=null, stderr=null, cwd=os.sep, **system.detached()),
+            ):
                 pass  # it ends from time to time, and at the end of the block
-            over.wait(RESTART_SECONDS)
+            has_worked = time.monotonic() - started > MAX_RESTART_SECONDS
+            pause = RESTART_SECONDS if has_worked else min(2 * pause, MAX_RESTART_SECONDS)
+            over.wait(pause)
 
     keeper = threading.Thread(target=keep, daemon=True)
     keeper.start()

@@ -13,6 +13,7 @@ import gc
 import os
 import pkgutil
 import resource
+import select
 import selectors
 import socket
 import struct
@@ -32,12 +33,17 @@ _SIZE = struct.Struct("=I")
 _MAX_BYTES = 4 * 1024 * 1024
 _SECONDS = 1.0
 """How long a command may take to say what it wants: it does so in one breath."""
+LOOK_SECONDS = 30.0
+"""Where a process of another vault's watcher serves already, this one looks so often whether it still does."""
 _ROOMS = ("capture", "agents", "privacy")
 
 
 def serve(path: str) -> None:
     """Serve hooks on the socket at a path until stdin ends, or it is time for a new process."""
     alive = os.dup(0)  # stdin is that of the command that is served
+    while _is_served(path):
+        if select.select([alive], [], [], LOOK_SECONDS)[0]:
+            return
     _load()
     with socket.socket(socket.AF_UNIX) as listener:
         before = os.umask(0o177)
@@ -51,16 +57,21 @@ def serve(path: str) -> None:
             Path(path).unlink(missing_ok=True)
 
 
-def _bind(listener: socket.socket, path: str) -> bool:
-    """Listen at a path; False when another process does, or nobody can."""
+def _is_served(path: str) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(path)
         except OSError:
-            Path(path).unlink(missing_ok=True)  # of a process that was killed
-        else:
             return False
+    return True
+
+
+def _bind(listener: socket.socket, path: str) -> bool:
+    """Listen at a path; False when another process does, or nobody can."""
+    if _is_served(path):
+        return False
     try:
+        Path(path).unlink(missing_ok=True)  # of a process that was killed
         listener.bind(path)
         listener.listen(64)
     except OSError:
@@ -79,13 +90,14 @@ def _load() -> None:
     gc.freeze()
 
 
-def _stamp() -> tuple[int, int]:
-    """Return by what another version of mdmem in the place of this one is told."""
+def _stamp() -> list[tuple[int, int]]:
+    """Return by what another version of mdmem in the place of this one is told: the times of its folders."""
+    top = Path(mdmem.__file__).parent
     try:
-        found = Path(mdmem.__file__).stat()
+        found = [folder.stat() for folder in (top, *(top / room for room in (*_ROOMS, "recall", "vault")))]
     except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_ino
+        return []
+    return [(one.st_mtime_ns, one.st_ino) for one in found]
 
 
 def _run(listener: socket.socket, alive: int) -> None:

@@ -33,14 +33,17 @@ def server(vault: Path, home: Path, short_data: Path) -> Iterator[subprocess.Pop
     """Start the process that the watcher starts."""
     registered("hook")  # the launcher's folder is there
     path = launcher.socket_path()
-    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
-    words = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(serving(path), stdin=subprocess.PIPE) as process:
         until(lambda: os.path.exists(path))
         yield process
         assert process.stdin
         process.stdin.close()
         process.send_signal(signal.SIGCONT)
+
+
+def serving(path: str) -> list[str]:
+    loaded = f"import sys; sys.path += {launcher.search_path()!r}; from mdmem.recall import served"
+    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", f"{loaded}; served.serve({path!r})"]
 
 
 @pytest.fixture
@@ -169,6 +172,18 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
     assert not os.path.exists(launcher.socket_path())
     run(prompt("Fix the parser"))
     assert len(notes(vault)) == 1
+
+
+def test_a_second_server_waits_and_ends_with_its_watcher(vault: Path, server: subprocess.Popen[bytes]) -> None:
+    with subprocess.Popen(serving(launcher.socket_path()), stdin=subprocess.PIPE) as second:
+        run(prompt("Fix the parser"))
+        assert second.poll() is None
+        assert second.stdin
+        second.stdin.close()
+        assert second.wait(LIMIT_SECONDS) == 0
+
+    assert server.poll() is None
+    assert os.path.exists(launcher.socket_path())
 
 
 @pytest.mark.slow
