@@ -40,11 +40,12 @@ class QuickFinder:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         """Return where a module is, with its code; None to let the interpreter look."""
-        if not name.startswith(self._begin) or not path or sys.pycache_prefix is not None:
+        last = name[name.rfind(".") + 1 :]
+        if not last or not name.startswith(self._begin) or not path or sys.pycache_prefix is not None:
             return None
-        place = f"{path[0]}{os.sep}{name[name.rfind('.') + 1 :]}"
+        place = f"{path[0]}{os.sep}{last}"
         for file, bytecode, inside in (
-            (f"{place}.py", f"{path[0]}{self._cache}{place[len(path[0]) + 1 :]}{self._end}", None),
+            (f"{place}.py", f"{path[0]}{self._cache}{last}{self._end}", None),
             (f"{place}{os.sep}__init__.py", f"{place}{self._cache}__init__{self._end}", place),
         ):
             code = self._code(file, bytecode)

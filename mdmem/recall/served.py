@@ -12,7 +12,6 @@ import contextlib
 import gc
 import os
 import pkgutil
-import resource
 import select
 import selectors
 import socket
@@ -27,10 +26,11 @@ from mdmem.recall import hook
 READY, GO, DONE = b"+", b"!", b"."
 MAX_HOOKS = 1_000
 """After so many hooks the process ends, and the watcher starts another."""
-MAX_KILOBYTES = 110_000
+MAX_MEMORY_BYTES = 110_000_000
+"""…or when it holds more memory than this, where the system tells."""
 
 _SIZE = struct.Struct("=I")
-_MAX_BYTES = 4 * 1024 * 1024
+_MAX_REQUEST_BYTES = 4 * 1024 * 1024
 _SECONDS = 1.0
 """How long a command may take to say what it wants: it does so in one breath."""
 LOOK_SECONDS = 30.0
@@ -100,6 +100,17 @@ def _stamp() -> list[tuple[int, int]]:
     return [(one.st_mtime_ns, one.st_ino) for one in found]
 
 
+def _memory() -> int:
+    """Return how many bytes of memory this process holds now, 0 where the system does not tell.
+
+    The most that it ever held, which every system tells, begins with what the watcher held.
+    """
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
 def _run(listener: socket.socket, alive: int) -> None:
     stamp = _stamp()
     with selectors.DefaultSelector() as ready:
@@ -107,8 +118,7 @@ def _run(listener: socket.socket, alive: int) -> None:
         ready.register(alive, selectors.EVENT_READ)
         for _ in range(MAX_HOOKS):
             sources = [key.fileobj for key, _ in ready.select()]
-            is_large = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MAX_KILOBYTES
-            if alive in sources or is_large or stamp != _stamp():
+            if alive in sources or _memory() > MAX_MEMORY_BYTES or stamp != _stamp():
                 return
             link, _ = listener.accept()
             with link, contextlib.suppress(OSError, ValueError):  # who asked has gone, or is not one of ours
@@ -162,7 +172,7 @@ def _read(link: socket.socket) -> tuple[list[bytes], int]:
     data, streams, _, _ = socket.recv_fds(link, 1 << 16, 1)
     try:
         size = _SIZE.unpack_from(data)[0] if len(data) >= _SIZE.size else -1
-        if len(streams) != 1 or not 0 < size <= _MAX_BYTES:
+        if len(streams) != 1 or not 0 < size <= _MAX_REQUEST_BYTES:
             raise ValueError(size)
         while len(data) < size + _SIZE.size:
             more = link.recv(1 << 16)

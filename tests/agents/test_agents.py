@@ -14,6 +14,7 @@ from mdmem import agents
 from mdmem.agents import Event, claude_code
 from mdmem.agents import payload as payloads
 from mdmem.agents.install import known
+from mdmem.quick_import import QuickFinder
 from mdmem.transcripts import claude_files, codex, copilot, gemini, sources
 from tests.helpers.few import few
 
@@ -341,6 +342,7 @@ def test_hooks_load_the_agents_of_the_table_and_nothing_else() -> None:
     for name in ("", "payload", "install", "claude_code", "no-such-agent", "../x", "codex.x"):
         with pytest.raises(KeyError):
             agents.load(name)
+    assert QuickFinder("mdmem").find_spec("mdmem.agents.", agents.__path__) is None
 
 
 READERS: dict[str, sources.TranscriptReader] = {

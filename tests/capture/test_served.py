@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from mdmem.agents.install import launcher
+from mdmem.recall import served
 from tests.helpers.claude import bash, prompt, registered
 
 LIMIT_SECONDS = 240
@@ -172,6 +173,21 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
     assert not os.path.exists(launcher.socket_path())
     run(prompt("Fix the parser"))
     assert len(notes(vault)) == 1
+
+
+def test_a_server_goes_on_however_much_memory_its_watcher_holds(vault: Path, home: Path, short_data: Path) -> None:
+    registered("hook")
+    path = launcher.socket_path()
+    held = b"x" * served.MAX_MEMORY_BYTES * 2
+    with subprocess.Popen(serving(path), stdin=subprocess.PIPE) as process:
+        until(lambda: os.path.exists(path))
+        run(prompt("Fix the parser"))
+        run(bash("12 tests pass"))
+        assert process.poll() is None
+        assert process.stdin
+        process.stdin.close()
+    assert len(held) > served.MAX_MEMORY_BYTES
+    assert len(notes(vault)) == 2
 
 
 def test_a_second_server_waits_and_ends_with_its_watcher(vault: Path, server: subprocess.Popen[bytes]) -> None:
