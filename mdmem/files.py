@@ -61,6 +61,11 @@ def check_folder(path: str) -> None:
             raise PermissionError(errno.EPERM, "The folder is open to other users.", path)
 
 
+def check_again() -> None:
+    """Take no folder for checked any more: a process that serves many commands looks anew for each."""
+    _checked.clear()
+
+
 def is_private(path: str) -> bool:
     """Whether a folder, with every level of mdmem's own above it, is there and the user's alone."""
     known = _checked.get(path)

@@ -113,8 +113,13 @@ class Session(journal.Record):
         return disk.open_folder(self.config.vault, found) if found else None
 
     def look(self) -> tuple[str, ...]:
-        """Look through the vault for the session's folder; () when it has none."""
-        return journal.find_session(self.config, self.id, renamed=bool(self.folder))
+        """Look through the vault for the session's folder, also among the archives; () when it has none."""
+        found = journal.find_session(self.config, self.id, renamed=bool(self.folder))
+        if found or not journal.has_archives(self.config.vault):
+            return found
+        from mdmem.vault import archives
+
+        return archives.bring_back(self.config, self.id)
 
     def make_folder(self, project: str, words: str, page: Callable[[], note.Note], now: float) -> disk.Folder:
         """Open the session's folder, making it with its page when there is none.

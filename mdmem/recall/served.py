@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 import mdmem
+from mdmem import files
 from mdmem.recall import hook
 
 READY, GO, DONE = b"+", b"!", b"."
@@ -159,6 +160,7 @@ def _become(folder: str, pairs: list[str]) -> None:
             os.environ[name] = value
     if os.environ.get("TZ") != zone:
         time.tzset()
+    files.check_again()
     with contextlib.suppress(OSError):
         os.chdir(folder)
 

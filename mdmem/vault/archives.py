@@ -139,6 +139,38 @@ def take_apart(config: Config, folder: str) -> list[str]:
     return [target, *(f"{folder}/{name}" for name in notes)]
 
 
+def bring_back(config: Config, session: str) -> tuple[str, ...]:
+    """Take apart the archive of a session that goes on; return the parts of its folder's path, () without an archive.
+
+    Raises:
+        OSError, VaultError: when the vault cannot be written.
+    """
+    tails = tuple(f"-{tag}.md" for tag in journal.session_tags(session))
+    for path in _files(config.vault):
+        if path.endswith(tails):
+            header = front_matter.split((disk.read_file(config.vault, path) or b"").decode("utf-8", "replace"))[0]
+            folder = packed.folder_of(path)
+            if header and folder and str(front_matter.read(header)[0].get("session", "")) == session:
+                take_apart(config, folder)
+                return tuple(folder.split("/"))
+    return ()
+
+
+def _files(root: str) -> Iterator[str]:
+    """Yield the files in the folders of archives; of a vault without archives only the projects are looked at."""
+    for project in journal.folders(os.path.join(root, "journal")):
+        above = [f"journal/{project}"]
+        for chars in (4, 2, 2):  # year, month, day
+            above = [
+                f"{folder}/{name}"
+                for folder in above
+                for name in journal.folders(os.path.join(root, folder))
+                if len(name) == chars and name.isdecimal()
+            ]
+        for folder in above:
+            yield from (f"{folder}/{name}" for name in os.listdir(os.path.join(root, folder)))
+
+
 def _remove_if_empty(root: str, folder: str) -> None:
     """Remove a folder that is empty, and those above it that are empty then; a project's stays."""
     parts = folder.split("/")

@@ -281,6 +281,12 @@ def find_session(config: Config, session: str, *, renamed: bool = False) -> tupl
     return found or next((parts for parts in others if _session_of(config, parts) == session), ())
 
 
+def has_archives(root: str) -> bool:
+    """Whether years of a project are, or were, packed."""
+    top = os.path.join(root, "journal")
+    return any(len(name) == 4 for project in folders(top) for name in folders(os.path.join(top, project)))
+
+
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:
     """Return whose a session's folder is, by its page, else by its first note; "" when nothing tells."""
     try:

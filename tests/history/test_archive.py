@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
+from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
@@ -254,3 +256,17 @@ def test_the_command_says_what_it_packed(old: Config) -> None:
     assert dry.stdout == "Would pack 5 notes of 1 session into 1 file.\n"
     assert (done["sessions"], done["notes"], done["left"], len(done["commits"])) == (1, 5, [], 1)
     assert undone.stdout == "Unpacked 5 notes of 1 session of 2024.\n"
+
+
+def test_a_session_that_goes_on_is_taken_out_of_its_archive(old: Config, vault: Path, home: Path) -> None:
+    packed_vault(old)
+    event = Event(agent="claude-code", name="UserPromptSubmit", session=SESSION, cwd=str(home), prompt="And now?")
+
+    outcome = events.capture(old, event, time.time(), {})
+
+    assert outcome.stored
+    assert not (vault / ARCHIVE).exists()
+    assert [path.parent for path in vault.rglob("*-prompt-and-now-*.md")] == [vault / FOLDER]
+    assert (vault / PROMPT).is_file()
+    ids = [note.parse(path.read_bytes()).meta["id"] for path in vault.rglob("*.md") if path.stem == path.parent.name]
+    assert len(set(ids)) == len(ids)
