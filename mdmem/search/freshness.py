@@ -73,16 +73,18 @@ def bring_up_to_date(
     paths: Iterable[str] | None = None,
     budget_seconds: float | None = None,
     wait_seconds: float | None = None,
+    share: int = index.SHARE,
 ) -> tuple[Changes, tuple[str, ...]]:
     """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
 
-    A search never fails because someone else is writing: it answers from what is there.
+    The arguments are those of `index.update`. A search never fails because someone else is writing: it answers from
+    what is there.
     """
     try:
         if wait_seconds is None:
             wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
         changes = index.update(
-            config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds
+            config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds, share=share
         )
     except BusyError as error:
         return BUSY, (f"{error} The newest notes may be missing here.",)

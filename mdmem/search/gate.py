@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 
+_SHORT_CHARS, _MOST_SHORT = 80, 200
+"""What was cleaned is kept for texts so short, and for so many."""
+
+
 class Gate:
     """The gate of one vault, for one session: what that session's private sections said is known to it."""
 
-    __slots__ = ("_echo", "_marker", "_rules")
+    __slots__ = ("_echo", "_marker", "_rules", "_short")
 
     def __init__(self, config: Config, session_key: str = "") -> None:
         self._rules = privacy.Rules.of(config.settings)
         self._marker = self._rules.marker
         self._echo = memory.load(config, session_key) if session_key else None
+        self._short: dict[str, str] = {}
 
     def prompt(self, text: str) -> str:
         """Clean what a person typed; "" when all of it is private. Where something was taken out is not marked."""
@@ -36,5 +41,10 @@ class Gate:
         return str(privacy.anonymized(privacy.clean(text, rules=self._rules).value, self._rules))
 
     def stored(self, text: str) -> str:
-        """Clean a part of a note before it is shown."""
-        return str(privacy.clean(text, rules=self._rules, origin="assistant").value)
+        """Clean a part of a note before it is shown. In a list of notes kinds and projects stand many times."""
+        found = self._short.get(text)
+        if found is None:
+            found = str(privacy.clean(text, rules=self._rules, origin="assistant").value)
+            if len(text) <= _SHORT_CHARS and len(self._short) < _MOST_SHORT:
+                self._short[text] = found
+        return found

@@ -43,7 +43,7 @@ def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     """Lock the index and apply pending changes; every file is checked afterwards, in the background."""
     with _alone:
-        _, notices = freshness.bring_up_to_date(config, quick=True, budget_seconds=BUDGET_SECONDS)
+        _, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, share=0)
         yield notices
     _sweep(config)
 

@@ -88,8 +88,13 @@ class Peer:
             raise SystemExit(f"{tool} failed: {answer}")
         return answer["result"]
 
+    def cpu_of_all(self) -> float:
+        """Return the CPU time that the process has used, with threads that have ended, in steps of ten milliseconds."""
+        words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
     def cpu(self) -> float:
-        """Return the CPU time that the process has used, all threads, in milliseconds."""
+        """Return the CPU time that the threads of the process have used, in milliseconds."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(path.read_text().split()[0]) for path in tasks) / 1e6
 
@@ -102,7 +107,7 @@ def start(words: list[str], env: Mapping[str, str]) -> float:
     """Return the CPU time from a start to the first answer, in milliseconds."""
     peer = Peer(words, env)
     peer.call("search", query="why does the date parser fail")
-    used = peer.cpu()
+    used = peer.cpu_of_all()
     peer.end()
     return used
 

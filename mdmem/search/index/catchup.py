@@ -51,13 +51,14 @@ def update(
     progress: Progress | None = None,
     budget_seconds: float | None = None,
     wait_seconds: float = WAIT_SECONDS,
+    share: int = folders.SHARE,
 ) -> Changes:
     """Bring the index up to date with the vault.
 
     paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
     quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
         one stat a folder and not one a file. What it misses is an old note that was changed in place, until its share
-        has come or somebody looks at every file.
+        has come or somebody looks at every file. share: so many of them, 0 for who looks at every file now and then.
     progress: is told how many notes are done, and of how many.
     budget_seconds: no further note is begun after this; the newest come first.
 
@@ -68,7 +69,7 @@ def update(
     _check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
     try:
-        return _update(config, paths, quick, progress, deadline, wait_seconds)
+        return _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
     except (MdmemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
@@ -76,30 +77,32 @@ def update(
 
         writer.discard(config.index_dir, wait_seconds=wait_seconds)
         reason = str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
-        return _update(config, None, False, progress, deadline, wait_seconds)._replace(rebuilt=True, reason=reason)
+        return _update(config, None, progress, deadline, wait_seconds)._replace(rebuilt=True, reason=reason)
 
 
 def _update(
     config: Config,
     paths: Iterable[str] | None,
-    quick: bool,
     progress: Progress | None,
     deadline: float | None,
     wait_seconds: float,
+    *,
+    share: int | None = None,
 ) -> Changes:
+    """Bring the index up to date; share: as for `update`, None to look at every file."""
     started_ns = time.time_ns()
     view, damage = _readable(config)
     before = folders.load(config.index_dir) if view is not None and paths is None else None
     if view is not None and paths is not None:
         seen = look.at_paths(config.vault, paths)
-    elif view is not None and quick and before is not None:
+    elif view is not None and share is not None and before is not None:
         seen = look.in_changed_folders(config.vault, before.times)
     else:
         seen = look.everywhere(config.vault)
     diff = look.differences(view, seen)
     changed: list[Stamped] = []
     if view is not None and before is not None and seen.shallow is not None:
-        in_place, changed = _in_place(config, view, before, folders.SHARE)
+        in_place, changed = _in_place(config, view, before, share or 0)
         diff = diff.with_more(in_place)
     changes = Changes()
     if diff or view is None:
@@ -112,7 +115,8 @@ def _update(
 def _in_place(config: Config, view: View, before: LookRecord, share: int) -> tuple[Diff, list[Stamped]]:
     """Look for what was changed in place: at the files that changed last, and at a share of the others."""
     diff, changed = look.at_files(config.vault, view, before.changed)
-    others = (note for note in folders.share(config.index_dir, view.size) if note not in view.deleted) if share else ()
+    turn = folders.share(config.index_dir, view.size, share) if share else ()
+    others = (note for note in turn if note not in view.deleted)
     return diff.with_more(look.at_notes(config.vault, view, others)), changed
 
 

@@ -67,20 +67,20 @@ def remember(
         _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((now, last)))
 
 
-def share(index_dir: str, size: int) -> range:
-    """Return which of `size` notes are to be looked at now, and take note that they were."""
+def share(index_dir: str, size: int, count: int) -> range:
+    """Return which of `size` notes are to be looked at now, `count` of them, and take note that they were."""
     path = os.path.join(index_dir, TURN)
     try:
         turn = int(files.read(path, 20))
     except (OSError, ValueError):
         turn = 0
     start = turn if 0 <= turn < size else 0
-    if size > SHARE:
+    if size > count:
         try:
-            files.write(path, b"%d" % (start + SHARE))
+            files.write(path, b"%d" % (start + count))
         except OSError:
             pass  # this share is then looked at again
-    return range(start, min(start + SHARE, size))
+    return range(start, min(start + count, size))
 
 
 def _save(path: str, data: bytes) -> None:

@@ -109,6 +109,7 @@ def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tupl
     a stem that begins as it does: most words are passed over without being taken apart.
     """
     heads = {head for term in wanted for head in _heads(term)}
+    short = [head for head in heads if len(head) < 3]
     for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
         word = found[0]
         if word.isascii():
@@ -116,7 +117,8 @@ def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tupl
                 if word.isalpha() and word[1:].islower():
                     continue
                 lower = word.lower()
-                if not any(head in lower for head in heads):
+                threes = {lower[place : place + 3] for place in range(len(lower) - 2)}
+                if heads.isdisjoint(threes) and not any(head in lower for head in short):
                     continue
             yield found.start(), found.end(), _word_terms(word)
             continue
