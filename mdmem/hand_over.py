@@ -12,7 +12,7 @@ HOOK_SECONDS = 10.0
 
 
 def give(path: str, rescue: str) -> None:
-    """Give this process's hook to who serves at `path`, and end with it; return when nobody does, with stdin untouched.
+    """Hand this process's hook over to who serves at `path`, and end; return when nobody does, with stdin untouched.
 
     rescue: the file of `mdmem.launch`, which tells the user of an event that is lost.
     """

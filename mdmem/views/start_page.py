@@ -80,7 +80,7 @@ def _review(found: Listing) -> list[str]:
 
 
 def asked(view: View, numbers: Iterable[int]) -> str:
-    """Say what a review of these notes asks about: `2 sessions and 1 note`; "" for nothing."""
+    """Return what a review of these notes asks about: `2 sessions and 1 note`; "" for nothing."""
     counts = zip(review_queue.screens(view, numbers), ("session", "note"), strict=True)
     return " and ".join(wording.number(count, noun) for count, noun in counts if count)
 

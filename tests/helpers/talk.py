@@ -97,7 +97,7 @@ class Talk:
         return forked.run((verb, "claude-code"), data, environment)
 
     def flag(self, name: str) -> Path:
-        """Name a marker file of this session in the state folder."""
+        """Return the name of a marker file of this session in the state folder."""
         from mdmem.vault import journal
 
         return Path(journal.Record(config.load(str(self.vault)), self.session).flag(name))

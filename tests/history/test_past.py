@@ -17,7 +17,7 @@ from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, sta
 
 
 def backdated(vault: Path, moment: str) -> None:
-    """Give the last commit another date."""
+    """Date the last commit anew."""
     os.environ["GIT_COMMITTER_DATE"] = moment
     try:
         git(vault, "commit", "-q", "--amend", "--no-edit", "--date", moment)

@@ -32,7 +32,7 @@ def line(method: str, params: Any = None, **more: Any) -> bytes:
 
 
 def taken(*lines: bytes) -> tuple[list[Any], first_answers.Opening]:
-    """Give messages to a fresh connection; return what each was answered: None where the server has to, {} for none."""
+    """Send messages to a fresh connection; return what each was answered: None where the server has to, {} for none."""
     opening = first_answers.Opening()
     answers = [opening.take(each) for each in lines]
     return [answer if answer is None else json.loads(answer or b"{}") for answer in answers], opening

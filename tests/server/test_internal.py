@@ -541,7 +541,7 @@ def secrets(server: Server, vault: Path) -> dict[str, dict[str, str]]:
 
 
 def hostile(at: dict[str, str], vault: Path) -> Iterator[str]:
-    """Name somebody else's memory in every way."""
+    """Ask for somebody else's memory in every way."""
     memory_id, path = at["id"], at["path"]
     yield from (memory_id, memory_id[:4], memory_id.upper(), f"mem:{memory_id}", f"[mem:{memory_id}]", path, path[:-3])
     yield from (f"./{path}", f"{vault}/{path}", f"notes/../{path}", path.replace("internal", "INTERNAL"))
