@@ -40,7 +40,7 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
     return re.compile(rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:%b)>?\)" % listed)
 
 
-_PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended"}
+_PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended", "identity", "root"}
 
 
 def is_worded(root: str, data: bytes) -> bool:
@@ -49,15 +49,16 @@ def is_worded(root: str, data: bytes) -> bool:
     Their words are what mdmem would not have written: other keys, other tags or names, lines of no template.
     """
     parsed = note.parse(data)
+    kind = "project" if parsed.meta.get("kind") == "project" else "session"
     before, begun, rest = parsed.body.partition(PAGE_MARKS[0])
     _, ended, after = rest.partition(PAGE_MARKS[1])
-    if not begun or not ended or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", ["session"]) != ["session"]:
+    if not begun or not ended or set(parsed.meta) - _PAGE_KEYS or parsed.meta.get("tags", [kind]) != [kind]:
         return True
     title = str(parsed.meta.get("title", ""))
     if parsed.meta.get("aliases", [title]) != [title]:
         return True
     own = {line.strip() for line in f"{before}\n{after}".split("\n")}
-    templates = (template.load("notes/session.md", vault) for vault in (root, ""))
+    templates = (template.load(f"notes/{kind}.md", vault) for vault in (root, ""))
     filled = (template.fill(text, {"title": title, "page": ""}) for text in templates)
     return bool(own - {"", *(line.strip() for text in filled for line in text.split("\n"))})
 

@@ -89,10 +89,18 @@ def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> Rew
         if after is None:
             kept[path] = None
         return step._replace(after=pages.with_generated(before, after or EMPTY_PAGE))
+    if before and after is None and _is_project(path) and pages.is_worded(config.vault, before):
+        kept[path] = None
+        return step._replace(after=pages.with_generated(before, EMPTY_PAGE))
     if before and after is None and path.startswith("journal/") and not _is_untouched(before):
         kept[path] = None
         return step._replace(after=before)
     return step
+
+
+def _is_project(path: str) -> bool:
+    top, _, name = path.rpartition("/")
+    return name == journal.PROJECT_PAGE and top.startswith("journal/") and top.count("/") == 1
 
 
 def _is_untouched(data: bytes) -> bool:

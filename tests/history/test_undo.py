@@ -10,6 +10,8 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from mdmem.agents import Event
+from mdmem.capture import events
 from mdmem.errors import NotFoundError
 from mdmem.history import commit, forget, rewrite, undo
 from mdmem.history import pages as history_pages
@@ -127,6 +129,26 @@ def test_what_a_person_wrote_on_the_page_of_a_session_is_kept_and_named_when_it_
     assert list((vault / FOLDER).iterdir()) == [page]
     assert text in page.read_text()
     assert "1 turns" not in page.read_text()
+
+
+@pytest.mark.parametrize("text", ["", "\nMy own words.\n", "color: red\n"])
+def test_the_page_of_a_project_goes_with_its_only_session_unless_a_person_wrote_on_it(
+    vault: Path, home: Path, text: str
+) -> None:
+    config = start(vault)
+    event = Event(agent="claude-code", name="UserPromptSubmit", session=SESSION, cwd=str(home), prompt="Why?")
+    assert events.capture(config, event, 1_789_372_800.0, {}).stored
+    (page,) = vault.glob("journal/*/project.md")
+    old = page.read_text()
+    page.write_text(old.replace("\n---\n", f"\n{text}---\n", 1) if ":" in text else old + text)
+    commit.commit(config)
+
+    planned = undo.plan(config, SESSION)
+    undo.apply(config, planned)
+
+    assert planned.kept == ([page.relative_to(vault).as_posix()] if text else [])
+    assert page.exists() == bool(text)
+    assert not text or text.strip() in page.read_text()
 
 
 def test_a_captured_note_that_was_edited_before_its_first_commit_is_kept_and_named(vault: Path) -> None:
