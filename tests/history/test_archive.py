@@ -17,7 +17,7 @@ from mdmem.errors import UsageError
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
 from mdmem.history.space import archive
 from mdmem.search import index
-from mdmem.search.index import check
+from mdmem.search.index import check, folders, look
 from mdmem.vault import archives, disk, note, packed
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 
@@ -82,13 +82,13 @@ def test_packed_notes_are_found_and_shown_by_their_ids(old: Config, vault: Path)
     assert {one.session for one in session_log.sessions(old)} >= {SESSION}
 
 
-@pytest.mark.parametrize("look", ["quick", "paths", "whole"])
-def test_every_look_sees_what_is_packed_changed_and_gone(old: Config, vault: Path, look: str) -> None:
+@pytest.mark.parametrize("how", ["quick", "paths", "whole"])
+def test_every_look_sees_what_is_packed_changed_and_gone(old: Config, vault: Path, how: str) -> None:
     index.update(old)
     packed_vault(old)
 
     def update(*paths: str) -> None:
-        index.update(old, paths=paths) if look == "paths" else index.update(old, quick=look == "quick")
+        index.update(old, paths=paths) if how == "paths" else index.update(old, quick=how == "quick")
 
     update(ARCHIVE, FOLDER, FOLDER.rpartition("/")[0])
     assert check.verify(old, repair=False).agrees
@@ -270,3 +270,21 @@ def test_a_session_that_goes_on_is_taken_out_of_its_archive(old: Config, vault: 
     assert (vault / PROMPT).is_file()
     ids = [note.parse(path.read_bytes()).meta["id"] for path in vault.rglob("*.md") if path.stem == path.parent.name]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_session_that_is_packed_into_a_day_with_others_is_indexed_once(old: Config, vault: Path) -> None:
+    packed_vault(old)
+    other = FOLDER.replace("0800", "0900").replace("11893aaf", "22893aaf")
+    turn(vault, session=SESSION.replace("11893aaf", "22893aaf"), folder=other)
+    index.update(old)
+    put(vault, f"{FOLDER.rpartition('/')[0]}/mine.md", "Both folders of the day change.\n")
+    put(vault, f"{ARCHIVE.rpartition('/')[0]}/mine.md", "Both folders of the day change.\n")
+
+    before = folders.load(old.index_dir)
+    assert before is not None
+    paths = [entry.path for entry in look.in_changed_folders(old.vault, before.times).entries]
+    index.update(old, quick=True)
+
+    assert PROMPT in paths
+    assert sorted(set(paths)) == sorted(paths)
+    assert check.verify(old, repair=False).agrees

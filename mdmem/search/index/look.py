@@ -128,12 +128,12 @@ def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
     This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
     """
     changed = [folder for folder, time_ns in times.items() if folder_time(root, folder) != time_ns]
-    entries: list[WalkedFile] = []
+    entries: dict[str, WalkedFile] = {}  # packed notes lie below two folders
     folders: list[str] = []
     for folder in changed:
         if folder_time(root, folder) is not None:
-            entries += disk.walk(root, folder, folders, skip=times.keys())
-    return Seen(entries, folders, shallow=frozenset(changed), unchanged=times.keys())
+            entries |= {entry.path: entry for entry in disk.walk(root, folder, folders, skip=times.keys())}
+    return Seen(list(entries.values()), folders, shallow=frozenset(changed), unchanged=times.keys())
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
