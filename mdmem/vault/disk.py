@@ -229,7 +229,7 @@ def walk(
     *,
     packed: bool = True,
 ) -> Iterator[WalkedFile]:
-    """Yield every note below `root`, in no order: `.md` files, without hidden ones, links and templates.
+    """Yield every note below `root`, folder by folder: `.md` files, without hidden ones, links and templates.
 
     below: only what lies in this folder, vault-relative. visited: is given every folder that was read.
     skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
@@ -248,6 +248,7 @@ def walk(
         except OSError:
             continue  # archived, deleted meanwhile, or not ours to read
         archived = packed and prefix.startswith("journal/") and prefix.count("/") == _ARCHIVE_DEPTH
+        below_it = []
         with scan:
             for item in scan:
                 if item.name.startswith("."):
@@ -263,9 +264,10 @@ def walk(
                             else:
                                 yield from inside
                     elif item.is_dir(follow_symlinks=False) and not (ours and path == "templates") and path not in skip:
-                        folders.append(f"{path}/")
+                        below_it.append(f"{path}/")
                 except OSError:
                     continue
+        folders += sorted(below_it, reverse=True)
 
 
 def is_note_path(path: str, *, ours: bool = True) -> bool:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,19 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
 from mdmem.search import engine, freshness, index, recall
-from mdmem.search.index import builder, contents, dictionary, document, folders, layout, look, pending, tiers, writer
+from mdmem.search.index import (
+    builder,
+    catchup,
+    contents,
+    dictionary,
+    document,
+    folders,
+    layout,
+    look,
+    pending,
+    tiers,
+    writer,
+)
 from mdmem.vault.disk import WalkedFile
 
 
@@ -487,7 +500,7 @@ def test_notes_come_newest_first_across_segments_and_are_found_by_their_time(vau
 @pytest.fixture
 def shared(vault: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return notes whose index two processes make, in many segments."""
-    monkeypatch.setattr(builder, "FROM_NOTES", 10)
+    monkeypatch.setattr(catchup, "MANY_NOTES", 10)
     monkeypatch.setattr(builder, "MOST", 5)
     monkeypatch.setattr(builder, "LEAST", 5)
     monkeypatch.setattr(builder, "cores", lambda: 2)
@@ -524,6 +537,39 @@ def test_an_interrupted_build_goes_on_where_it_stopped(
         index.update(settings, progress=stop)
 
     assert index.update(settings).added == len(shared) - 10
+    _assert_agrees(settings)
+
+
+def test_notes_that_another_process_indexed_meanwhile_are_not_indexed_again(
+    settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = writer.alone
+
+    def after_another(folder: str, wait_seconds: float) -> AbstractContextManager[None]:
+        monkeypatch.setattr(writer, "alone", alone)
+        assert index.update(settings).added == len(shared)
+        return alone(folder, wait_seconds)
+
+    monkeypatch.setattr(writer, "alone", after_another)
+
+    assert index.update(settings) == index.Changes()
+    assert index.verify(settings, repair=False).agrees
+
+
+def test_a_large_change_of_the_vault_is_indexed_while_it_is_walked(
+    vault: Path, settings: Config, shared: list[Path]
+) -> None:
+    index.update(settings)
+    for file in shared[:15]:
+        file.write_text("beta", encoding="utf-8")
+    for file in shared[15:30]:
+        file.unlink()
+    for number in range(15):
+        write(vault, f"t/{number}.md", "gamma")
+
+    made = index.update(settings)
+
+    assert (made.added, made.changed, made.removed) == (15, 15, 15)
     _assert_agrees(settings)
 
 

@@ -26,12 +26,12 @@ class ProgressBar:
             self._bar.stop()
 
     def tell(self, done: int, total: int) -> None:
-        """Show how far the work is."""
+        """Show how far the work is; total: 0 when it is not known."""
         if self._bar is None:
             if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
                 return
             self._bar, self._task = _bar(self._what, total)
-        self._bar.update(self._task, completed=done, total=total)
+        self._bar.update(self._task, completed=done, total=total or None)
 
 
 def _bar(what: str, total: int) -> tuple[Any, Any]:
@@ -40,4 +40,4 @@ def _bar(what: str, total: int) -> tuple[Any, Any]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=render.console(stderr=True), transient=True)
     bar.start()
-    return bar, bar.add_task(what, total=total)
+    return bar, bar.add_task(what, total=total or None)

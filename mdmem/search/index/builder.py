@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from mdmem.search.index import document, folders, writer
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.document import Document
 
-FROM_NOTES = 4_000
-"""Fewer notes are not worth a second process."""
 LEAST, MOST = 1_000, 5_000
 """How many notes a segment gets: more would make searches a little faster, and take more memory than 120 MB."""
 _PART = "part-"
@@ -54,9 +53,16 @@ class SecondProcess:
     Only for who has the index alone.
     """
 
-    def __init__(self, config: Config, files: Sequence[WalkedFile]) -> None:
-        size = min(MOST, max(LEAST, -(-len(files) // (2 * cores()))))
-        self._chunks = deque(files[start : start + size] for start in range(0, len(files), size))
+    def __init__(self, config: Config, files: Iterator[WalkedFile]) -> None:
+        ahead = list(islice(files, 2 * cores() * MOST))
+        self.total = 0
+        """How many files there are; 0 as long as that is not known."""
+        self._count = 0
+        self._size = min(MOST, max(LEAST, -(-len(ahead) // (2 * cores()))))
+        self._files = chain(ahead, files)
+        self._back: deque[Sequence[WalkedFile]] = deque()
+        self._taking = threading.Lock()
+        self._failed: Exception | None = None
         self._made: deque[Segment] = deque()
         self._config = config
         self._part = os.path.join(config.index_dir, f"{_PART}{os.getpid()}")
@@ -91,20 +97,35 @@ class SecondProcess:
             shutil.rmtree(self._part, ignore_errors=True)
 
     def chunks(self) -> Iterator[Sequence[WalkedFile]]:
-        """Yield the chunks that are left to this process, and at the end, when all are done, an empty one."""
+        """Yield the chunks that are left to this process, and at the end, when all are done, an empty one.
+
+        Raises:
+            Exception: whatever looking for the files has raised.
+        """
         while (chunk := self._take()) is not None:
             yield chunk
         if self._process is not None:
             self._feeding.join()
         while (chunk := self._take()) is not None:
             yield chunk
+        if self._failed is not None:
+            raise self._failed
         yield ()
 
     def _take(self) -> Sequence[WalkedFile] | None:
-        try:
-            return self._chunks.popleft()
-        except IndexError:
-            return None
+        """Return the next files, those of a folder beside each other; both threads take from one walk."""
+        with self._taking:
+            if self._back:
+                return self._back.popleft()
+            try:
+                chunk = list(islice(self._files, self._size))
+            except Exception as error:  # noqa: BLE001 - it is raised where the work is done
+                self._failed = error
+                return None
+            self._count += len(chunk)
+            if len(chunk) < self._size:
+                self.total = self._count
+            return sorted(chunk, key=lambda entry: entry.path.rpartition("/")) or None
 
     def finished(self) -> list[Segment]:
         """Return the segments that the other process has made since, moved to where the index is."""
@@ -132,7 +153,7 @@ class SecondProcess:
                     self._made.append(Segment(*record))
         except (OSError, EOFError, ValueError, TypeError):
             if chunk is not None:
-                self._chunks.append(chunk)
+                self._back.append(chunk)
 
     def _send(self, value: Any) -> None:
         assert self._process is not None

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
+from heapq import nlargest
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import MdmemError, VaultError
 from mdmem.search.index import folders, layout, look, pending
 from mdmem.search.index.layout import NEW, DamagedError
+from mdmem.search.index.look import Diff
 from mdmem.search.index.store import current
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.config import Config
+    from mdmem.search.index.contents import Segment
     from mdmem.search.index.folders import LookRecord
-    from mdmem.search.index.look import Diff, Stamped
+    from mdmem.search.index.look import Stamped
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
     from mdmem.vault.disk import WalkedFile
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 NOTES_PER_COMMIT = 10_000
+MANY_NOTES = 4_000
+"""So many new notes are worth a second process."""
+MAX_IN_TIME = 20_000
+"""Of more files than this, no more than the newest are looked at where time is short."""
 WAIT_SECONDS = 30.0
 """How long another writer is waited for, unless the caller knows better."""
 
@@ -59,7 +68,7 @@ def update(
     quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
         one stat a folder and not one a file. What it misses is an old note that was changed in place, until its share
         has come or somebody looks at every file. share: so many of them, 0 for who looks at every file now and then.
-    progress: is told how many notes are done, and of how many.
+    progress: is told how many notes are done, and of how many: 0 as long as that is not known.
     budget_seconds: no further note is begun after this; the newest come first.
 
     Raises:
@@ -93,23 +102,114 @@ def _update(
     started_ns = time.time_ns()
     view, damage = _readable(config)
     before = folders.load(config.index_dir) if view is not None and paths is None else None
-    if view is not None and paths is not None:
+    if view is None or (paths is None and (share is None or before is None)):
+        return _update_all(config, (view, damage), before, progress, deadline, wait_seconds)
+    if paths is not None:
         seen = look.at_paths(config.vault, paths)
-    elif view is not None and share is not None and before is not None:
-        seen = look.in_changed_folders(config.vault, before.times)
     else:
-        seen = look.everywhere(config.vault)
+        seen = look.in_changed_folders(config.vault, before.times if before else {})
     diff = look.differences(view, seen)
     changed: list[Stamped] = []
-    if view is not None and before is not None and seen.shallow is not None:
+    if before is not None:
         in_place, changed = _in_place(config, view, before, share or 0)
         diff = diff.with_more(in_place)
-    changes = Changes()
-    if diff or view is None:
-        changes = _write(config, diff, progress, deadline, wait_seconds, damage)
+    changes = _write(config, diff, progress, deadline, wait_seconds, damage) if diff else Changes()
     if changes.complete and paths is None:
         folders.remember(config, before, changed, seen, diff, started_ns)
     return changes
+
+
+def _update_all(
+    config: Config,
+    readable: tuple[View | None, str],
+    before: LookRecord | None,
+    progress: Progress | None,
+    deadline: float | None,
+    wait_seconds: float,
+) -> Changes:
+    """Bring the index up to date with every file; the files are indexed while the vault is walked.
+
+    readable: the index and why there is none, as `_readable` returns them. before: what is kept of earlier looks.
+    """
+    started_ns = time.time_ns()
+    view, damage = readable
+    seen = look.everywhere(config.vault)
+    walk = look.Comparison(view, seen.entries)
+    differing = iter(walk)
+    left = False
+    if deadline is None:
+        ahead = list(islice(differing, MANY_NOTES))
+        if len(ahead) == MANY_NOTES:
+            changes = _build(config, walk, chain(ahead, differing), readable, progress, wait_seconds)
+            if changes is None:  # another process has changed the index meanwhile
+                return _update_all(config, _readable(config), before, progress, deadline, wait_seconds)
+            folders.remember(config, before, [], seen, Diff([], []), started_ns)
+            return changes
+        files = [entry for entry, _ in ahead]
+    else:
+        newest = nlargest(MAX_IN_TIME + 1, (entry for entry, _ in differing), key=lambda entry: entry.mtime_ns)
+        files, left = newest[:MAX_IN_TIME], len(newest) > MAX_IN_TIME
+    diff = Diff(files, list(walk.gone()))
+    changes = Changes()
+    if diff or view is None:
+        changes = _write(config, diff, progress, deadline, wait_seconds, damage)
+        changes = changes._replace(complete=changes.complete and not left)
+    if changes.complete:
+        folders.remember(config, before, [], seen, diff, started_ns)
+    return changes
+
+
+def _build(
+    config: Config,
+    walk: look.Comparison,
+    differing: Iterator[tuple[WalkedFile, bool]],
+    readable: tuple[View | None, str],
+    progress: Progress | None,
+    wait_seconds: float,
+) -> Changes | None:
+    """Index many files as they are found, with the help of a second process; None when the index is another by now."""
+    from mdmem.search.index import builder, writer
+
+    view, damage = readable
+    changed: deque[WalkedFile] = deque()
+
+    def new() -> Iterator[WalkedFile]:
+        for entry, is_known in differing:
+            if is_known:
+                changed.append(entry)
+            else:
+                yield entry
+
+    tally = _Tally(0, progress, None)
+    with writer.alone(config.index_dir, wait_seconds):
+        if _readable(config)[0] is not view:
+            return None
+        expected = damage
+        with builder.SecondProcess(config, new()) as helper:
+            for chunk in helper.chunks():
+                tally.total = helper.total
+                with writer.change(config.index_dir, merge=False) as batch:
+                    if batch.damage and not expected:
+                        raise DamagedError(batch.damage)
+                    expected = ""
+                    tally.take(batch, config.vault, chunk, helper.finished())
+                _index_some(config, tally, changed, NOTES_PER_COMMIT)
+        while changed:
+            _index_some(config, tally, changed, 1)
+        gone = iter(list(walk.gone()))
+        while some := list(islice(gone, NOTES_PER_COMMIT)):
+            with writer.change(config.index_dir) as batch:
+                tally.forget(batch, some)
+    return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage)
+
+
+def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least: int) -> None:
+    """Index files that have changed, as many as one commit takes, when at least so many wait."""
+    from mdmem.search.index import writer
+
+    if len(waiting) >= least:
+        with writer.change(config.index_dir) as batch:
+            tally.index(batch, config.vault, [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))])
 
 
 def _in_place(config: Config, view: View, before: LookRecord, share: int) -> tuple[Diff, list[Stamped]]:
@@ -176,7 +276,7 @@ def _write(
 
     damage: why there is no index yet, or "".
     """
-    from mdmem.search.index import builder, writer  # they load Whoosh, which a process that only reads does without
+    from mdmem.search.index import writer  # it loads Whoosh, which a process that only reads does without
 
     if deadline is None:
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
@@ -184,18 +284,10 @@ def _write(
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
     with writer.alone(config.index_dir, wait_seconds):
-        new = [entry for entry in files if entry.path not in diff.known]
-        if deadline is None and len(new) >= builder.FROM_NOTES:
-            tally.build(config, new, expected=damage)
-            files = [entry for entry in files if entry.path in diff.known]
-            damage_left = ""
-        else:
-            damage_left = damage
         for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
             with writer.change(config.index_dir) as batch:
-                if batch.damage and not damage_left:
+                if batch.damage and not (damage and start == 0):
                     raise DamagedError(batch.damage)  # it went away between looking and writing
-                damage_left = ""
                 if start == 0:
                     tally.forget(batch, diff.gone)
                 tally.index(batch, config.vault, files[start : start + NOTES_PER_COMMIT])
@@ -208,7 +300,7 @@ class _Tally:
     """The work of one update as it proceeds."""
 
     def __init__(self, total: int, progress: Progress | None, deadline: float | None) -> None:
-        self._total = total
+        self.total = total
         self._progress = progress
         self._deadline = deadline
         self._done = 0
@@ -224,28 +316,13 @@ class _Tally:
                 self.removed += 1
             self._step()
 
-    def build(self, config: Config, files: list[WalkedFile], *, expected: str) -> None:
-        """Put files in that the index does not have, with the help of a second process.
-
-        expected: why there is no index yet, or "".
-
-        Raises:
-            DamagedError: when there is none for another reason.
-        """
-        from mdmem.search.index import builder, writer
-
-        with builder.SecondProcess(config, files) as helper:
-            for chunk in helper.chunks():
-                with writer.change(config.index_dir, merge=False) as batch:
-                    if batch.damage and not expected:
-                        raise DamagedError(batch.damage)
-                    expected = ""
-                    self._add(batch, config.vault, chunk)
-                    made = helper.finished()
-                    batch.adopt(made)
-                count = sum(segment.count for segment in made)
-                self.added += count
-                self._step(count)
+    def take(self, batch: Batch, root: str, files: Iterable[WalkedFile], made: list[Segment]) -> None:
+        """Put files in that the index does not have, and segments that the second process has made of such files."""
+        self._add(batch, root, files)
+        batch.adopt(made)
+        count = sum(segment.count for segment in made)
+        self.added += count
+        self._step(count)
 
     def _add(self, batch: Batch, root: str, entries: Iterable[WalkedFile]) -> None:
         from mdmem.search.index import builder
@@ -288,8 +365,8 @@ class _Tally:
 
     def _step(self, notes: int = 1) -> None:
         self._done += notes
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+        if notes and self._progress is not None:
+            self._progress(self._done, self.total)
 
 
 def _up_to_date(view: View, note: int, entry: WalkedFile, digest: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from heapq import heappush, heapreplace
-from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
@@ -73,14 +72,10 @@ class Newest:
 
 
 class Diff(NamedTuple):
-    """Where vault and index differ: files that are new or changed, and paths whose file is gone.
-
-    known: the paths of those files that the index has, as they were; of a short look not all of them.
-    """
+    """Where vault and index differ: files that are new or changed, and paths whose file is gone."""
 
     files: list[WalkedFile]
     gone: list[str]
-    known: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.files or self.gone)
@@ -91,7 +86,6 @@ class Diff(NamedTuple):
         return Diff(
             [*self.files, *(entry for entry in other.files if entry.path not in known)],
             [*self.gone, *(path for path in other.gone if path not in known)],
-            self.known.union(entry.path for entry in other.files),
         )
 
 
@@ -201,18 +195,58 @@ def differences(view: View | None, seen: Seen) -> Diff:
     """Compare what was seen with what the index knows of the same part of the vault."""
     if view is None:
         return Diff(list(seen.entries), [])
+    if seen.shallow is None and seen.deep is None:
+        walk = Comparison(view, seen.entries)
+        return Diff([entry for entry, _ in walk], list(walk.gone()))
     known = _known(view, seen)
-    stamp = _stamps(view) if seen.shallow is None and seen.deep is None else view.stamp
     files = []
-    changed = []
     for entry in seen.entries:
         note = known.pop(entry.path, None)
-        if note is None:
+        if note is None or view.stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
             files.append(entry)
-        elif stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
-            files.append(entry)
-            changed.append(entry.path)
-    return Diff(files, list(known), frozenset(changed))
+    return Diff(files, list(known))
+
+
+class Comparison:
+    """The whole vault compared with the index while it is walked: no list of it is in memory.
+
+    It yields the files that are new or changed, and of each whether the index has it.
+    """
+
+    def __init__(self, view: View | None, entries: Iterable[WalkedFile]) -> None:
+        self._view = view
+        self._entries = entries
+        self._met = bytearray(view.size if view else 0)
+        self.is_complete = False
+
+    def __iter__(self) -> Iterator[tuple[WalkedFile, bool]]:
+        if self._view is None:
+            yield from ((entry, False) for entry in self._entries)
+        else:
+            yield from self._differing(self._view)
+        self.is_complete = True
+
+    def _differing(self, view: View) -> Iterator[tuple[WalkedFile, bool]]:
+        stamp = _stamps(view)
+        within = None
+        known: dict[str, int] = {}
+        for entry in self._entries:
+            folder, _, name = entry.path.rpartition("/")
+            if folder != within:
+                within, known = folder, {view.name(note): note for note in view.members.of(folder)}
+            note = known.get(name)
+            if note is None:
+                yield entry, False
+                continue
+            self._met[note] = 1
+            if stamp(note) != (entry.mtime_ns, entry.size, entry.inode):
+                yield entry, True
+
+    def gone(self) -> Iterator[str]:
+        """Yield the paths of the notes that the index has and the vault has not, once all of it has been walked."""
+        if self._view is not None and self.is_complete:
+            view = self._view
+            yield from (view.path(note) for note in view.all if not self._met[note])
 
 
 def _stamps(view: View) -> Callable[[int], tuple[int, int, int]]:
@@ -226,10 +260,7 @@ def _known(view: View, seen: Seen) -> dict[str, int]:
     if seen.shallow is not None:
         looked = {*seen.shallow, *_packed_in(view, seen.shallow, seen.unchanged)}
         return {view.path(note): note for folder in looked for note in view.members_of(folder)}
-    if seen.deep is not None:
-        return _below(view, seen.deep)
-    everything = zip(view.paths(), range(view.size), strict=True)
-    return dict(compress(everything, view.alive) if view.deleted else everything)
+    return _below(view, seen.deep or ())
 
 
 def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Members:
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
-            parts = list(self._find(self._view.folders[folder]))
+            parts = list(self.parts(self._view.folders[folder]))
             found = list(chain.from_iterable(parts))
             if len(parts) > 1:  # within a segment they are in order
                 found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
@@ -61,7 +61,11 @@ class Members:
     def _own_numbers(self) -> list[dict[str, int]]:
         return [{folder: number for number, folder in enumerate(leaf.table.folders())} for leaf in self._view.leaves]
 
-    def _find(self, folder: str) -> Iterator[list[int]]:
+    def of(self, folder: str) -> Iterator[int]:
+        """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
+        return chain.from_iterable(self.parts(folder))
+
+    def parts(self, folder: str) -> Iterator[list[int]]:
         """Yield the notes of a folder, segment by segment."""
         for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
             number = numbers.get(folder)
@@ -139,14 +143,6 @@ class View:
     def deleted(self) -> frozenset[int]:
         """Return the numbers that stand for no note any more."""
         return frozenset(leaf.start + row for leaf in self.leaves for row in leaf.deleted)
-
-    @cached_property
-    def alive(self) -> list[bool]:
-        """For every number, whether it stands for a note."""
-        alive = [True] * self.size
-        for note in self.deleted:
-            alive[note] = False
-        return alive
 
     @cached_property
     def all(self) -> Sequence[int]:
