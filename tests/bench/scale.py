@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.bench import vaults
+from tests.bench import repositories, vaults
 
 MDMEM = [sys.executable, "-m", "mdmem"]
 PEERS = {"ripgrep": "rg", "qmd": "qmd"}
@@ -71,15 +71,15 @@ class Vault(NamedTuple):
         return _medians(self.run(*words) for _ in range(rounds))
 
 
-def prepare(at: Path, notes: int, *, short: bool = False, archived: bool = False) -> Vault:
-    """Write a vault unless it is there from before; its index and its repository are made anew."""
+def prepare(at: Path, notes: int, *, short: bool = False, archived: bool = False, committed: bool = True) -> Vault:
+    """Write a vault with its repository unless both are there from before; its index is made anew."""
     root, home = at / f"vault-{notes}", at / f"home-{notes}"
     if not root.is_dir():
         year = f"{time.gmtime(vaults.NEWEST).tm_year}-01-01" if archived else ""
         vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=year)
+    if committed and not (root / ".git").is_dir():
+        repositories.commit(root)
     shutil.rmtree(home, ignore_errors=True)
-    shutil.rmtree(root / ".git", ignore_errors=True)
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
     (home / "run").mkdir(parents=True, mode=0o700)
     places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
     env = {"HOME": str(home), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(home / "run"), **places}
@@ -136,7 +136,9 @@ def of_doctor(vault: Vault, rounds: int) -> Found:
 
 
 def of_history(vault: Vault, rounds: int) -> Found:
-    """Measure commits and syncs."""
+    """Measure commits and syncs, from the first one on."""
+    shutil.rmtree(vault.root / ".git", ignore_errors=True)
+    subprocess.run(["git", "init", "-q", str(vault.root)], check=True)
     note = next((vault.root / "notes").glob("*.md"))
     found = {"commit, first": vault.run("commit")}
     with note.open("a", encoding="utf-8") as file:
