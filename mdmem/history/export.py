@@ -12,7 +12,7 @@ from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
-from mdmem.history.git import repository, writer
+from mdmem.history.git import objects, repository, writer
 from mdmem.history.merging import join
 from mdmem.vault import disk, note, people
 
@@ -91,7 +91,7 @@ def backup(config: Config, target: Path) -> Backup:
     target = target.absolute()
     if target.exists():
         raise UsageError(f"{target} already exists; nothing was written.")
-    repo = repository.open_vault(config.vault)
+    repo = objects.complete(repository.open_vault(config.vault))
     head = writer.tip(repo, repository.branch(repo))
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")

@@ -137,7 +137,8 @@ def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
     """Read objects of any kind, as git keeps them, all in one process."""
     if not oids:
         return {}
-    out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin="".join(f"{oid}\n" for oid in oids).encode())
+    listed = "".join(f"{oid}\n" for oid in oids).encode()
+    out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin=listed, network=repo.is_partial)
     found: dict[str, bytes] = {}
     at = 0
     while at < len(out):

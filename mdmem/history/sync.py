@@ -29,7 +29,7 @@ from mdmem.history import (
 )
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import filtering, git_index, lock, part, repository, writer
+from mdmem.history.git import filtering, git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
@@ -140,8 +140,9 @@ def clone(
     if root.exists() and any(root.iterdir()):
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
     root.mkdir(0o700, parents=True, exist_ok=True)
-    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", "origin", "--", url, "."]
-    repository.start(root, words, repo=None, network=True)
+    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
+    less = [objects.FILTER] if given else []
+    repository.start(root, [*words, *less, "--", url, "."], repo=None, network=True)
     repo = repository.open_vault(root)
     branch = repository.branch(repo)
     head = writer.tip(repo, branch)
@@ -168,8 +169,9 @@ def _fetch(repo: Repository, remote: str, branch: str) -> str:
             if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
                 left.unlink()
     spec = f"+refs/heads/*:refs/remotes/{remote}/*"
-    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", "--", remote, spec)
-    repository.run(repo, *words, network=True)
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
+    whole = [objects.ALL] if repo.is_partial else []  # of what is new, the texts as well
+    repository.run(repo, *words, *whole, "--", remote, spec, network=True)
     return _vault_branch(repo, remote, branch)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.history import commit, sync
+from mdmem.history import commit, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
 from mdmem.search import index
@@ -193,3 +193,76 @@ def test_the_command_clones_a_part_and_indexes_it(whole: Config, tmp_path: Path)
     assert view is not None
     assert {path.split("/")[1] for path in view.paths() if path.count("/") > 3} == {"other-app"}
     assert repository.open_vault(target).root == target
+
+
+# -- a remote that can leave texts out -----------------------------------------------------------------
+
+
+def missing(root: Path) -> set[str]:
+    """Return the objects that git does not have here."""
+    listed = git(root, "rev-list", "--objects", "--all", "--missing=print")
+    return {line[1:] for line in listed.splitlines() if line.startswith("?")}
+
+
+@pytest.fixture
+def thin(whole: Config) -> Config:
+    """A part of which git has fetched no text that was not wanted."""
+    remote = Path(whole.vault).parent / "remote.git"
+    git(remote, "config", "uploadpack.allowFilter", "true")
+    root = remote.parent / "part"
+    sync.clone(remote.as_uri(), root, VaultPart("2026-01-01", ("acme-notes-app",)))
+    return config.load(str(root))
+
+
+def test_texts_of_the_rest_are_not_fetched(whole: Config, thin: Config) -> None:
+    root, blobs = Path(thin.vault), git(Path(whole.vault), "ls-tree", "-r", "HEAD")
+    lacking = {line.split("\t")[1] for line in blobs.splitlines() if line.split()[2] in missing(root)}
+
+    assert folders(thin) == {NEW, "notes", "journal/acme-notes-app", "journal/other-app"}
+    assert {path.rpartition("/")[0] for path in lacking} == {OLD, OTHER, "days"}
+    assert git(root, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_part_without_the_other_texts_syncs_both_ways(whole: Config, vault: Path, thin: Config) -> None:
+    root = Path(thin.vault)
+    lacking = missing(root)
+    captured(vault, "003-000-prompt-third-p3", "prompt", "Third")
+    captured(vault, "003-000-prompt-fourth-p4", "prompt", "Fourth", session=OTHER_SESSION, folder=OTHER)
+    (vault / f"{OTHER}/001-001-bash-pytest-b1.md").unlink()
+    sync.sync(whole)
+    captured(root, "004-000-prompt-last-p5", "prompt", "Last")
+
+    done = sync.sync(thin)
+    sync.sync(whole)
+
+    assert done.received == [f"{NEW}/003-000-prompt-third-p3.md"]
+    assert set(head_files(vault)) == set(head_files(root))
+    assert git(root, "status", "--porcelain") == ""
+    assert missing(root)
+    assert missing(root) <= lacking
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [("sync", "--whole"), ("backup", "{}/all.bundle"), ("purge", "Words of a person", "--apply", "--yes")]
+)
+def test_what_needs_the_whole_history_fetches_it(
+    whole: Config, thin: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MDMEM_VAULT", thin.vault)
+
+    run_here(*(word.format(tmp_path) for word in words), check=True)
+
+    assert not missing(Path(thin.vault))
+    assert git(Path(thin.vault), "status", "--porcelain") == ""
+    sync.sync(thin)
+    sync.sync(whole)
+    assert set(head_files(Path(whole.vault))) == set(head_files(Path(thin.vault)))
+
+
+@pytest.mark.slow
+def test_a_text_of_the_past_is_fetched_when_it_is_shown(whole: Config, thin: Config) -> None:
+    note = past.show(thin, f"{OLD}/001-000-prompt-why-p1.md", "HEAD")
+
+    assert b"Why does it fail" in note.data

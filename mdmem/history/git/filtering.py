@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.errors import GitError
-from mdmem.history.git import git_index, repository, writer
+from mdmem.history.git import git_index, objects, repository, writer
 from mdmem.history.git.repository import Repository
 
 FOLDER = git_index.PURGE_FOLDER
@@ -54,6 +54,7 @@ def rewritten(
     """
     copy = repo.git_dir / FOLDER
     shutil.rmtree(copy, ignore_errors=True)
+    repo = objects.complete(repo)
     try:
         words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", str(repo.common_dir), str(copy))
         repository.run(repo, *words)

@@ -39,11 +39,13 @@ class Repository(NamedTuple):
     root: the vault, absolute.
     git_dir: where HEAD and the index are; `common_dir`: where objects and refs are. Both are
     `.git`, unless the vault is a linked work tree.
+    is_partial: texts of the past may be with the remote alone; git fetches one when it is asked for.
     """
 
     root: Path
     git_dir: Path
     common_dir: Path
+    is_partial: bool = False
 
 
 class GitResult(NamedTuple):
@@ -70,8 +72,7 @@ def open_vault(root: str | Path) -> Repository:
             f"{root} is not a git repository of its own. Run `mdmem init {root}`: it adds one and changes no note."
         )
     _make_private(repo)
-    _refuse_programs(repo)
-    return repo
+    return repo._replace(is_partial=b"partialclone" in _refuse_programs(repo))
 
 
 def _make_private(repo: Repository) -> None:
@@ -287,8 +288,10 @@ def _locate(root: Path) -> Repository | None:
     return Repository(root, git_dir, common)
 
 
-def _refuse_programs(repo: Repository) -> None:
+def _refuse_programs(repo: Repository) -> bytes:
     """Refuse a vault whose own configuration names a program: a filter, a proxy, a way to a remote.
+
+    Return that configuration, in lower case.
 
     What the user's own configuration names is theirs to run.
 
@@ -297,7 +300,7 @@ def _refuse_programs(repo: Repository) -> None:
     files = (repo.common_dir / "config", repo.git_dir / "config.worktree")
     text = b"".join(file.read_bytes() for file in files if file.is_file()).lower()
     if not any(word in text for word in HINTS):
-        return
+        return text
     listed = attempt(repo, "config", "--null", "--includes", "--list", "--show-scope").out.decode("utf-8", "replace")
     fields = listed.split("\0")
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
@@ -310,3 +313,4 @@ def _refuse_programs(repo: Repository) -> None:
             f"The vault's own git configuration names a program ({key}), so git is not run on it. Take it out with: "
             f"git -C {repo.root} config --unset-all {key} (your own goes into `git config --global`)."
         )
+    return text

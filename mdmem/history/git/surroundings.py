@@ -74,7 +74,7 @@ STARTS_PROGRAMS = (
 """Beginnings and ends of keys in a repository's configuration that name a program for git to start."""
 
 HINTS = (
-    b"filter", b"fsmonitor", b"[diff", b"[merge", b"include", b"gitproxy", b"sshcommand", b"alternaterefs",
+    b"[filter", b"fsmonitor", b"[diff", b"[merge", b"include", b"gitproxy", b"sshcommand", b"alternaterefs",
     b"uploadpack", b"receivepack", b"vcs", b"helper",
 )  # fmt: skip
 """What a configuration holds, in lower case, that may have such a key."""

@@ -7,7 +7,7 @@ from itertools import islice
 
 from mdmem.errors import NotFoundError
 from mdmem.history import past
-from mdmem.history.git import lock, part, repository, writer
+from mdmem.history.git import lock, objects, part, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.vault import disk
@@ -40,6 +40,7 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
     if part.load(repo) is None:
         raise NotFoundError(f"All of the vault is at {repo.root} already.")
     with lock.held(state_dir):
+        repo = objects.complete(repo)
         missing = part.absent(repo, tree := join.tree(repo, "HEAD")[0])
         _write(repo, {path: tree[path] for path in sorted(missing)}, tell)
         _mark(repo, "--no-skip-worktree", missing)
@@ -51,7 +52,9 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
 def _write(repo: Repository, files: dict[str, str], tell: Tell) -> None:
     done = 0
     for chunk in _chunks(iter(files.items())):
-        texts = past.blobs_of(repo, sorted(set(chunk.values())))
+        wanted = sorted(set(chunk.values()))
+        objects.bring(repo, wanted)
+        texts = past.blobs_of(repo, wanted)
         for path, oid in chunk.items():
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
