@@ -41,13 +41,37 @@ def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["csikht36hgjcs42n", "8dk2vzt5xq1mw9rbh3", "fhoelo15xdjb8yhgd=dizxf58o=6359hq7", "ihq7wcrb4cvk8a8dqg056"]
+    "word",
+    [
+        "csikht36hgjcs42n",
+        "8dk2vzt5xq1mw9rbh3",
+        "fhoelo15xdjb8yhgd=dizxf58o=6359hq7",
+        "ihq7wcrb4cvk8a8dqg056",
+        "OGIRPND3CDXXLPBFHEBCBXQI",
+        "sAYlCyPJCAW8novvHSVfGpPqzbVw",
+        "sAYlCyPJCAWnovvHSVfGpPqzbVw",
+        "kxQwbtZrvGh3JqbWzn7Lmq",
+    ],
 )
 def test_a_word_that_nobody_can_pronounce_is_masked(word: str) -> None:
     assert clean(f"see {word} there", origin="tool").value == "see [REDACTED] there"
 
 
-@pytest.mark.parametrize("name", ["x86linux64gnulibc2", "manylinux2014aarch64", "utf8mb4unicode520ci"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x86linux64gnulibc2",
+        "manylinux2014aarch64",
+        "utf8mb4unicode520ci",
+        "anycpu32bitpreferred",
+        "dnsAlpnH3JobWonRace",
+        "Bz2UstarReadTest",
+        "AaBbCcDdEeFfGgHhIiJj",
+        "xn--w4r85el8fhu5dnra",
+        "0x.0c90fdaa22168cp6",
+        "0xA9FB57DBA1EEA9BC3E660A909D838D718C397AA3",
+    ],
+)
 def test_a_name_with_numbers_in_it_stays(name: str) -> None:
     assert clean(f"see {name} there", origin="tool").value == f"see {name} there"
 
@@ -73,3 +97,24 @@ def test_a_password_that_is_a_word_is_masked_beside_its_name_only(value: str) ->
     text = clean(f'password = "{value}"\nsee {value} there', origin="tool").value
 
     assert text == f'password = "[REDACTED]"\nsee {value} there'
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'b"RUZHSElKS0xNTk9QUVJTVFVWV1hZWjAxMjM0NT"\nb"Y3ODkhQCMwXiYqKCk7Ojw+LC4gW117fQ==")',
+        '("\\u4ED6\\u4EEC\\u4E3A\\u4EC0",\n b"ihqwcrb4cv8a8dqg056pqjye"),',
+        "=?us-ascii?Q?LCSwrV11+IB0rSbSker+M9vWR7wEDSuGqmHD89GtXe?=",
+        "<base64>AGJ5dGUgc3RyaW5n/w==</base64>",
+        "Digest: sha-256=:+MO/YqmqPm/BYZwlDkir51GTc9Pt9BvmLrXcRRma8u8=:",
+        "Set-Cookie: c=foo; expires=Foo Bar 12 33:22:11 2000; path=/a1b2",
+    ],
+)
+def test_data_that_is_only_encoded_stays(code: str) -> None:
+    assert clean(code, origin="tool").value == code
+
+
+def test_in_a_list_of_names_the_password_is_the_value_at_its_place() -> None:
+    code = 'host, user, password = "db.local", "wile", "coyote7"'
+
+    assert clean(code, origin="tool").value == 'host, user, password = "db.local", "wile", "[REDACTED]"'

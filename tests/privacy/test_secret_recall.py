@@ -21,7 +21,17 @@ LEAST_FOUND = {
 }
 """The share of made-up secrets that is found at least, by the set of places they are written in."""
 
-LEAST_OF_RANDOM = {"{20:an}": 0.75, "{32:an}": 0.9, "{32:low}": 0.85, "{17:low}": 0.4, "{32:signed}": 0.6}
+LEAST_OF_RANDOM = {
+    "{20:an}": 0.83,
+    "{32:an}": 0.94,
+    "{40:an}": 0.96,
+    "{20:low}": 0.88,
+    "{32:low}": 0.96,
+    "{17:low}": 0.6,
+    "{20:up}": 0.88,
+    "{32:b32}": 0.94,
+    "{32:signed}": 0.6,
+}
 
 CORPORA = ("json", "http", "email", "asyncio", "unittest", "importlib")
 """Packages of the standard library, as real code and prose: some 1.6 MB, which many a test would mask to bits."""

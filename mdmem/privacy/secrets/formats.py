@@ -247,7 +247,8 @@ AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
 """kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
 
 PUBLIC = (
-    # ids and publishable keys
+    # names of hosts in other scripts, ids and publishable keys
+    "xn--", "XN--",
     "pk_live_", "pk_test_", "sb_publishable_", "phc_", "pk.eyJ", "toolu_", "srvtoolu_", "msg_", "msgbatch_", "call_",
     "req_", "resp_", "chatcmpl-", "asst_", "thread_", "file-", "wrkspc_", "cus_", "price_", "evt_", "acct_",
     # checksums, public keys, certificates

@@ -20,6 +20,7 @@ SCHEMES = frozenset((
 _LONGEST_SCHEME = 32
 _WHOLE_LINE = ("digest ", "aws4-hmac-sha256 ", "hawk ", "signature ")
 _COOKIE_SAMPLE = 128
+_ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version")
 _TRAILING = ",;.)]}"
 
 
@@ -86,9 +87,10 @@ def cookie(text: str, at: int) -> list[Span]:
 
 
 def _is_varied(pair: str) -> bool:
-    """Whether what a cookie holds is no word and no number."""
-    form = shape(pair.partition("=")[2].strip())
-    return len(form) >= 4 and turns(form) >= 1
+    """Whether what a cookie holds is no word and no number; not what is said of a cookie, as in `expires=…`."""
+    name, _, value = pair.strip().partition("=")
+    form = shape(value.strip())
+    return len(form) >= 4 and turns(form) >= 1 and "=" not in form.rstrip("=") and name.lower() not in _ATTRIBUTES
 
 
 def _to_quote(line: str) -> str:

@@ -124,4 +124,4 @@ def _is_secret(word: str) -> bool:
         return False  # a number, or a hash
     if not _SIGNS.isdisjoint(word):
         return turns(form) >= 2
-    return turns(form) >= 0.4 * len(form) and not is_camel_case(form)
+    return turns(form) >= 0.4 * len(form) and not is_camel_case(form, word)

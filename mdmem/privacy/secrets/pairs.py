@@ -8,7 +8,7 @@ and a value: the signs it begins with, a condition on the name, where the value 
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import judge, loose, names, scan
+from mdmem.privacy.secrets import judge, literals, loose, names, scan
 from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
@@ -221,7 +221,24 @@ def _after_assignment(name: Name) -> int:
         ahead = text[value : value + 64]
         rest = ahead.lstrip()
         return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
+    if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
+        return _of_its_place(name, value)
     return _after_tag(text, value)
+
+
+def _of_its_place(name: Name, value: int) -> int:
+    """Return where the name's own value begins in `user, password = "…", "…"`."""
+    text = name.text
+    others = name.line_before().strip().rstrip(",").split(", ")
+    if not all(other.isidentifier() for other in others):
+        return value
+    at = value
+    for _ in others:
+        literal = literals.read(text, at, whole_word=False)
+        if not literal or text[literal.end + 1 : literal.end + 2] != ",":
+            return value
+        at = skip_blank(text, literal.end + 2)
+    return at
 
 
 def _after_tag(text: str, value: int) -> int:

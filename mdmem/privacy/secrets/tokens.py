@@ -45,19 +45,23 @@ _LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _BEFORE_RUN = BASE64.replace("=", "")
 _BEFORE_HASH = (
-    "base64,", "base64%", "?b?", "?B?", "h1:",
-    "SHA256:", "sha256=", "sha384=", "sha512=", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "',
-    'tag: "',
+    "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
+    "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "', 'tag: "',
 )  # fmt: skip
 """What stands before a checksum."""
 _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
 """The characters of a path in SVG: numbers, and letters for what is drawn."""
 _STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
 _LONGEST_STRUCT = 24
+_HEX_FLOAT = HEX + "xpP.+-"
 _BEFORE_STRUCT = frozenset("\"'<>=!@")
 """The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
 _JOINED = WORD + "="
 _MOST_EQUALS = 4
+_LEAST_HUMPS = 5
+_ALTERNATING = 0.8
+"""`AaBbCcDd` changes more often than random letters do."""
+_LETTER_PAIRS = ("aa", "Aa", "AA")
 _LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5
 _LONGEST_SHORT = 40
 _PAIRS = frozenset(
@@ -67,6 +71,7 @@ _PAIRS = frozenset(
     sh pr lo id ol mo po ir tu ap ad em ow op pa ie ee ai su up im ag ab ex am ef if ev pl ig mp bl ke uc fi ty ry ly my
     ay ey ov gr cl fo fr oo ot os do da mi bo ba bu fu cu ru rt rd rn rm rs nc ts ls ds ms ps ks ws gh wh ph ck sk sp sc
     sm sn sw sl ub ud ug um uf uk ob og od ok xt ft pt lt ry cr br dr fl gl go ga gi ja je jo ju ki ka ko lu nu nk nf nu
+    bi by ny pu rr fe gu va vi vo ci qu ht tp
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Pairs of letters that are common in words of many languages, and in abbreviations of programs."""
@@ -109,7 +114,7 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
         end = end if end >= 0 else len(letters)
         prefixes = PREFIXES.get(text[at : at + 2])
         known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
-        if known or shapes.find("0", at, end) >= 0:
+        if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
             start, after, kind = known or _random(text, shapes, at, end)
             if kind:
                 yield start, after, kind
@@ -233,18 +238,18 @@ def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
 
 def _looks_random(shape: str, word: str) -> bool:
     """Whether a word, or a part of it, changes between letters, digits and cases as no name does."""
-    if "0" not in shape:
-        return False
     at = 0
     for part in shape.split(" "):
-        if len(part) >= SHORTEST_TOKEN and "0" in part:
+        if len(part) >= SHORTEST_TOKEN:
             text = word[at : at + len(part)]
             if _is_jumble(part, text) or _is_unpronounceable(part, text):
                 return True
         at += len(part) + 1
+    if "0" not in shape:
+        return False
     whole = shape.replace(" ", "")
     if len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole):
-        return not is_camel_case(shape)
+        return not is_camel_case(shape, word)
     return len(whole) >= _SHORTEST_SPREAD and _is_spread(shape, word)
 
 
@@ -262,7 +267,7 @@ def _is_spread(shape: str, word: str) -> bool:
             changes += turns(part)
             digits += part.count("0")
     is_random = mixed >= _SHORTEST_SPREAD and digits >= 5 and changes >= 0.26 * mixed and letters <= 0.2 * mixed
-    return is_random and not is_camel_case(shape)
+    return is_random and not is_camel_case(shape, word)
 
 
 def _is_jumble(shape: str, part: str) -> bool:
@@ -270,7 +275,11 @@ def _is_jumble(shape: str, part: str) -> bool:
     if "a" in shape and "A" in shape:
         if "aaaaa" in shape and shape.count("a") >= 0.6 * size:
             return False  # words in a row: Win32MimeTypesTestCase
-        return rate >= (0.5 if size < 20 or digits == 1 else 0.42) and not is_camel_case(shape)
+        if digits > 1:
+            return rate >= (0.5 if size < 20 else 0.42) and not is_camel_case(shape, part)
+        if digits and rate >= 0.5:
+            return not is_camel_case(shape, part)
+        return size >= 20 and 0.42 <= rate < _ALTERNATING and not _reads_like_words(shape, part)
     if size < 20 or digits < 3 or rate < 0.22 or (size < 24 and (digits < 4 or rate < 0.3)):
         return False
     return not _is_hash(part)
@@ -278,12 +287,23 @@ def _is_jumble(shape: str, part: str) -> bool:
 
 def _is_unpronounceable(shape: str, part: str) -> bool:
     """Whether digits stand among letters of which few follow each other in words: `csikht36hgjcs42n`."""
-    if "A" in shape or part[:2] == "0x" or len(shape) > _LONGEST_SHORT or not 3 <= shape.count("0") <= 0.6 * len(shape):
+    digits, size = shape.count("0"), len(shape)
+    if part[:2] == "0x" or size > _LONGEST_SHORT or not 1 <= digits <= 0.6 * size:
         return False
-    if turns(shape) < _LEAST_TURNS or _is_hash(part):
+    if digits < 3 and size < _SHORTEST_SPREAD - 4:
         return False
-    pairs = [part[at : at + 2] for at in range(len(part) - 1) if shape[at : at + 2] == "aa"]
-    return len(pairs) >= _LEAST_PAIRS and sum(pair in _PAIRS for pair in pairs) <= _MOST_COMMON * len(pairs)
+    if "A" in shape and "a" in shape:
+        return False
+    if (digits >= 3 and turns(shape) < _LEAST_TURNS) or _is_hash(part):
+        return False
+    return not _reads_like_words(shape, part)
+
+
+def _reads_like_words(shape: str, word: str) -> bool:
+    """Whether most letters follow each other as in words; also where there are too few to tell."""
+    low = word.lower()
+    pairs = [low[at : at + 2] for at in range(len(low) - 1) if shape[at : at + 2] in _LETTER_PAIRS]
+    return len(pairs) < _LEAST_PAIRS or sum(pair in _PAIRS for pair in pairs) > _MOST_COMMON * len(pairs)
 
 
 def _is_hash(part: str) -> bool:
@@ -291,11 +311,11 @@ def _is_hash(part: str) -> bool:
     return not part.removeprefix("0x").strip(HEX) or (len(part) > 8 and not part[2:].strip(HEX) and part[:2].isalnum())
 
 
-def is_camel_case(shape: str) -> bool:
-    """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`."""
+def is_camel_case(shape: str, word: str) -> bool:
+    """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
     runs = shape.replace("A", " A").replace("0", " ").split()
     words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
-    return "A" in shape and words > 0.5 * len(shape)
+    return "A" in shape and words > 0.5 * len(shape) and _reads_like_words(shape, word)
 
 
 def _is_public(text: str, start: int, end: int, run: str) -> bool:
@@ -308,7 +328,21 @@ def _is_public(text: str, start: int, end: int, run: str) -> bool:
         return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
         return True  # a ULID, an id that begins with the time
-    return _is_wrapped(text, start, end) or _says_words(run) or _says_words(_literal_before(text, start), run)
+    if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_HEX_FLOAT)):
+        return True
+    return (
+        _is_wrapped(text, start, end)
+        or _says_words(run)
+        or _says_words(_literal_before(text, start), run)
+        or _encodes_above(text, start)
+    )
+
+
+def _encodes_above(text: str, start: int) -> bool:
+    """Whether it begins a line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoded form it is."""
+    above, found, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
+    line = above.rpartition("\n")[2].rstrip("\r")
+    return bool(found) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line
 
 
 def _literal_before(text: str, start: int) -> str:
@@ -333,9 +367,15 @@ def _says_words(*runs: str) -> bool:
         said = a2b_base64(bare[: len(bare) // 4 * 4]).decode()
     except (Error, ValueError):
         return False
-    if not said.replace("\n", " ").replace("\r", " ").isprintable() or ":" in said:
+    if not said.replace("\n", " ").replace("\r", " ").isprintable() or _names_user(said):
         return False
     return all(not word.strip(HEX) or not _looks_random(shape(word), word) for word in said.split())
+
+
+def _names_user(said: str) -> bool:
+    """Whether a user stands before a colon, and a password behind it."""
+    user, colon, password = said.partition(":")
+    return bool(colon) and user[-1:].isalnum() and not password[:1].isspace()
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
@@ -345,10 +385,10 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
     if before.strip(" \t\"'") or after not in ("", "\n", "\r", '"', "'", "\\"):
         return False
     size, begin = end - start, start - len(before)
-    above = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2].strip(" \t\r\"'\\n+")
+    above = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2].strip(" \t\r\"'\\+")
     if len(above) >= max(size, _SHORTEST_WRAP) and not above.strip(BASE64):
         return True
-    below = text[end : end + 192].partition("\n")[2].partition("\n")[0].strip(" \t\r\"'\\n+")
+    below = text[end : end + 192].partition("\n")[2].partition("\n")[0].strip(" \t\r\"'\\+")
     return size >= _SHORTEST_WRAP and len(below) >= 16 and not below.strip(BASE64)
 
 
