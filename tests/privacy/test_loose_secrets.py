@@ -118,3 +118,19 @@ def test_in_a_list_of_names_the_password_is_the_value_at_its_place() -> None:
     code = 'host, user, password = "db.local", "wile", "coyote7"'
 
     assert clean(code, origin="tool").value == 'host, user, password = "db.local", "wile", "[REDACTED]"'
+
+
+@pytest.mark.parametrize("value", ["3b0c9a44e2d1f7a85b6c", "a3d5e7f9-1b2c-4d5e-8f90-a1b2c3d4e5f6"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "curl -u {}: https://api.acme.io",
+        "curl -u {}:x https://api.acme.io",
+        'req.Header.Set("X-Acme-Key", "{}")',
+        "ACME_PAT={}",
+        "acme.api.key={}",
+        "acme api key: '{}'",
+    ],
+)
+def test_a_key_of_hexadecimal_digits_is_masked_where_its_place_says_that_it_is_one(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")

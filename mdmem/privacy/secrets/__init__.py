@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 KEYWORDS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
-    "gh_pat", "hub_pat", "lab_pat", "ext_pat", "sig=", "signature=", "sid=", "code=", "kennwort", "senha", "wachtwoord",
-    "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt", "nonce", "p/w",
-    "asword",
+    "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
+    "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
+    "nonce", "p/w", "asword",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 

@@ -209,7 +209,11 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
         sign = next((sign for sign in ":%," if sign in core), "")
         if not sign:
             return
-        start += core.index(sign) + 1
+        user = core[: core.index(sign)]
+        if len(core) - len(user) <= 3 and _is_key(user):  # `curl -u KEY:`, `curl -u KEY:x`
+            yield start, start + len(user)
+            return
+        start += len(user) + 1
     elif holds == URL:
         user, slash, rest = core.partition("/")
         at = rest.rfind("@")
@@ -221,6 +225,13 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
     plain = flag.strip("/-").isalpha() and flag[:1] not in "-/"
     if 3 <= len(secret) <= _LONGEST_WORD and _is_given(secret, plain=plain and flag not in _SURE):
         yield start, end
+
+
+def _is_key(user: str) -> bool:
+    """Whether what stands where a user does is a key: the password is empty, or a letter or two."""
+    from mdmem.privacy.secrets import values
+
+    return len(user) >= 10 and "@" not in user and values.is_unlike_words(user) and values.is_varied(user)
 
 
 def _is_given(word: str, *, plain: bool) -> bool:

@@ -55,6 +55,7 @@ SHORT: dict[str, tuple[str, int]] = {
     "cred": ("credentials", STRONG),
     "creds": ("credentials", STRONG),
     "auth": ("authorization", WEAK),
+    "pat": ("token", WEAK),
     "pin": ("pin", WEAK),
     "otp": ("pin", WEAK),
     "cvv": ("pin", WEAK),

@@ -103,14 +103,16 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     weight, kind = _remembered(name)
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
-    if name in ("key", "phrase", "code") and text[start - 1 : start] == " ":  # "the API key is …", "seed phrase: …"
-        weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].split()[-2:]))
-        return min(weight, WEAK) if kind == "key" else weight, kind
+    if name in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
+        weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))
+        if weight or text[start - 1] == " ":
+            return min(weight, LITERAL if _is_set(text, end) else WEAK) if kind == "key" else weight, kind
     if low[start:end] == "bearer":
         return LITERAL, "authorization"
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
-    if low.endswith("key", start, end) and _is_set(text, end) and names.may_open(low[start:end]):
+    is_given = _is_set(text, end) or (len(name) > len("key") and _is_passed(text, end))
+    if low.endswith("key", start, end) and is_given and names.may_open(low[start:end]):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""
 
@@ -120,6 +122,11 @@ _PLAIN_KEY = "some-key"
 
 def _is_set(text: str, end: int) -> bool:
     return text[end : end + 3].lstrip(" ")[:1] in ("=", ":")
+
+
+def _is_passed(text: str, end: int) -> bool:
+    """Whether a value is the next argument: `Set("X-Acme-Key", …)`."""
+    return text.startswith(('",', "',"), end)
 
 
 def _remembered(name: str) -> tuple[int, str]:
