@@ -17,7 +17,7 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
     from typing import Any
 
 MAX_FILE_BYTES = 256 * 1024
@@ -266,8 +266,9 @@ def _store_cache(path: str, text: bytes, values: dict[str, Any]) -> None:
 def _from_env(env: Mapping[str, str], given: Mapping[str, Any], warnings: list[str]) -> dict[str, Any]:
     """Return the settings that variables override. given: those of the files."""
     values: dict[str, Any] = {}
+    names = frozenset(env)  # asking `os.environ` for a name that is not there costs an exception
     for setting in SETTINGS:
-        name = variable(setting, env)
+        name = variable(setting, names)
         if not name:
             continue
         kind, default = (bool, False) if setting.drops else (type(setting.default), setting.default)
@@ -290,8 +291,8 @@ ALIAS = "TRUEMEMORY_"
 """What an alias of a variable begins with, instead of `MDMEM_`; the variable itself comes first."""
 
 
-def variable(setting: Setting[Any], env: Mapping[str, str]) -> str:
-    """Return the environment variable that a setting is taken from here, or ""."""
+def variable(setting: Setting[Any], env: Container[str]) -> str:
+    """Return the variable, of those that are set, that a setting is taken from, or ""."""
     if not setting.env or setting.env in env:
         return setting.env
     alias = ALIAS + setting.env[len("MDMEM_") :]

@@ -7,7 +7,6 @@ regular file of the user's own; a pipe or a device in its place is refused, not 
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import time
@@ -53,12 +52,12 @@ def check_folder(path: str) -> None:
     """
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "A file is where a folder should be.", path)
+        raise NotADirectoryError(system.code("ENOTDIR"), "A file is where a folder should be.", path)
     _check_owner(found, path)
     if not system.own(found, 0o077):
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
-            raise PermissionError(errno.EPERM, "The folder is open to other users.", path)
+            raise PermissionError(system.code("EPERM"), "The folder is open to other users.", path)
 
 
 def check_again() -> None:
@@ -91,8 +90,8 @@ def open_to_read(path: str) -> int:
     try:
         fd = os.open(path, os.O_RDONLY | _FLAGS)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise NotRegularError(errno.ELOOP, "This is a symbolic link, no regular file.", path) from error
+        if system.is_error(error, "ELOOP"):
+            raise NotRegularError(system.code("ELOOP"), "This is a symbolic link, no regular file.", path) from error
         raise
     return _regular(fd, path)
 
@@ -121,7 +120,7 @@ def read_any(path: str, limit: int, *, follow: bool = True) -> bytes:
     fd = os.open(path, os.O_RDONLY | (getattr(os, "O_NONBLOCK", 0) if follow else _FLAGS))
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise NotRegularError(errno.EINVAL, "This is not a regular file.", path)
+            raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
         return _all(fd, limit)
     finally:
         os.close(fd)
@@ -244,10 +243,10 @@ def _regular(fd: int, path: str) -> int:
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            raise NotRegularError(errno.EINVAL, "This is not a regular file.", path)
+            raise NotRegularError(system.code("EINVAL"), "This is not a regular file.", path)
         _check_owner(found, path)
         if not is_private(os.path.dirname(path)):
-            raise PermissionError(errno.EPERM, "The folder of this file is not the user's alone.", path)
+            raise PermissionError(system.code("EPERM"), "The folder of this file is not the user's alone.", path)
     except BaseException:
         os.close(fd)
         raise
@@ -256,7 +255,7 @@ def _regular(fd: int, path: str) -> int:
 
 def _check_owner(found: os.stat_result, path: str) -> None:
     if not system.own(found):
-        raise PermissionError(errno.EPERM, "This belongs to another user.", path)
+        raise PermissionError(system.code("EPERM"), "This belongs to another user.", path)
 
 
 def _all(fd: int, limit: int) -> bytes:

@@ -333,7 +333,7 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
     pair = _named_value(value)
     for key, item in value.items():
         name, cleaned = key, _value(item, job, depth + 1)
-        if isinstance(key, str):
+        if isinstance(key, str) and not _is_plain(key, job):
             name = key if key in job.names else text.clean(key, job)
             if job.rules.secrets:
                 cleaned = _under_name(pair if key in ("value", "Value") and pair else key, cleaned, job)
@@ -341,6 +341,19 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
             name = f"{name}+{len(result)}"
         result[name] = cleaned
     return result
+
+
+def _is_plain(key: str, job: Job) -> bool:
+    """Whether a key is one short word that neither hides anything nor names a secret, as most keys are; False is safe.
+
+    No step of `text.clean` changes such a word: tags, tokens, places and commands all take more.
+    """
+    if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
+        return False
+    if job.rules.patterns or job.secrets or job.echo is not None or job.revealed is not None:
+        return False
+    low = key.lower()
+    return low not in SHORT_KEYS and not secrets.has_keyword(low)
 
 
 def _named_value(value: dict[Any, Any]) -> str:

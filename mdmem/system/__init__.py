@@ -15,7 +15,6 @@ A local socket is in `system.local`.
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 
@@ -33,11 +32,21 @@ if TYPE_CHECKING:
 
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_LOCKS_FAIL = frozenset([errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF, errno.ENOSYS])
-_LINKS_FAIL = frozenset(
-    [errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EXDEV]
-)
+_LOCKS_FAIL = ("ENOLCK", "ENOTSUP", "EOPNOTSUPP", "EBADF", "ENOSYS")
+_LINKS_FAIL = ("EPERM", "EACCES", "EOPNOTSUPP", "ENOTSUP", "EMLINK", "ENOSYS", "EXDEV")
 _RENAME_NOREPLACE = 1
+
+
+def code(name: str) -> int:
+    """Return the number of an error by its name; the table of them is loaded when there is an error."""
+    import errno
+
+    return int(getattr(errno, name))
+
+
+def is_error(error: OSError, *names: str) -> bool:
+    """Whether an error is one of those that the system calls so."""
+    return error.errno in [code(name) for name in names]
 
 
 def lock(fd: int, seconds: float = 0.0) -> bool:
@@ -57,7 +66,7 @@ def lock(fd: int, seconds: float = 0.0) -> bool:
             time.sleep(pause)
             pause = min(pause * 1.5, 0.01)
         except OSError as error:
-            if error.errno not in _LOCKS_FAIL:
+            if not is_error(error, *_LOCKS_FAIL):
                 raise
             return True
         else:
@@ -103,8 +112,8 @@ class HeldFolder:
         try:
             fd = os.open(name, _DIRECTORY | _NO_LINK, dir_fd=self._fd)
         except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise NotADirectoryError(errno.ENOTDIR, "A link is where a folder should be.", name) from error
+            if is_error(error, "ELOOP"):
+                raise NotADirectoryError(code("ENOTDIR"), "A link is where a folder should be.", name) from error
             raise
         return HeldFolder(os.path.join(self.path, name), fd)
 
@@ -139,7 +148,7 @@ class HeldFolder:
         except FileExistsError:
             return False
         except OSError as error:
-            if error.errno not in _LINKS_FAIL:
+            if not is_error(error, *_LINKS_FAIL):
                 raise
             return self._publish_without_links(temp, name)
         return True
@@ -197,13 +206,13 @@ def _rename_to_new(fd: int, temp: str, name: str) -> bool:
 
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None:
-        raise OSError(errno.ENOSYS, "no renameat2")
+        raise OSError(code("ENOSYS"), "no renameat2")
     if call(fd, os.fsencode(temp), fd, os.fsencode(name), _RENAME_NOREPLACE) == 0:
         return True
-    code = ctypes.get_errno()
-    if code == errno.EEXIST:
+    failed = OSError(ctypes.get_errno(), "renameat2")
+    if isinstance(failed, FileExistsError):
         return False
-    raise OSError(code, "renameat2")
+    raise failed
 
 
 def alarm(seconds: float, ring: Callable[..., Any], again_seconds: float = 0.0) -> None:

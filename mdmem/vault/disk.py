@@ -7,7 +7,6 @@ at a time and links are never followed, so that no id, title or swapped folder l
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import time
@@ -62,7 +61,7 @@ class Folder:
             TimeoutError: when somebody else has it for longer than `WAIT_SECONDS`.
         """
         if not self.inside.lock(WAIT_SECONDS):
-            raise TimeoutError(errno.ETIMEDOUT, "The folder is locked by another process.")
+            raise TimeoutError(system.code("ETIMEDOUT"), "The folder is locked by another process.")
 
     def names(self) -> list[str]:
         """Return the names in it."""
@@ -179,7 +178,7 @@ def read(folder: Folder, name: str) -> bytes | None:
     try:
         fd = folder.inside.open_to_read(name)
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+        if system.is_error(error, "ENOENT", "ELOOP", "ENXIO"):
             return None
         raise
     with open(fd, "rb") as file:

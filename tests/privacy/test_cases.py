@@ -186,6 +186,18 @@ def test_a_value_under_a_sensitive_key_is_hidden_whole() -> None:
     assert cleaned.redacted == 3
 
 
+@pytest.mark.parametrize(
+    "word", ["file_path", "Value", "connect", "private", "système", "a<private>y</private>", "a\0b"]
+)
+def test_a_key_is_cleaned_as_the_same_text_is_anywhere(word: str) -> None:
+    assert clean({word: "fine"}).value == {clean(word).value: "fine"}
+
+
+@pytest.mark.parametrize("word", ["pw", "PIN", "dbToken"])
+def test_a_short_key_that_names_a_secret_hides_its_value(word: str) -> None:
+    assert clean({word: "Zx81kd0a3bz"}).value == {word: "[REDACTED]"}
+
+
 def test_a_secret_used_as_a_key_is_hidden_and_no_entry_is_lost() -> None:
     other = "ghp_" + "Zx81" * 9
 
