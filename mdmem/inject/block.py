@@ -275,19 +275,33 @@ def _item(item: Item, room: int, bullet_chars: int) -> list[str]:
     marks = "".join(f" ({mark})" for mark in item.marks)
     lines = [f"- {item.date} {item.kind} [mem:{item.id}] {title}{marks}"]
     text = _without_title(item.text, title)
+    least = min(sum(len(line) + 5 for line in item.lines[:LEAST_LINES]), room // 3)
     for _ in range(MAX_QUOTES):
-        quote = whole_sentences(text, min(bullet_chars, room * 3 // 4 if item.lines else room))
+        quote = whole_sentences(text, min(bullet_chars, room * 3 // 4 if len(lines) == 1 and least else room - least))
         if len(quote) < 2 or (len(lines) > 1 and quote.endswith("…")):
             break
         lines.append(f"  > {quote}")
         room -= len(quote)
         text = "" if quote.endswith("…") else text[len(quote) :].strip()
-    for place, line in enumerate(item.lines):
+    return [*lines, *_code(item.lines, room)]
+
+
+def _code(lines: Sequence[str], room: int) -> list[str]:
+    """Write as many lines of code as there is room for; no file's name without a line of it."""
+    kept: list[str] = []
+    for line in lines:
         room -= len(line) + 5
         if room < 0:
-            return [*lines, "    …"] if place else lines
-        lines.append(f"    {line}")
-    return lines
+            if kept and kept[-1].endswith(":") and not kept[-1].startswith(_CODE_SIGNS):
+                kept.pop()
+            return [*kept, "    …"] if kept else []
+        kept.append(f"    {line}")
+    return kept
+
+
+LEAST_LINES = 3
+"""Quotes leave room for so many lines of code, and at most a third of the memory's."""
+_CODE_SIGNS = tuple(f"    {sign}" for sign in "+- $")
 
 
 def whole_sentences(text: str, chars: int) -> str:

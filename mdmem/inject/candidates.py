@@ -68,7 +68,7 @@ def looked_up(at: At, query: str, *, shape: Shape | None = None, without_session
     limit, budget = 2 * evidence.MAX_ANSWERS, at.seconds_left / 2
     answers = recall.answers(at.config, query, asker, limit=limit, budget_seconds=budget, guess=guess)
     # What a guess found need not share a word with the question: then the gap in the scores decides alone.
-    kept, why = evidence.chosen(None if guess else shape, _persons_first(answers))
+    kept, why = _same_error(at, shape, answers) or evidence.chosen(None if guess else shape, _persons_first(answers))
     terms = frozenset(analysis.query_terms(query))
     chars = at.config.settings.inject.chars
     limit = at.config.settings.inject.recall_limit
@@ -85,6 +85,22 @@ def looked_up(at: At, query: str, *, shape: Shape | None = None, without_session
     return sorted(
         found, key=lambda one: answers.index(one.answer) if one.answer not in kept else kept.index(one.answer)
     )
+
+
+_ERROR_CHARS = 20_000
+"""So much of a note is looked through for an error's message."""
+
+
+def _same_error(at: At, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
+    """Return the answers in which a pasted error's message stands, and why the others are not shown; None for none."""
+    if shape is None or shape.language != "error":
+        return None
+
+    def says(hit: SearchHit) -> bool:
+        return evidence.says(f"{hit.title}\n{recent.read(at.config, hit.path).body[:_ERROR_CHARS]}", shape.topic)
+
+    same = [answer for answer in answers if any(map(says, answer.hits))]
+    return (same[: evidence.MAX_ANSWERS], "another error") if same else None
 
 
 def _persons_first(answers: Iterable[Answer]) -> list[Answer]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mdmem.search.asking.english import POSSIBLE
 from mdmem.search.asking.languages import UNSPACED
+from mdmem.search.text import analysis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +48,9 @@ class Bar:
 _SURE = (Bar(2, 0.75, 0.2), Bar(1, 0.75, 0.5), Bar(2, 0.0, 0.6), Bar(2, 0.3, 0.35), Bar(1, 0.3, 0.95))
 _LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7), Bar(2, 1.4, 0.3, 2.0), Bar(1, 0.9, 0.9, 2.0))
 _POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0), Bar(2, 1.5, 0.6, 3.0))
-_ERROR = (Bar(2, 1.0, 0.5), Bar(4, 2.0, 0.3, 2.0))
-_FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.6, 0.0, 2.0))
+_ERROR = (Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
+"""For notes that do not say what the error says: see `says`."""
+_FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0))
 _FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
 _UNSPACED = (*_FOREIGN, Bar(1, 0.9, 0.0, 2.0))
 _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
@@ -57,6 +61,22 @@ PERSONS = ("note", "decision", "preference", "lesson")
 """The kinds of notes that a person keeps."""
 _KEPT = ((), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.3, 1.5),))
 """What is enough as well where the best answer is a note that a person keeps: there are few of them."""
+
+
+SAYS = 0.4
+"""A note says the same as an error that has such a share of its neighboring words beside each other."""
+
+
+def says(text: str, error: str) -> bool:
+    """Whether a text has an error's message: words alone, such as "object" and "cannot", are in many notes."""
+    name, _, message = error.partition(":")
+    wanted = _pairs(f"{name.rpartition('.')[2]} {message}")
+    return bool(wanted) and len(wanted & _pairs(text)) >= SAYS * len(wanted)
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    words = analysis.words(text.lower())
+    return set(pairwise(words))
 
 
 def bars(shape: Shape) -> tuple[Bar, ...]:

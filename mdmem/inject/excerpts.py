@@ -144,10 +144,10 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
 
 
 def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
-    """Put the hunks first that matter: they have the words, replace code, and come late."""
+    """Put the hunks first that matter: they have the words, replace code, and come late; those of tests come last."""
     kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
     worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
-    return sorted(kept, key=lambda hunk: -worth[id(hunk)])
+    return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), -worth[id(hunk)]))
 
 
 def _hunk_worth(hunk: ExcerptHunk, terms: Collection[str], place: float) -> float:
@@ -155,8 +155,11 @@ def _hunk_worth(hunk: ExcerptHunk, terms: Collection[str], place: float) -> floa
     matched = len(terms & analysis.counts(f"{changed}\n{hunk.file}").keys()) if terms else 0
     replaces = any(line.startswith("-") for line in hunk.lines) and any(line.startswith("+") for line in hunk.lines)
     name = hunk.file.rpartition("/")[2].lower()
-    aside = is_scratch(hunk.file) or "test" in hunk.file.lower()
-    return matched + 0.5 * replaces + place - 2.5 * aside - 0.5 * name.endswith((".md", ".lock", ".json", ".txt"))
+    return matched + 0.5 * replaces + place - 0.5 * name.endswith((".md", ".lock", ".json", ".txt"))
+
+
+def _is_aside(file: str, terms: Collection[str]) -> bool:
+    return is_scratch(file) or ("test" in file.lower() and "test" not in terms)
 
 
 def is_scratch(file: str) -> bool:

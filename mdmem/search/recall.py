@@ -96,7 +96,7 @@ def answers(
         among = engine.for_agent(view, asker.project, asker.without_session, asker.here)
         scores = ranking.scores(view, words + guessed, among=among, prior=engine.prior_by_kind(view, asker.now))
         order = list(islice(engine.in_order(view, scores), POOL))
-        weigh = _Weights(view, words, len(asked))
+        weigh = _Weights(view, words, len(asked), foreign=analysis.is_foreign(text))
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
@@ -138,17 +138,21 @@ def make_ready(config: Config, budget_seconds: float) -> None:
 
 
 class _Weights:
-    """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all."""
+    """How much of a question a note has. A word weighs by the sessions and notes that have it: 1 for one, 0 for all.
 
-    def __init__(self, view: View, words: Sequence[Unit], asked: int) -> None:
+    foreign: the question is in a language whose endings are not known: what may be a form of a word counts less.
+    """
+
+    def __init__(self, view: View, words: Sequence[Unit], asked: int, *, foreign: bool) -> None:
         live = view.live + 1
         alone = sum(size for size, session in zip(view.folder_sizes, view.is_session, strict=True) if not session)
         sessions = sum(view.is_session) + alone + 1
-        self._having: list[tuple[float, set[int]]] = []
+        self._having: list[tuple[float, dict[int, float]]] = []
         for word in words:
-            notes: set[int] = set()
-            for term, _ in word.terms:
-                notes.update(*(view.notes(field, term) for field in ("body", "title", "meta")))
+            notes: dict[int, float] = {}
+            for term, share in sorted(word.terms, key=lambda one: one[1]):
+                for field in ("body", "title", "meta"):
+                    notes.update(dict.fromkeys(view.notes(field, term), share if foreign else 1.0))
             places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
             rare = max(_rarity(len(places), sessions), _rarity(len(notes), live))
             self._having.append((rare, notes))
@@ -161,7 +165,7 @@ class _Weights:
         return best[0] / self._whole, best[0], best[1]
 
     def _of(self, note: int) -> tuple[float, int]:
-        found = [weight for weight, having in self._having if note in having]
+        found = [weight * having[note] for weight, having in self._having if note in having]
         return sum(found), len(found)
 
 

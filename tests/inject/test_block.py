@@ -195,6 +195,24 @@ def test_fifteen_memories_all_find_room() -> None:
     assert block.width(made.text) <= 6_000
 
 
+def test_quotes_leave_room_for_the_first_lines_of_code() -> None:
+    text = "The cache was stale since the start of the server. " * 40
+    code = ("src/cache.py:", "-    fill(once=True)", "+    fill(once=False)")
+
+    made = rendered([Section("Notes", [item(text, lines=code, room=540)])])
+
+    assert "\n    +    fill(once=False)" in made.text
+
+
+def test_no_file_is_named_without_a_line_of_its_code() -> None:
+    code = ("src/cache.py:", "+    fill()", "src/other.py:", "+" + "x" * 150)
+
+    made = rendered([Section("Notes", [item("Fixed.", lines=code, room=200)])])
+
+    assert "\n    +    fill()\n    …\n" in made.text
+    assert "src/other.py" not in made.text
+
+
 def test_a_memory_with_more_room_is_shown_longer() -> None:
     text = "Some words of it. " * 100
     items = [item(text, id="a", room=900), item(text, id="b", room=200)]

@@ -6,7 +6,10 @@ import os
 import time
 from pathlib import Path
 
+from click.testing import CliRunner
+
 from mdmem import config
+from mdmem.cli import cli
 from mdmem.search import index, recall
 from mdmem.search.index import completion
 from tests.helpers.talk import Talk
@@ -81,3 +84,14 @@ def test_a_note_that_was_changed_in_place_is_quoted_as_it_is_now(vault: Path, tm
 
     assert "counts the days itself" in context
     assert "calendar module" not in context
+
+
+def test_init_in_a_vault_that_is_there_leaves_a_complete_index(vault: Path, tmp_path: Path) -> None:
+    past(vault, tmp_path)
+
+    result = CliRunner().invoke(cli, ["init", str(vault)])
+
+    assert result.exit_code == 0
+    view = index.current(config.load(str(vault)))
+    assert view is not None
+    assert view.live == sum(1 for _ in (vault / "journal").rglob("*.md"))

@@ -320,6 +320,30 @@ def test_an_error_that_was_seen_before_is_evidence_by_itself(tmp_path: Path, vau
     assert block((settings, str(talk.cwd)), "Traceback (most recent call last):\nKeyError: 'id'") == ""
 
 
+def test_an_error_of_the_same_words_and_another_message_is_no_evidence(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Pickle the label of an installed app")
+    talk.answers("A LookupError with no label is raised where no app is installed; the label stays empty.")
+    talk.says("The nightly import fails")
+    talk.runs("make import", error="Exit code 1\nLookupError: no rate table with label eur")
+    talk.answers("The rates of the day before are used.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    given = block(there, "LookupError: no rate table with label usd")
+
+    assert "rates of the day before" in given
+    assert "Pickle" not in given
+
+
+def test_words_that_only_begin_alike_are_little_evidence_in_another_language(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The table shrinks")
+    talk.answers("It usually does.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "¿cómo arreglamos los usuarios?") == ""
+
+
 def test_search_takes_a_question_for_what_it_is_about_and_shows_earlier_questions_last(
     journal: tuple[config.Config, str], tmp_path: Path
 ) -> None:

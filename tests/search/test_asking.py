@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.search.asking import phrases, prose, shape
-from mdmem.search.asking.english import SURE
+from mdmem.search.asking.english import LIKELY, SURE
 
 ASKING = [
     ("en", "Do you remember how we fixed the date parser?"),
@@ -226,3 +226,30 @@ def test_quotations_and_a_pasted_error_are_part_of_what_is_asked_about() -> None
     assert quoted.topic.endswith("maximum recursion depth walk")
     assert pasted is not None
     assert pasted.topic.endswith("TypeError: cannot pickle 'dict_keys' object")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade"),
+    [
+        ("the sitemap raised a ValueError, what came of it", LIKELY),
+        ("where do we stand with the auth migration?", LIKELY),
+        ("the proxy resets the connection, same as back then?", LIKELY),
+        ("we had an idea about that once", LIKELY),
+    ],
+)
+def test_a_past_that_is_only_hinted_at_is_likely_asked_for(prompt: str, grade: int) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == grade
+
+
+def test_a_last_clause_that_is_an_order_does_not_ask() -> None:
+    assert shape.of("Refactor the parser, then run the tests") is None
+
+
+def test_a_question_that_names_an_error_number_does_not_ask_twice() -> None:
+    found = shape.of("have I ever dealt with ECONNRESET in this project?")
+
+    assert found is not None
+    assert found.topic.count("ECONNRESET") == 1

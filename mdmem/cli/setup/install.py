@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem import config, launch, project
+from mdmem.cli import indexing
 from mdmem.cli.terminal import options, render
 from mdmem.errors import ConfigError, VaultError
 from mdmem.settings import SETTINGS
@@ -52,8 +53,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
             f"{root} is a git repository with a history of its own, and no vault. Choose another folder, or say"
             " --inside if its files are notes."
         )
+    is_new = not (root / "mdmem.toml").exists()
     made = make_vault(settings)
     named = _remember_vault(root) if path else False
+    if not is_new:
+        indexing.leave_complete(settings)
     if as_json:
         render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return

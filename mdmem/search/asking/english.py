@@ -10,7 +10,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
 _INVERTED = _words(
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
     "anything anyone anybody can cant"
@@ -54,7 +54,8 @@ _TROUBLE = _words(
 _RESUMES = _words("resume continue resuming continuing")
 _RESUMES_TWO = frozenset(
     [("pick", "up"), ("carry", "on"), ("get", "back"), ("getting", "back"), ("go", "back"), ("back", "to"),
-     ("return", "to"), ("left", "off"), ("keep", "going"), ("catch", "me"), ("take", "up")]
+     ("return", "to"), ("left", "off"), ("keep", "going"), ("catch", "me"), ("take", "up"), ("we", "stand"),
+     ("things", "stand")]
 )  # fmt: skip
 _IRREGULAR = _words(
     "chose went made kept said told found got took gave wrote built left broke ran thought meant led lost came began "
@@ -63,7 +64,7 @@ _IRREGULAR = _words(
 )
 _AGAIN = _words("again still back")
 EVERY = (
-    _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
+    ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """The closed classes together: by how many of them a sentence has, its language is told."""
@@ -77,7 +78,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     """Return how surely a sentence asks for the past. words: folded. asks: whether it ends in a question mark."""
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
-    wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))
+    wh = first in ASKS or (asks and not held.isdisjoint(ASKS))
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     past, back = _is_past(words, held), _is_back(words, held)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
@@ -110,7 +111,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     if (
         words[0] in _TELL
         and not held & (_HERE - {"me"})
-        and held & (_ASKS | _BACK)
+        and held & (ASKS | _BACK)
         and (held & (_WE | _BACK) or "again" in held)
     ):
         return LIKELY
@@ -121,7 +122,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS, _PAST):
+    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, ASKS, _PAST):
         return POSSIBLE
     return NOT
 
@@ -162,7 +163,9 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return SURE if back else LIKELY
     if held & _TROUBLE and held & frozenset(["same", "again", "back"]):
         return SURE if back else NOT
-    if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
+    if back and _after(words, _words("same thing story one"), _words("as")):
+        return LIKELY
+    if ours and past and not held & _MODAL and held & ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
     if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
         return LIKELY
@@ -182,8 +185,9 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
 
 
 def _is_back(words: list[str], held: frozenset[str]) -> bool:
-    """Return whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `the other day`."""
-    return bool(held & _BACK) or bool(held & _LAST and _after(words, _LAST, _PERIOD))
+    """Return whether a time past is named: `yesterday`, `last week`, `in an earlier session`, `back then`, `once`."""
+    named = held & _LAST and _after(words, _LAST, _PERIOD)
+    return bool(held & _BACK or named or words[-1] == "once" or _after(words, _words("back"), _words("then")))
 
 
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:

@@ -85,8 +85,8 @@ def _subject(topic: str, *, resumes: bool) -> tuple[str, bool]:
 _LEAST_LETTERS = 3
 """Fewer letters than this are what is left of a phrase, in a script without spaces."""
 _LEFT_OFF_WORDS = """
-off leave left leaving stop stopped yesterday today weekend week month morning earlier recently lately last latest
-still open up going on happening state status project repo repository codebase work working session sessions
+off leave left leaving stop stopped stand stands yesterday today weekend week month morning earlier recently lately last
+latest still open up going on happening state status project repo repository codebase work working session sessions
 chat conversation where
 stehen stehengeblieben geblieben gestern zuletzt aufgehort letztens neulich stand projekt sitzung weiter
 arrete arretes arretee etions etait hier projet
@@ -109,7 +109,9 @@ _FILLERS = frozenset(["", *_FILLER_WORDS.split()])
 def _with_named(topic: str, prompt: str) -> str:
     """Add to a topic what the prompt names without asking by it: quotations, and the error that stands in a paste."""
     error = error_line(prompt)
-    return " ".join([topic, *prose.quotations(prompt), *([error] if error not in topic else [])]).strip()
+    words = set(topic.split())
+    is_new = not words or not words <= set(error.split())  # else the question itself names an error
+    return " ".join([topic, *prose.quotations(prompt), *([error] if is_new and error not in topic else [])]).strip()
 
 
 def _goes_on(found: prose.Asked, prompt: str) -> bool:
@@ -128,7 +130,21 @@ _LAST_DONE = frozenset(
 
 
 def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
-    """Judge one sentence: how surely it asks, in which language, and whether it goes on with earlier work."""
+    """Judge one sentence, and where that asks for nothing, the question that it may end in: `…, what came of it`."""
+    found = _judge_whole(sentence, asks=asks)
+    end = max(map(sentence.rfind, _CLAUSES))
+    if found[0] >= LIKELY or end < 0:
+        return found
+    last = sentence[end + 1 :]
+    is_question = prose.fold(last.split()[0]) in english.ASKS if last.split() else False
+    return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
+
+
+_CLAUSES = (", ", "; ", ": ", " - ", " – ", " — ")
+
+
+def _judge_whole(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
+    """Judge a sentence: how surely it asks, in which language, and whether it goes on with earlier work."""
     typed = [word.lower() for word in prose.words(sentence)]
     words = [prose.fold(word) for word in typed]
     if not words:
@@ -227,7 +243,7 @@ days previous previously earlier already session sessions past thing work workin
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
-summarize summarise recap tell explain all
+summarize summarise recap tell explain all ever dealt encountered faced
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 

@@ -280,6 +280,7 @@ def _write(
 
     if deadline is None:
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
+        files.sort(key=lambda entry: _day(entry.path), reverse=True)
     else:
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
@@ -294,6 +295,12 @@ def _write(
             if tally.late:
                 break
     return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)
+
+
+def _day(path: str) -> str:
+    """Return the day of a session's note; for other notes what comes after every day, as they are wanted most."""
+    parts = path.split("/", 3)
+    return parts[2] if parts[0] == "journal" and len(parts) > 3 else "~"
 
 
 class _Tally:
