@@ -59,6 +59,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.capture import upkeep
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
+    from mdmem.history.look import LookMode
     from mdmem.views import upkeep as refreshing
 
     settings = config.load(vault)
@@ -66,7 +67,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     is_time = quiet and upkeep.look_after(settings, time.time())
     if Path(settings.vault).is_dir():
         refreshing.refresh(settings, now=time.time(), background=quiet)
-    done = work.commit(settings, session=session, accept=accept)
+    done = work.commit(settings, session=session, accept=accept, mode=LookMode(background=quiet))
     if quiet:
         tidy.tidy(settings)
         if is_time:

@@ -37,14 +37,15 @@ class CommitBatch(NamedTuple):
     """What was read.
 
     staying: changed notes that stay on this machine; git may know them from before.
-    more: there is more than fits. converted: git takes a file for changed that is not, since it converts its line ends.
+    rest: what did not fit; None when all did.
+    converted: git takes a file for changed that is not, since it converts its line ends.
     """
 
     files: list[File]
     held_back: list[HeldBack]
     left_out: list[LeftOut]
     staying: list[Change]
-    more: bool
+    rest: State | None
     converted: bool
 
 
@@ -52,21 +53,23 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
     """Read the changed files that pass the gate, up to a batch's size; notes first."""
     reading = _Reading(config, wanted)
     folder = ""
-    for change in sorted(state.changes, key=_pages_last):
+    ordered = sorted(state.changes, key=_pages_last)
+    for place, change in enumerate(ordered):
         before, folder = folder, change.path.rpartition("/")[0]
         if reading.room < (0 if folder != before else -MAX_BYTES):
-            return reading.batch([], more=True)
+            return reading.batch([], state._replace(changes=ordered[place:]))
         reading.add(change)
     others = [one for one in state.beside if wanted.has(one.path)]
     others = [one for one in others if attachments.is_visible(one.path, config.settings)]
     taken, left = beside.choose(config, repo, others, reading.targets, wanted.only or ())
-    for change in taken:
+    for place, change in enumerate(taken):
         if reading.room < 0:
-            return reading.batch(left, more=True)
+            rest = {*(one.path for one in taken[place:]), *(one.path for one in left)}
+            return reading.batch(left, state._replace(changes=[], beside=[one for one in others if one.path in rest]))
         reading.add_beside(change)
     if wanted.only is None:
         beside.keep_left_out(config, left)
-    return reading.batch(left, more=False)
+    return reading.batch(left, None)
 
 
 class _Reading:
@@ -86,9 +89,9 @@ class _Reading:
         self._private: list[Change] = []
         self._converted = False
 
-    def batch(self, left_out: list[LeftOut], *, more: bool) -> CommitBatch:
+    def batch(self, left_out: list[LeftOut], rest: State | None) -> CommitBatch:
         """Return what was read."""
-        return CommitBatch(self._files, self._held_back, left_out, self._private, more, self._converted)
+        return CommitBatch(self._files, self._held_back, left_out, self._private, rest, self._converted)
 
     def add(self, change: Change) -> None:
         """Read a note, or one of the vault's known files."""

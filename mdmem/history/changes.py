@@ -62,7 +62,7 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
         BusyError: when a person is half-way through a merge, a rebase or the like.
         GitError: when no branch is checked out.
     """
-    _refuse_half_way(repo)
+    refuse_half_way(repo)
     out = repository.run(
         repo,
         "status",
@@ -119,7 +119,8 @@ def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:
         changes.append(Change(path, "deleted" if line[3] == "D" else "changed", oid))
 
 
-def _refuse_half_way(repo: Repository) -> None:
+def refuse_half_way(repo: Repository) -> None:
+    """Raise BusyError when a person is half-way through a merge, a rebase or the like."""
     for name, what in UNDER_WAY.items():
         if (repo.git_dir / name).exists():
             raise BusyError(f"{what} is under way in {repo.root}: finish or abort it with git. The notes wait.")

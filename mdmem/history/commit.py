@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import BusyError
-from mdmem.history import batch, changes, message, past
+from mdmem.history import batch, changes, look, message, past
 from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.beside import LeftOut
 from mdmem.history.changes import Change, State
@@ -23,6 +23,7 @@ from mdmem.history.gate import HeldBack
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
+from mdmem.history.look import LookMode
 from mdmem.history.message import File
 
 TRIES = 20
@@ -78,6 +79,7 @@ def commit(
     accept: Collection[str] = (),
     wait_seconds: float = 60.0,
     imported: bool = False,
+    mode: LookMode = look.EVERY_FILE,
 ) -> CommitResult:
     """Commit what has changed in the vault; safe to call at any time, from any number of processes.
 
@@ -85,6 +87,7 @@ def commit(
     accept: vault-relative paths that pass the gate whatever they hold; a person has looked at them.
     wait_seconds: how long to queue behind other committers.
     imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
+    mode: whether a short look for what has changed will do.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -101,7 +104,7 @@ def commit(
             for found in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), wait_seconds, imported=imported)
+    return _commit(config, plan, Wanted(None, accept), _How(wait_seconds, mode, imported=imported))
 
 
 def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: Collection[str] = ()) -> CommitResult:
@@ -114,7 +117,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: C
     def plan(files: list[File]) -> list[PlannedCommit]:
         return [PlannedCommit(text, files)] if files else []
 
-    return _commit(config, plan, Wanted(frozenset(paths), accept))
+    return _commit(config, plan, Wanted(frozenset(paths), accept), _How())
 
 
 def waiting(config: Config) -> CommitBatch:
@@ -128,67 +131,108 @@ def waiting(config: Config) -> CommitBatch:
         return batch.read(config, repo, changes.find(repo, copy), Wanted())
 
 
-def _commit(
-    config: Config, plan: Plan, wanted: Wanted, wait_seconds: float = 60.0, *, imported: bool = False
-) -> CommitResult:
+class _How(NamedTuple):
+    """How a commit is made; the words are those of `commit`."""
+
+    wait_seconds: float = 60.0
+    mode: LookMode = look.EVERY_FILE
+    imported: bool = False
+
+
+def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
     repo = repository.open_vault(config.vault)
-    rules = privacy.Rules.of(config.settings)
-    done = CommitResult([], [], [], [], [])
-    tries = TRIES
-    with lock.held(config.state_dir, wait_seconds=wait_seconds) as held:
+    with lock.held(config.state_dir, wait_seconds=how.wait_seconds) as held:
         git_index.heal(repo)
+        work = _Work(config, repo, plan, wanted, how, held)
+        tries = TRIES
         while tries:
             git_index.catch_up(repo, held)
             _refuse_half_clone(repo)
-            with git_index.copied(repo) as copy:
-                git_index.catch_up_copy(repo, copy, held)
-                state = changes.find(repo, copy)
-                found = batch.read(config, repo, state, wanted)
-                if found.converted:
-                    git_index.keep_bytes(repo)
-                planned = plan(found.files)
-                drafts = [_draft(one, rules) for one in planned]
-                made = _write(repo, copy, state, planned, _Line(drafts, imported), held)
-            if made is None:
+            before = len(work.done.commits)
+            if work.round():
+                return work.done
+            if len(work.done.commits) == before:
                 tries -= 1
                 time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))  # noqa: S311 - no secret, two clocks out of step
-                continue
-            held_back = done.held_back + [one for one in found.held_back if one not in done.held_back]
-            done = CommitResult(done.commits + made, held_back, state.staged, found.left_out, found.staying)
-            if not (found.more and made):
-                return done
     raise BusyError("Other programs keep committing to the vault. Nothing is lost; run `mdmem commit` again later.")
+
+
+class _Written(NamedTuple):
+    """Commits that were made. head: the last one. stamp: what the index looks like now; None: it is not known."""
+
+    commits: list[Commit]
+    head: str
+    stamp: git_index.Stamp | None
+
+
+class _Work:
+    """A commit under way, with the committer's lock held. done: what it did so far."""
+
+    def __init__(self, config: Config, repo: Repository, plan: Plan, wanted: Wanted, how: _How, held: int) -> None:
+        self.done = CommitResult([], [], [], [], [])
+        self._config, self._repo, self._held = config, repo, held
+        self._plan, self._wanted, self._how = plan, wanted, how
+        self._rules = privacy.Rules.of(config.settings)
+
+    def round(self) -> bool:
+        """Look for what has changed and commit it, batch by batch; False when another git came in between."""
+        seen = look.find(self._config, self._repo, self._how.mode, self._held)
+        state, stamp = seen.state, seen.stamp
+        taken: list[str] = []
+        while True:
+            found = batch.read(self._config, self._repo, state, self._wanted)
+            if found.converted:
+                git_index.keep_bytes(self._repo)
+            planned = self._plan(found.files)
+            written = self._write(state, planned, stamp) if planned else _Written([], state.head, stamp)
+            if written is None:
+                return False
+            self._note(written.commits, found, state)
+            taken += [file.change.path for one in planned for file in one.files]
+            if found.rest is None:
+                look.keep(self._config, seen, head=written.head, stamp=written.stamp, done=taken)
+                return True
+            if planned and not written.stamp:
+                return False
+            state, stamp = found.rest._replace(head=written.head), written.stamp
+
+    def _write(self, state: State, planned: list[PlannedCommit], stamp: git_index.Stamp | None) -> _Written | None:
+        """Write the planned commits and bring the index along; None when another git has changed one of them.
+
+        stamp: what the index looked like when it was found what has changed.
+        """
+        repo, held = self._repo, self._held
+        line = _Line([_draft(one, self._rules) for one in planned], self._how.imported)
+        with git_index.copied(repo) as copy:
+            if copy.seen != stamp:
+                return None
+            git_index.catch_up_copy(repo, copy, held)
+            writer.mark(repo, state.head)
+            oids = _prepare(repo, state.head, line, held)
+            # Nothing of these is staged in the copy, or it would not have been planned.
+            git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
+            mine = git_index.stamp(copy.path)
+            if not git_index.move(repo, copy, state.branch, state.head, oids[-1], held):
+                return None
+        git_index.catch_up(repo, held)
+        made = [
+            Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(one.files))
+            for oid, draft, one in zip(oids, line.drafts, planned, strict=False)
+        ]
+        is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == mine
+        return _Written(made, oids[-1], mine if is_ours else None)
+
+    def _note(self, made: list[Commit], found: CommitBatch, state: State) -> None:
+        before = self.done
+        held_back = before.held_back + [one for one in found.held_back if one not in before.held_back]
+        staying = before.staying + [one for one in found.staying if one not in before.staying]
+        self.done = CommitResult(before.commits + made, held_back, state.staged, found.left_out, staying)
 
 
 def _refuse_half_clone(repo: Repository) -> None:
     """Refuse a vault with commits and no index: it lacks files that nobody has deleted."""
     if not (repo.git_dir / "index").exists() and writer.marked(repo) is None and writer.tip(repo, "HEAD"):
         raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; the notes wait.")
-
-
-def _write(
-    repo: Repository,
-    copy: git_index.Copy,
-    state: State,
-    planned: list[PlannedCommit],
-    line: _Line,
-    held: int,
-) -> list[Commit] | None:
-    """Write the planned commits and bring the index along; None when somebody else has moved the branch."""
-    if not planned:
-        return []
-    drafts = line.drafts
-    writer.mark(repo, state.head)
-    oids = _prepare(repo, state.head, line, held)
-    # Nothing of these is staged in the copy, or it would not have been planned.
-    git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
-    if not git_index.move(repo, copy, state.branch, state.head, oids[-1], held):
-        return None
-    git_index.catch_up(repo, held)
-    return [
-        Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(one.files))
-        for oid, draft, one in zip(oids, drafts, planned, strict=False)
-    ]
 
 
 class _Line(NamedTuple):

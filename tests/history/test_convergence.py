@@ -61,6 +61,7 @@ class Household:
         self.lines: set[bytes] = set()
         self.gone_notes: set[str] = set()
         self.gone_lines: set[bytes] = set()
+        self.pictures: set[bytes] = set()
         self.purged: set[bytes] = set()
         self.history: list[str] = []
 
@@ -157,6 +158,18 @@ class Household:
             ]
             user_notes.set_keys(at, path.relative_to(at.vault).as_posix(), self.chance.choice(keys))
 
+    def do_attach(self, at: Config, who: int) -> None:
+        """Add a picture that a note shows, or move one."""
+        found = sorted(Path(at.vault).glob("notes/**/*.png"))
+        if found and self.chance.random() < 0.4:
+            path = self.chance.choice(found)
+            path.rename(path.with_name(f"moved-{self.count}.png"))
+            return
+        data = b"\x89PNG\0" + self.chance.randbytes(2000)
+        Path(at.vault, f"notes/p{self.count}.png").write_bytes(data)
+        put(Path(at.vault), f"notes/p{self.count}.md", f"A person's line {self.count}: ![](p{self.count}.png)\n")
+        self.pictures.add(data)
+
     def do_rename(self, at: Config, who: int) -> None:
         path = self.pick(at, "notes/**/*.md")
         if path:
@@ -238,6 +251,8 @@ class Household:
             assert {path for path in {*one, *found[0]} if one.get(path) != found[0].get(path)} == set()
         files = found[0]
         everything = b"\n".join(files.values())
+        shown = {path.read_bytes() for path in Path(self.machines[0].vault).glob("notes/**/*.png")}
+        assert shown == self.pictures
         root = self.machines[0].vault
         ids = [str(note.parse(disk.read_path(root, one.path) or b"").meta.get("id", "")) for one in disk.walk(root)]
         assert sorted(self.stored - set(ids) - self.gone_notes) == []
@@ -263,7 +278,8 @@ class Household:
 
 WEIGHTS = {
     "turn": 20, "note": 6, "write": 12, "tag": 8, "rename": 3, "folder": 3, "project": 1, "delete": 3, "unline": 3,
-    "forget": 2, "undo": 1, "review": 3, "decide": 3, "purge": 0.4, "archive": 2, "commit": 6, "sync": 20,
+    "forget": 2, "undo": 1, "attach": 2, "review": 3, "decide": 3, "purge": 0.4, "archive": 2, "commit": 6,
+    "sync": 20,
 }  # fmt: skip
 TAKES = {"delete", "unline", "forget", "undo"}
 

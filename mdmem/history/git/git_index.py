@@ -33,11 +33,15 @@ GONE = b"0" * 6
 BYTES = "* -text -eol -ident"
 
 
+Stamp = tuple[int, int, int]
+"""What a file looks like from outside: inode, size, time."""
+
+
 class Copy(NamedTuple):
     """A private copy of the index. `seen` is what the index looked like when it was taken, None without one."""
 
     path: Path
-    seen: tuple[int, int, int] | None
+    seen: Stamp | None
 
 
 class IndexEntry(NamedTuple):
@@ -60,7 +64,7 @@ class Published(Enum):
 def copied(repo: Repository) -> Iterator[Copy]:
     """Copy the index, and remove the copy at the end."""
     path = repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}"
-    seen = _look(repo)
+    seen = stamp(repo.git_dir / "index")
     try:
         if seen:
             # With its time: git mistrusts the entries that are as new as the index itself.
@@ -121,10 +125,10 @@ def move(repo: Repository, copy: Copy, branch: str, head: str, goal: str, held: 
     if published is Published.CHANGED:
         writer.mark(repo, head)
         return False
-    seen = _look(repo)
+    seen = stamp(repo.git_dir / "index")
     if not writer.move(repo, branch, head, goal, held):
         return False
-    if published is Published.YES and _look(repo) == seen:
+    if published is Published.YES and stamp(repo.git_dir / "index") == seen:
         writer.unmark(repo)
     return True
 
@@ -204,7 +208,7 @@ def publish(repo: Repository, copy: Copy, wait_seconds: float = 0.5) -> Publishe
     lock = repo.git_dir / "index.lock"
     if not _link(copy.path, lock, wait_seconds):
         return Published.BUSY
-    if _look(repo) != copy.seen:
+    if stamp(repo.git_dir / "index") != copy.seen:
         lock.unlink()
         return Published.CHANGED
     lock.replace(repo.git_dir / "index")
@@ -251,9 +255,10 @@ def _link_or_copy(source: Path, lock: Path) -> None:
             file.write(source.read_bytes())
 
 
-def _look(repo: Repository) -> tuple[int, int, int] | None:
+def stamp(path: Path) -> Stamp | None:
+    """Return what an index, or a copy of it, looks like from outside; None where there is none."""
     try:
-        found = (repo.git_dir / "index").stat()
+        found = path.stat()
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,361 @@
+"""A look for what has changed in a vault: at every file, or a short one into the folders whose time has changed.
+
+A short look costs one stat a folder and reads no index: what lies in a changed folder is compared with the last commit.
+It misses what was changed in place, for which no folder's time changes. So every file is looked at when that is due,
+when a person asks, and when the repository is not as it was left; where a watcher tells what was touched, it need not.
+What is kept for it is a cache: losing it costs one look at every file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from mdmem import files
+from mdmem.config import Config
+from mdmem.history import changes
+from mdmem.history.changes import Change, State
+from mdmem.history.git import git_index, part, repository, writer
+from mdmem.history.git.repository import Repository
+from mdmem.vault import disk
+
+NAME = "folders-seen"
+"""A file of state: what the folders of the vault were like at the last look."""
+
+REST = 50
+"""In the background, every file is looked at again after so many times the processor time that it took last."""
+
+LEAST_SECONDS = 0.001
+MAX_BYTES = 64 * 1024 * 1024
+STEP_NS = 2_000_000_000
+"""So far apart the times of a file system may lie."""
+
+RULES = (".gitignore", ".gitattributes", ".gitmodules")
+"""Files whose change has an effect on others."""
+
+Touched = Callable[[str], tuple[str, list[str] | None]]
+"""Asks a watcher: gives a token, and what was touched since another token was given; None where it cannot tell."""
+
+
+class LookMode(NamedTuple):
+    """How to look. background: a short look will do until a look at every file is due. touched: asks a watcher."""
+
+    background: bool = False
+    touched: Touched | None = None
+
+
+EVERY_FILE = LookMode()
+
+
+class SeenFolders(NamedTuple):
+    """What is kept of the last look.
+
+    branch, head, stamp (of the index), rules: what the repository was like; the index had then what the commit has.
+    times: when each folder changed last, in ns; -1: too lately to be told. left: paths that differ from the commit.
+    began_ns: when the look began. whole, cost: when every file was looked at last, and the CPU seconds that it took.
+    token: what the watcher gave.
+    """
+
+    branch: str
+    head: str
+    stamp: git_index.Stamp | None
+    rules: int
+    times: dict[str, int]
+    left: list[str]
+    began_ns: int
+    whole: float
+    cost: float
+    token: str
+
+
+class Look(NamedTuple):
+    """What a look has found: the vault against its last commit, and what is to be kept when that is dealt with.
+
+    stamp: what the index looked like. is_plain: whether the index and the files stand for the commit, so that the
+    next look may be a short one.
+    """
+
+    state: State
+    seen: SeenFolders
+    stamp: git_index.Stamp | None
+    is_plain: bool
+
+
+class _UnsureError(Exception):
+    """A short look cannot tell."""
+
+
+def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
+    """Compare the vault with its last commit, in a short look where that will do.
+
+    Raises:
+        BusyError, GitError: as `changes.find`.
+    """
+    changes.refuse_half_way(repo)
+    before = _load(config) if mode.background or mode.touched else None
+    token, touched = mode.touched(before.token if before else "") if mode.touched else ("", None)
+    if before and (touched is not None or (mode.background and not _is_due(before))):
+        try:
+            return _short(repo, before, token, touched or [])
+        except _UnsureError:
+            pass
+    return _whole(repo, before or _load(config), token, held)
+
+
+def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, done: Iterable[str]) -> None:
+    """Keep what a look has found, once it is dealt with.
+
+    head, stamp: what the repository and its index are like now. done: the paths that were committed.
+    """
+    stamp = stamp if look.is_plain else None
+    everything = {change.path for change in (*look.state.changes, *look.state.beside)}
+    left = everything.difference(done)
+    again = dict.fromkeys((path.rpartition("/")[0] for path in left), -1)
+    seen = look.seen._replace(head=head, stamp=stamp, left=sorted(left), times={**look.seen.times, **again})
+    try:
+        files.replace(_file(config), json.dumps(seen).encode())
+    except OSError:
+        forget(config)  # a full disk costs the short look, nothing else
+
+
+def forget(config: Config) -> None:
+    """Let the next look be one at every file."""
+    files.remove(_file(config))
+
+
+def _file(config: Config) -> str:
+    return str(Path(config.state_dir, NAME))
+
+
+def _load(config: Config) -> SeenFolders | None:
+    try:
+        seen = SeenFolders(*json.loads(files.read(_file(config), MAX_BYTES)))
+    except (OSError, ValueError, TypeError):
+        return None
+    return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)
+
+
+def _is_due(before: SeenFolders) -> bool:
+    return not 0 <= time.time() - before.whole < REST * before.cost
+
+
+def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) -> Look:
+    """Look at every file, by way of a copy of the index; what git learns of the files' times there is not lost."""
+    began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
+    rules = _rules(repo)
+    try:
+        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
+    except _UnsureError:
+        times = {}
+    with git_index.copied(repo) as copy:
+        git_index.catch_up_copy(repo, copy, held)
+        at = copy.seen
+        fresh = git_index.stamp(copy.path)
+        state = changes.find(repo, copy)
+        now = git_index.stamp(copy.path)
+        if now != fresh and writer.marked(repo) is None and git_index.publish(repo, copy, 0) is git_index.Published.YES:
+            at = now
+    # A short look goes by the commit, and takes what lacks for deleted.
+    is_plain = bool(times) and not state.staged and writer.marked(repo) is None and not part.load(repo)
+    cost = max(_children_seconds() - used, LEAST_SECONDS)
+    seen = SeenFolders(state.branch, state.head, at, rules, times, [], began_ns, began, cost, token)
+    return Look(state, seen, at, is_plain)
+
+
+def _children_seconds() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _rules(repo: Repository) -> int:
+    """Return when it was changed last what git ignores in this clone alone."""
+    try:
+        return (repo.common_dir / "info" / "exclude").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]) -> Look:
+    """Look into the folders that changed, and those in which something was touched."""
+    began_ns = time.time_ns()
+    named = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
+    is_same = named.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
+    index = git_index.stamp(repo.git_dir / "index")
+    is_same = is_same and index is not None and index == before.stamp and writer.marked(repo) is None
+    if not is_same or began_ns < before.began_ns:
+        raise _UnsureError
+    again = {path.rpartition("/")[0] for path in (*before.left, *touched)} | before.times.keys() & touched
+    times, listed = _walk(str(repo.root), before.times, began_ns, again)
+    known = _trees(repo, before.head, listed)
+    found: list[Change] = []
+    for folder, entries in listed.items():
+        found += _compare(folder, entries, known.get(folder, {}), before, listed)
+    found = sorted(_without_ignored(repo, found))
+    if any(change.path.rpartition("/")[2] in RULES for change in found):
+        raise _UnsureError
+    own = [change for change in found if changes.is_own(change.path)]
+    beside = [change for change in found if not changes.is_own(change.path)]
+    state = State(before.branch, before.head, own, [], beside)
+    return Look(state, before._replace(times=times, began_ns=began_ns, token=token), index, is_plain=True)
+
+
+_Entries = list["os.DirEntry[str]"]
+
+
+def _walk(
+    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = ()
+) -> tuple[dict[str, int], dict[str, _Entries]]:
+    """Read the folders whose time is another than before, and new ones; return the times of all, and what was read.
+
+    again: folders that are read in any case. Folders that are gone are given as empty.
+
+    Raises:
+        _UnsureError: when a folder cannot be read.
+    """
+    again = frozenset(again)
+    times: dict[str, int] = {}
+    listed: dict[str, _Entries] = {}
+    nested: list[str] = []
+    pending = [] if before else [""]
+    for folder, at in before.items():
+        if folder not in again and _time(root, folder) == at:
+            times[folder] = at
+        else:
+            pending.append(folder)
+    while pending:
+        folder = pending.pop()
+        at_ns = _time(root, folder)
+        try:
+            with os.scandir(f"{root}/{folder}") as scan:
+                entries = [entry for entry in scan if folder or entry.name != ".git"]
+        except (FileNotFoundError, NotADirectoryError):
+            listed[folder] = []
+            continue
+        except OSError as error:
+            raise _UnsureError from error
+        listed[folder] = entries
+        if any(entry.name == ".git" for entry in entries):
+            nested.append(f"{folder}/")  # a repository of its own: a short look is unsure about it
+            continue
+        times[folder] = at_ns if at_ns is not None and at_ns < began_ns - STEP_NS else -1
+        below = (_join(folder, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
+        pending += (path for path in below if path not in before and path not in listed)
+    if nested:
+        times = {folder: at for folder, at in times.items() if not f"{folder}/".startswith(tuple(nested))}
+    return times, listed
+
+
+def _time(root: str, folder: str) -> int | None:
+    try:
+        found = os.lstat(f"{root}/{folder}" if folder else root)
+    except OSError:
+        return None
+    return found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else None
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+_Tree = dict[str, tuple[str, str]]
+"""A folder of a commit: name -> mode, object's id."""
+
+
+def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, _Tree]:
+    """Read these folders as a commit has them; one that it has not is left out."""
+    folders = list(folders)
+    if any("\n" in folder for folder in folders):
+        raise _UnsureError
+    asked = b"".join(os.fsencode(f"{head}:{folder}\n") for folder in folders)
+    told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
+    found: dict[str, _Tree] = {}
+    at = 0
+    for folder in folders:
+        line, at = told[at : told.index(b"\n", at)], told.index(b"\n", at) + 1
+        if line.endswith(b" missing"):
+            continue
+        _, kind, size = line.rsplit(b" ", 2)
+        if kind == b"tree":
+            found[folder] = _parse_tree(told[at : at + int(size)], len(head) // 2)
+        at += int(size) + 1
+    return found
+
+
+def _parse_tree(data: bytes, id_bytes: int) -> _Tree:
+    found: _Tree = {}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        found[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
+        at = end + 1 + id_bytes
+    return found
+
+
+def _compare(
+    folder: str, entries: _Entries, known: _Tree, before: SeenFolders, listed: Mapping[str, _Entries]
+) -> Iterable[Change]:
+    """Compare a folder with what the commit has of it."""
+    known = dict(known)
+    gone = {_folded(name) for name in known.keys() - {entry.name for entry in entries}}
+    for entry in entries:
+        path = _join(folder, entry.name)
+        mode, oid = known.pop(entry.name, ("", ""))
+        if entry.name == ".git" or (mode and (mode == "40000") != entry.is_dir(follow_symlinks=False)):
+            raise _UnsureError
+        if entry.is_dir(follow_symlinks=False):
+            continue
+        if not mode:
+            if _folded(entry.name) in gone:
+                raise _UnsureError  # a file system may take both names for one
+            if entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                yield Change(path, "added")
+        elif not mode.startswith("100") or not entry.is_file(follow_symlinks=False):
+            raise _UnsureError
+        elif _may_differ(entry, path, before) and changes.blob_id(_read(entry), oid) != oid:
+            yield Change(path, "changed", oid)
+    for name, (mode, oid) in known.items():
+        if mode.startswith("100"):
+            yield Change(_join(folder, name), "deleted", oid)
+        elif mode != "40000" or _join(folder, name) not in listed:
+            raise _UnsureError
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _may_differ(entry: os.DirEntry[str], path: str, before: SeenFolders) -> bool:
+    """Whether a file may be another than at the last look: unless it has not been touched since, as its times tell."""
+    if os.name == "nt" or path in before.left:
+        return True
+    folder = path.rpartition("/")[0]
+    found = entry.stat(follow_symlinks=False)
+    return folder not in before.times or max(found.st_ctime_ns, found.st_mtime_ns) > before.began_ns - STEP_NS
+
+
+def _read(entry: os.DirEntry[str]) -> bytes:
+    if entry.stat(follow_symlinks=False).st_size >= disk.MAX_READ_BYTES:
+        raise _UnsureError
+    try:
+        return Path(entry.path).read_bytes()
+    except OSError as error:
+        raise _UnsureError from error
+
+
+def _without_ignored(repo: Repository, found: list[Change]) -> list[Change]:
+    added = b"".join(b"./" + os.fsencode(change.path) + b"\0" for change in found if change.kind == "added")
+    if not added:
+        return found
+    words = ("check-ignore", "-z", "--stdin", "--no-index")
+    done = repository.attempt(repo, *words, stdin=added, env={"GIT_LITERAL_PATHSPECS": "0"})
+    if done.status not in (0, 1):
+        raise _UnsureError
+    ignored = frozenset(path.removeprefix("./") for path in os.fsdecode(done.out).split("\0"))
+    return [change for change in found if change.path not in ignored]

@@ -1,0 +1,211 @@
+"""Short looks for what has changed find what a look at every file finds, or leave it to that."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mdmem.config import Config
+from mdmem.history import batch, changes, commit, look
+from mdmem.history.changes import Change
+from mdmem.history.git import git_index, lock, repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.look import LookMode
+from tests.helpers.few import few
+from tests.helpers.history_vault import FOLDER, git, head_files, put, start, turn
+
+BACKGROUND = LookMode(background=True)
+
+
+@pytest.fixture
+def wholes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Count the looks at every file, of which none is ever due."""
+    found: list[str] = []
+    every = changes.find
+
+    def counted(repo: Repository, copy: git_index.Copy) -> changes.State:
+        found.append("whole")
+        return every(repo, copy)
+
+    monkeypatch.setattr(changes, "find", counted)
+    monkeypatch.setattr(look, "REST", 1e12)
+    return found
+
+
+def settled(vault: Path) -> Config:
+    """Commit a vault whose folders were changed last long ago, so that looks can go by their times."""
+    config = start(vault)
+    turn(vault)
+    turn(vault, session="other-session", folder=FOLDER.replace("0800", "0900"))
+    put(vault, "notes/one.md", "# One\n")
+    put(vault, "notes/deep/two.md", "# Two\n")
+    for path in (vault, *vault.rglob("*/")):
+        if ".git" not in path.parts:
+            os.utime(path, (1e9, 1e9))
+    commit.commit(config)
+    return config
+
+
+def short(config: Config) -> set[Change]:
+    """Return what a look in the background finds."""
+    repo = repository.open_vault(config.vault)
+    with lock.held(config.state_dir) as held:
+        state = look.find(config, repo, BACKGROUND, held).state
+    return {*state.changes, *state.beside}
+
+
+def every_change(config: Config) -> set[Change]:
+    """Return what git finds."""
+    repo = repository.open_vault(config.vault)
+    with git_index.copied(repo) as copy:
+        state = changes.find(repo, copy)
+    return {*state.changes, *state.beside}
+
+
+def save(path: Path, text: str) -> None:
+    """Write a file as most editors do: another one takes its place."""
+    new = path.with_name(f".{path.name}.tmp")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
+
+
+def test_a_vault_in_which_nothing_changed_is_not_looked_through_again(vault: Path, wholes: list[str]) -> None:
+    config = settled(vault)
+    wholes.clear()
+
+    assert commit.commit(config, mode=BACKGROUND).commits == []
+    turn(vault, 2)
+    (made,) = commit.commit(config, mode=BACKGROUND).commits
+    assert commit.commit(config, mode=BACKGROUND).commits == []
+
+    assert made.files == 5
+    assert git(vault, "status", "--porcelain") == ""
+    assert wholes == []
+
+
+@pytest.mark.usefixtures("wholes")
+def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_a_watcher_names_it(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settled(vault)
+    note = vault / "notes/one.md"
+
+    def edit(text: str) -> None:
+        note.write_text(f"# One\n\n{text}\n", encoding="utf-8")
+
+    edit("first")
+    assert commit.commit(config, mode=BACKGROUND).commits == []
+    told = LookMode(touched=lambda token: (f"{token}+", ["notes/one.md"] if token else None))
+    assert [made.files for made in commit.commit(config, mode=told).commits] == [1]
+    edit("second")
+    assert [made.files for made in commit.commit(config, mode=told).commits] == [1]
+    edit("third")
+    assert [made.files for made in commit.commit(config).commits] == [1]
+    edit("fourth")
+    monkeypatch.setattr(look, "REST", 0)
+    assert [made.files for made in commit.commit(config, mode=BACKGROUND).commits] == [1]
+
+
+def test_a_watcher_that_cannot_tell_has_every_file_looked_at(vault: Path, wholes: list[str]) -> None:
+    config = settled(vault)
+    wholes.clear()
+    (vault / "notes/one.md").write_text("# One, again\n", encoding="utf-8")
+
+    made = commit.commit(config, mode=LookMode(touched=lambda _: ("new", None))).commits
+
+    assert ([one.files for one in made], wholes) == ([1], ["whole"])
+
+
+def staged(vault: Path) -> None:
+    put(vault, "notes/staged.md", "# Staged\n")
+    git(vault, "add", "notes/staged.md")
+
+
+def committed_by_hand(vault: Path) -> None:
+    put(vault, "notes/mine.md", "# Mine\n")
+    git(vault, "add", "notes/mine.md")
+    git(vault, "commit", "-qm", "Mine")
+
+
+def ignoring(vault: Path) -> None:
+    put(vault, ".git/info/exclude", "one.md\n")
+
+
+def nested(vault: Path) -> None:
+    git(vault, "init", "-q", "notes/deep/other")
+    put(vault, "notes/deep/other/x.md", "# Not the vault's\n")
+
+
+@pytest.mark.parametrize("change", [staged, committed_by_hand, ignoring, nested])
+def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
+    vault: Path, wholes: list[str], change: Callable[[Path], None]
+) -> None:
+    config = settled(vault)
+    change(vault)
+    wholes.clear()
+
+    found = short(config)
+
+    assert wholes == ["whole"]
+    assert found == every_change(config)
+
+
+@pytest.mark.parametrize("steps", few([6, 60], always=[6]))
+def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: list[str], steps: int) -> None:
+    config = settled(vault)
+    put(vault, ".gitignore", "*.log\n")
+    commit.commit(config)
+    chance = random.Random(17)
+
+    def pick() -> Path:
+        return chance.choice(sorted(path for path in vault.rglob("*.md") if ".git" not in path.parts))
+
+    def move_folder() -> None:
+        folders = sorted(path for path in vault.rglob("*/") if ".git" not in path.parts and path.is_dir())
+        path = chance.choice(folders)
+        path.rename(path.with_name(f"{path.name}-{chance.randrange(99)}"))
+
+    def add() -> None:
+        folder = chance.choice([pick().parent, vault / f"notes/new-{chance.randrange(9)}/below"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"n{chance.randrange(10**6)}{chance.choice(['.md', '*.png', ':.log', 'ü .md'])}").write_text("text\n")
+
+    doing: list[Callable[[], object]] = [
+        add,
+        add,
+        move_folder,
+        lambda: save(pick(), f"# New {chance.random()}\n"),
+        lambda: pick().unlink(),
+        lambda: pick().rename(pick().with_name(f"moved-{chance.randrange(10**6)}.md")),
+        lambda: commit.commit(config, mode=BACKGROUND),
+        lambda: commit.commit(config, session="other-session", mode=BACKGROUND),
+    ]
+    looks = 0
+    for _ in range(steps):
+        chance.choice(doing)()
+        wholes.clear()
+        found = short(config)
+        looks += not wholes
+        assert found == every_change(config)
+    assert looks > steps // 2
+
+
+def test_a_first_commit_in_many_batches_lists_the_vault_once(
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "MAX_BYTES", 1)
+    config = start(vault)
+    for number in (1, 2):
+        put(vault, f"notes/{number}/n.md", "# A note\n")
+        put(vault, f"notes/p{number}.png", "no text")
+
+    made = commit.commit(config).commits
+
+    assert len(made) > 2
+    assert len(head_files(vault)) == sum(one.files for one in made)
+    assert wholes == ["whole"]
+    assert git(vault, "status", "--porcelain") == ""
