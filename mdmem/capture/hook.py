@@ -61,11 +61,12 @@ def stored(delivery: Delivery) -> bytes:
 
 def finish(out: bytes) -> NoReturn:
     """Write `out` to stdout and end the process, well."""
-    _write(out)
+    print_bytes(out)
     os._exit(0)
 
 
-def _write(out: bytes) -> None:
+def print_bytes(out: bytes) -> None:
+    """Write `out` to stdout."""
     try:
         while out:
             out = out[os.write(1, out) :]
@@ -96,14 +97,22 @@ def _prepare() -> None:
 class Delivery:
     """One payload on its way into the vault, and what is known of it so far: a second attempt goes on from there."""
 
-    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words")
+    __slots__ = ("agent", "data", "env", "event", "name", "outcome", "settings", "vault", "words", "write")
 
-    def __init__(self, words: list[str], vault: str | None, env: Mapping[str, str], data: bytes | None = None) -> None:
+    def __init__(
+        self,
+        words: list[str],
+        vault: str | None,
+        env: Mapping[str, str],
+        data: bytes | None = None,
+        write: Callable[[bytes], None] | None = None,
+    ) -> None:
         self.words = words
         self.name = words[0] if words and words[0][:1] != "-" else "claude-code"
         self.vault = vault
         self.env = env
         self.data = data
+        self.write = write or print_bytes
         self.agent: Agent | None = None
         self.settings: Config | None = None
         self.event: Event | None = None
@@ -186,7 +195,8 @@ class Delivery:
 
     def end(self) -> None:
         """End the process: the deadline has passed, and what was to tidy up hangs as well."""
-        finish(self.last_words())
+        self.write(self.last_words())
+        os._exit(0)
 
 
 def _message(settings: Config, event: Event, outcome: Outcome) -> str | None:

@@ -265,12 +265,13 @@ def _line(value: dict[str, Any]) -> bytes:
     return payload.encode(value).encode() + b"\n"
 
 
-def end_after(delay: float, config: Config | None = None, said: bytes = b"") -> None:
-    """End the process after `delay` seconds (0: do not), with `said` on stdout. Signals cost less than a thread."""
+def end_after(delay: float, config: Config | None = None, say: Callable[[], None] | None = None) -> None:
+    """End the process after `delay` seconds (0: do not); `say` what is to be said. Signals cost less than a thread."""
     from mdmem import system
 
     def end(*_: object) -> None:
-        _write(said)
+        if say is not None:
+            say()
         if config is not None:
             _log_to(config, "inject gave nothing: its deadline passed")
         os._exit(0)

@@ -17,6 +17,7 @@ from mdmem.capture import hook  # noqa: E402 - found the quick way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
     from mdmem.capture.hook import Delivery
@@ -35,10 +36,13 @@ def main(words: list[str], vault: str | None = None) -> NoReturn:
     hook.finish(answered(words, vault))
 
 
-def answered(words: list[str], vault: str | None = None) -> bytes:
-    """Store the payload on stdin, whatever happens, and return what belongs on stdout."""
+def answered(words: list[str], vault: str | None = None, write: Callable[[bytes], None] | None = None) -> bytes:
+    """Store the payload on stdin, whatever happens, and return what belongs on stdout.
+
+    write: takes that instead, where a deadline ends the process; stdout otherwise.
+    """
     started = time.monotonic()
-    delivery = hook.Delivery(words, vault, os.environ)
+    delivery = hook.Delivery(words, vault, os.environ, write=write)
     out = hook.stored(delivery)
     try:
         if "--report" not in words:
@@ -60,7 +64,7 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
     from mdmem.inject import process
 
     started = time.monotonic()
-    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, said)
+    process.end_after(min(process.seconds(settings, event), max(room, 0.1)), settings, lambda: delivery.write(said))
     given = process.after(settings, event, delivery.env, delivery.data or b"", started)
     process.end_after(0)
     return given

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 import mdmem
-from mdmem import files
+from mdmem import files, system
 from mdmem.recall import hook
 
 READY, GO, DONE = b"+", b"!", b"."
@@ -129,7 +129,7 @@ def _run(listener: socket.socket, alive: int) -> None:
 
 
 def _answer(link: socket.socket) -> None:
-    """Do what a command would have done, and send what it is to print.
+    """Do what a command would have done, and send what it is to print, also where its deadline ends this process.
 
     Raises:
         OSError, ValueError: when the command has gone, or it is none; nothing was done then.
@@ -141,13 +141,18 @@ def _answer(link: socket.socket) -> None:
             return
         vault, folder, *rest = map(os.fsdecode, request)
         words, pairs = rest[: rest.index("")], rest[rest.index("") + 1 :]
+        link.settimeout(None)
         os.dup2(stdin, 0)
         _become(folder, pairs)
-        out = hook.answered(words, vault or None)
+        out = hook.answered(words, vault or None, lambda said: link.sendall(DONE + said))
     finally:
         os.close(stdin)
-    link.settimeout(None)
+        system.alarm(0, _nothing)  # of a hook that failed
     link.sendall(DONE + out)
+
+
+def _nothing(*_: object) -> None:
+    pass
 
 
 def _become(folder: str, pairs: list[str]) -> None:

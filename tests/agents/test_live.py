@@ -161,10 +161,7 @@ def test_an_agents_turn_is_stored_as_it_was(tmp_path: Path, agent: str) -> None:
     program = found({"claude-code": "claude"}.get(agent, agent))
     with model.served() as address:
         place = Place(tmp_path, program, address)
-        words = AGENTS[agent](place)
-        for command in (["init"], ["install", agent, "--yes"]):
-            done = place.run(sys.executable, "-P", "-m", "mdmem", *command)
-            assert done.returncode == 0, done.stderr
+        words = installed_for(place, agent)
         if RECORD:
             record(place, agent, Path(RECORD).resolve() / agent)
         played = place.run(*words)
@@ -183,6 +180,29 @@ def test_an_agents_turn_is_stored_as_it_was(tmp_path: Path, agent: str) -> None:
     assert [one["command"] for one in stored[1:3]] == list(model.COMMANDS)
     assert stored[3].content.strip() == model.ANSWER
     assert stored[1].get("exit_code") in (0, None)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_whose_launcher_was_deleted_answers_all_the_same(tmp_path: Path, agent: str) -> None:
+    program = found({"claude-code": "claude"}.get(agent, agent))
+    with model.served() as address:
+        place = Place(tmp_path, program, address)
+        words = installed_for(place, agent)
+        (place.home / ".local/share/mdmem/mdmem-run").unlink()
+        played = place.run(*words)
+    assert model.ANSWER in played.stdout, played.stdout + played.stderr
+    told = place.run(sys.executable, "-P", "-m", "mdmem", "doctor").stdout
+    assert "mdmem-run, which is gone" in " ".join(told.split())
+
+
+def installed_for(place: Place, agent: str) -> list[str]:
+    """Set an agent up with mdmem in it; return its command line."""
+    words = AGENTS[agent](place)
+    for command in (["init"], ["install", agent, "--yes"]):
+        done = place.run(sys.executable, "-P", "-m", "mdmem", *command)
+        assert done.returncode == 0, done.stderr
+    return words
 
 
 def _notes(place: Place, count: int) -> list[frontmatter.Post]:

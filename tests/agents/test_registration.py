@@ -519,6 +519,17 @@ def test_a_command_in_a_projects_settings_is_silent_where_nobody_has_mdmem(home:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "dash", "zsh", "fish") if shutil.which(name)])
+def test_where_a_missing_program_is_a_refusal_the_command_says_that_it_is_gone_and_succeeds(
+    shell: str, home: Path
+) -> None:
+    for verb, word in (("hook", "mdmem install gemini"), ("commit", "")):
+        done = run(command_line.command(verb, "gemini", str(home / "it's mine")), shell, input=b"{}")
+
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert word in (json.loads(done.stdout)["systemMessage"] if done.stdout else "")
+
+
 def test_the_launcher_comes_with_the_first_registration_and_goes_with_the_last(home: Path, tmp_path: Path) -> None:
     file = Path(launcher.path())
     registration.register("codex")

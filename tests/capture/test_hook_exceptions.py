@@ -31,7 +31,7 @@ SAFE = {
     recall.answered,
     hook.stored,
     hook.finish,
-    hook._write,
+    hook.print_bytes,
     hook.Delivery.last_words,
     hook.Delivery.run,
     hook.Delivery.__init__,

@@ -15,6 +15,14 @@ _FORMER = ("mdmem.recall.hook", "mdmem.inject.process", "mdmem.cli", "mdmem.capt
 """Modules that commands without a launcher run: they are mdmem's too, and `mdmem install` replaces them."""
 
 
+_GONE = (
+    '{"systemMessage": "mdmem stores nothing: the program that its hooks start is gone. '
+    'Run `mdmem install %s` to restore it."}'
+)
+_REFUSERS = ("gemini",)
+"""Agents that take a hook whose program is not there for a refusal, and pass no prompt on; others show an error."""
+
+
 def words(verb: str, agent: str, vault: str | None = None) -> list[str]:
     """Return the program and the arguments for `hook`, `inject`, `status`, or `commit`."""
     return [*launcher.words(), verb, agent, *(["--vault", vault] if vault else [])]
@@ -28,13 +36,14 @@ def command(verb: str, agent: str, vault: str | None = None, *, shared: bool = F
     line = words(verb, agent, vault)
     if _is_windows():
         return " ".join(map(_quoted, line))
-    if not shared:
+    if not shared and agent not in _REFUSERS:
         return shlex.join(line)
     place = shlex.quote(line[0])
     home = f"{config.home()}{os.sep}"
-    if line[0].startswith(home) and shlex.quote(line[0][len(home) :]) == line[0][len(home) :]:
+    if shared and line[0].startswith(home) and shlex.quote(line[0][len(home) :]) == line[0][len(home) :]:
         place = f"~/{line[0][len(home) :]}"
-    return f"[ ! -x {place} ] || exec {place} {shlex.join(line[1:])}"
+    told = f" && echo {shlex.quote(_GONE % agent)}" if verb == "hook" and not shared else ""
+    return f"[ ! -x {place} ]{told} || exec {place} {shlex.join(line[1:])}"
 
 
 def _quoted(word: str) -> str:
