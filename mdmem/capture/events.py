@@ -220,7 +220,7 @@ def _session_end(at: Capture) -> Outcome:
 
 def _why(at: Capture) -> str:
     """Return why a session began or ended, in a few clean words: state holds nothing private either."""
-    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool").value
+    why: str = privacy.clean(at.event.source, rules=at.rules, origin="tool", echo=turn.load_echo(at)).value
     return note.one_line(why, 60)
 
 

@@ -58,8 +58,10 @@ def forget(
     span = (first, min(ends, default=""))
     targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
     if as_json:
+        lost = work.keep(settings, [target.path for target in targets]) if targets else set()
         done = work.apply(settings, targets, pages.updater(settings)) if targets else None
-        print_json({"forgotten": done.changed if done else [], "skipped": done.skipped if done else []})
+        changed, skipped = (done.changed, done.skipped) if done else ([], [])
+        print_json({"forgotten": changed, "skipped": skipped, "for_good": sorted(lost.intersection(changed))})
         return 0
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
@@ -70,7 +72,18 @@ def forget(
         click.echo(f"and {len(targets) - SHOWN} more")
     if not yes:
         click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
+    lost = work.keep(settings, [target.path for target in targets])
+    if lost:
+        _warn_of_loss(sorted(lost), ask=not yes)
     return print_applied(work.apply(settings, targets, pages.updater(settings)))
+
+
+def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
+    """Say which notes cannot be brought back, since the privacy gate or a person keeps them out of history."""
+    for path in paths[:SHOWN]:
+        click.secho(f"{safe(path)} is not in history: it holds private text or a secret, or stays here.", fg="yellow")
+    if ask:
+        click.confirm(f"Delete {wording.number(len(paths), 'such note')} for good?", abort=True)
 
 
 @click.command()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
-from mdmem.history import find, rewrite
+from mdmem.history import commit, find, rewrite
 from mdmem.history.git import repository
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, note
@@ -56,6 +56,20 @@ def plan(
         and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
         and not (not names and target.kind in note.PAGES)  # pages go when they are named, or with their session
     ]
+
+
+def keep(config: Config, paths: Iterable[str]) -> set[str]:
+    """Commit notes as they are, so that they can be brought back; return those that history cannot hold.
+
+    That is what the privacy gate holds back, what stays on this machine, and what a person has staged.
+
+    Raises:
+        VaultError, BusyError, GitError: as `commit.commit_paths`.
+    """
+    paths = list(dict.fromkeys(paths))
+    done = commit.commit_paths(config, paths, f"Keep {len(paths)} note{'' if len(paths) == 1 else 's'} as they were")
+    refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
+    return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 
 
 def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None) -> Applied:

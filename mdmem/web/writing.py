@@ -102,11 +102,26 @@ def _edit(request: PageRequest) -> Response:
 def _forget(request: PageRequest) -> Response:
     opened = _opened(request)
     config = request.config
-    repository.open_vault(config.vault)  # without a history nothing could be brought back
+    _keep(request, opened)
     done = forget.apply(config, forget.plan(config, [opened.path]), pages.updater(config))
     if not done.changed:
         return _done(request, f"{opened.path} was changed meanwhile and is left alone.", "/", bad=True)
     return _done(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
+
+
+def _keep(request: PageRequest, opened: OpenNote) -> None:
+    """Have history hold the note before it goes, so that it can be brought back.
+
+    Raises:
+        VaultError: when the vault has no history.
+        UsageError: when history cannot hold the note.
+    """
+    repository.open_vault(request.config.vault)
+    if forget.keep(request.config, [opened.path]):
+        raise UsageError(
+            f"“{opened.title}” holds private text or a secret, or stays on this machine, so it is not in history and"
+            " could not be brought back. Nothing was deleted. `mdmem forget` deletes it for good."
+        )
 
 
 def _commit(done: Applied) -> str:
@@ -134,7 +149,7 @@ def _review(request: PageRequest) -> Response:
     decision = request.form.get("decision", "")
     item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, opened.data)
     if decision == "drop":
-        repository.open_vault(request.config.vault)
+        _keep(request, opened)
         step = review.delete(item)
     elif decision in _DECISIONS:
         step = review.decide(request.config, item, now=None, **_DECISIONS[decision])

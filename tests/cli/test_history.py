@@ -147,6 +147,22 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
 
 
+def test_forgetting_a_note_that_history_cannot_hold_says_that_it_goes_for_good(mdmem: Run, kept: Path) -> None:
+    plain, secret = kept / "notes/plain.md", kept / "notes/secret.md"
+    plain.parent.mkdir(exist_ok=True)
+    plain.write_text("never committed\n")
+    secret.write_text("shown <private>never committed</private>\n")
+
+    asked = mdmem("forget", "notes/plain.md", "notes/secret.md", input="y\nn\n")
+    assert "notes/secret.md is not in history" in asked.stdout
+    assert secret.exists()
+
+    forgotten = mdmem("forget", "notes/plain.md", "--yes", check=True).stdout
+    assert not plain.exists()
+    mdmem("undo", forgotten.splitlines()[-1].split()[0], "--yes", check=True)
+    assert plain.read_text() == "never committed\n"
+
+
 def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: Path, tmp_path: Path) -> None:
     repository.init(vault)
     talk = Talk(vault, tmp_path / "app")

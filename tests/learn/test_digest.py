@@ -57,6 +57,17 @@ def test_a_span_tells_decisions_and_what_was_done(at: Work) -> None:
     assert "## Left open\n\n- [ ] Add a test (task) [mem:" in said
 
 
+def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work) -> None:
+    work(at, 1)
+    path = decisions.add(at.day.config(), "Falcon pays", "All.", kind="decision", project="app", now=at.now).path
+    user_notes.set_keys(at.day.config(), path, {"private": "yes"})
+
+    said = at.day.run("digest", "--on", "2026-09-14").stdout
+
+    assert "Fix the date parser" in said
+    assert "Falcon" not in said
+
+
 def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     for number in range(1, 4):
         work(at, number, f"Part {number} of the work")

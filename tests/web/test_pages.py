@@ -394,6 +394,19 @@ def test_a_vault_without_history_forgets_nothing(tmp_path: Path) -> None:
     assert path.exists()
 
 
+@pytest.mark.parametrize("action", [{"action": "forget"}, {"action": "review", "decision": "drop"}])
+def test_a_note_that_history_cannot_hold_is_not_deleted(web: Web, cookie: str, action: dict[str, str]) -> None:
+    path = web.vault / a_note(web, f"Not in history, {action['action']}", "Words.")
+    path.write_text(path.read_text() + "\n<private>the vault of box seven</private>\n")
+    form = {"csrf": token(web, cookie), "note": path.relative_to(web.vault).as_posix(), **action}
+
+    status, _, body = post(web, cookie, form.pop("action"), **form)
+
+    assert (status, path.exists()) == (400, True)
+    assert "could not be brought back" in body
+    path.unlink()
+
+
 def test_the_queue_is_decided_note_by_note(web: Web, cookie: str) -> None:
     one, two = a_note(web, "Keep this one"), a_note(web, "Drop this one")
     web.day.run("commit")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.history import session_log
 from mdmem.learn import decisions, fixes, work
-from mdmem.vault import disk, note
+from mdmem.vault import disk, note, people
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     sessions = [one for one in held if one.ended >= since and one.started <= until]
 
     def answer(view: View) -> tuple[list[NoteRow], frozenset[str]]:
-        found = (rows.row(view, number) for number in rows.select(view, config.vault, asked))
+        marked = view.notes("facet", "is:private")
+        numbers = rows.select(view, config.vault, asked)
+        found = (row for number in numbers if _may_be_shared(config, row := rows.row(view, number), number in marked))
         return [row for row in found if not session or row.session == session], frozenset(
             decisions.noted_as(view, decisions.KINDS)
         )
@@ -117,3 +119,8 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
         list(within(work.open_work(config, project, now=last, update=False))),
         list(within(work.closed(config, project, now=last))),
     )
+
+
+def _may_be_shared(config: Config, row: NoteRow, marked: bool) -> bool:
+    """Whether a note may stand in a digest, which is made to be passed on: none that its front matter keeps private."""
+    return not marked or not people.keeps_private(note.parse(disk.read_path(config.vault, row.path) or b"").meta)
