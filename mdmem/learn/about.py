@@ -1,19 +1,27 @@
-"""About: what the vault knows of a file, a symbol, a number such as #123, a commit, a package or an address."""
+"""About: what the vault knows of a file, a symbol, a number such as #123, a commit, a package, an address, a command,
+or an error.
+
+The index has the entities of each note. Only what people wrote on purpose is read for names that no rule finds.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from itertools import islice
+from heapq import nlargest
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.learn import asking, decisions, entities, fixes, relations, work
-from mdmem.search import freshness, select
+from mdmem.learn import asking, decisions, fixes, relations, work
+from mdmem.search import freshness, runs, select
 from mdmem.search.index.document import mentioned_files, path_tails
-from mdmem.vault import disk, journal
+from mdmem.search.solved import Finder
+from mdmem.search.text import analysis, entities, errors
+from mdmem.vault import disk, journal, note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from mdmem.config import Config
     from mdmem.learn.decisions import Decision
@@ -22,12 +30,11 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 MAX_NOTES = 500
+"""So many of the newest notes that name an entity are looked at, and so many read where no note names it by rule."""
+MAX_TURNS = 60
 MAX_SESSIONS = 10
 MAX_TOGETHER = 10
-MAX_READ = 60
-"""So many of the newest notes that name an entity are read for what they name as well."""
-_FIXES = 200
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+MAX_FIXES = 20
 
 
 class KnownSession(NamedTuple):
@@ -72,76 +79,114 @@ class Knowledge(NamedTuple):
 
 
 def kind_of(entity: str) -> str:
-    """Return what an entity is, by its spelling."""
+    """Return what an entity is, by its spelling: file, number, commit, address, error, command or name."""
     if re.fullmatch(r"#\d+", entity):
         return "number"
     if "://" in entity:
-        return "address"
-    if _COMMIT.fullmatch(entity) and re.search(r"\d", entity):
+        return "error" if " " in entity else "address"
+    if entities.is_commit(entity):
         return "commit"
+    if " " in entity:
+        return "error" if errors.signatures(entity) else "command"
     return "file" if "/" in entity or list(mentioned_files(entity)) == [entity.lstrip("./")] else "name"
 
 
 def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
     """Return what is known of an entity. project: only in this one. now: seconds since the epoch."""
     entity = entity.strip()
-    kind = kind_of(entity)
     freshness.bring_up_to_date(config)
-    paths = _paths(config, entity, kind, project)
     decided = decisions.listed(config, project=project, kinds=decisions.KINDS, update=False)
     open_ = work.open_work(config, project, now=now, update=False)
-    solved = fixes.fixes(config, project=project, limit=_FIXES, update=False)
-    found = Knowledge(
-        entity,
-        kind,
-        [one for one in decided if one.path in paths],
-        [one for one in open_ if one.path in paths or _names(entity, (one.text, one.detail))],
-        [one for one in solved if _solves(one, entity, kind)],
-        [],
-        [],
-        [],
-        [],
-    )
-    return asking.ask(config, lambda view: _with_sessions(config, view, found, paths), update=False)
+
+    def known(view: View) -> Knowledge:
+        naming = asking.of_project(view, _naming(config, view, entity) - view.notes("facet", "is:internal"), project)
+        whole = re.compile(rf"(?<!\w){re.escape(entity)}(?!\w)")
+        made = Knowledge(
+            entity,
+            kind_of(entity),
+            [one for one in decided if view.find(one.path) in naming],
+            [one for one in open_ if view.find(one.path) in naming or whole.search(f"{one.text}\n{one.detail}")],
+            Finder(config, view).around(naming, MAX_FIXES),
+            [],
+            [],
+            [],
+            [],
+        )
+        return _with_sessions(config, view, made, naming)
+
+    return asking.ask(config, known, update=False)
 
 
-def _names(entity: str, texts: Iterable[str]) -> bool:
-    whole = re.compile(rf"(?<![\w]){re.escape(entity)}(?!\w)")
-    return any(whole.search(text) for text in texts)
+# -- the notes that name an entity -------------------------------------------------------------------
 
 
-def _solves(fix: Fix, entity: str, kind: str) -> bool:
-    """Whether a fix changed the file, or names the entity."""
-    tails = path_tails(entity) if kind == "file" else []
-    in_file = any(tails[0] in path_tails(file) for file in fix.files) if tails else False
-    return in_file or _names(entity, (fix.error, fix.command, fix.diff))
-
-
-def _paths(config: Config, entity: str, kind: str, project: str) -> frozenset[str]:
-    """Return the notes that name an entity: by the files that the index knows, else by the text as it stands."""
+def _naming(config: Config, view: View, entity: str) -> set[int]:
+    """Return the notes that name an entity, by the index; where it knows none, the newest in whose text it stands."""
+    kind = kind_of(entity)
     if kind == "file":
         tails = path_tails(entity)
-
-        def named(view: View) -> frozenset[str]:
-            found = view.notes("facet", f"file:{tails[0]}") - view.notes("facet", "is:internal") if tails else set()
-            kept = asking.of_project(view, found, project)
-            return frozenset(view.path(number) for number in kept)
-
-        return asking.ask(config, named, update=False)
-
-    def saying(view: View) -> frozenset[str]:
-        among = asking.of_project(view, set(view.all) - view.notes("facet", "is:internal"), project)
-        found = select.newest_with_phrase(view, config.vault, entity, among)
-        said = (number for number, text in found if kind != "number" or _names(entity, (text,)))
-        return frozenset(view.path(number) for number in islice(said, MAX_NOTES))
-
-    return asking.ask(config, saying, update=False)
+        return view.notes("facet", f"file:{tails[0]}") if tails else set()
+    found = _NAMING[kind](view, entity)
+    if kind in ("number", "commit", "address"):
+        return found
+    written = set[int]().union(*(view.notes("facet", f"kind:{one}") for one in note.WRITTEN))
+    in_text = select.newest_with_phrase(view, config.vault, entity, written if found else None, MAX_NOTES)
+    return found.union(in_text)
 
 
-def _with_sessions(config: Config, view: View, found: Knowledge, paths: frozenset[str]) -> Knowledge:
+def _by_name(view: View, entity: str) -> set[int]:
+    """Return the notes that name a symbol or a package by a rule; of an identifier, all that have the word."""
+    found = view.notes("facet", *entities.facets([entity.removesuffix("()")]))
+    terms = dict.fromkeys(analysis.terms(entity))
+    if len(terms) > 1 and len(analysis.words(entity)) == 1:
+        found = found.union(*(view.notes(field, next(iter(terms))) for field in ("body", "title")))
+    return found
+
+
+def _by_commit(view: View, entity: str) -> set[int]:
+    """Return the notes that name a commit, by more of its hash or by less."""
+    start = next(entities.facets([entity[: entities.MIN_HASH_CHARS]]))
+    full = next(entities.facets([entity]))
+    same = (term for term in view.starting_with("facet", start) if term.startswith(full) or full.startswith(term))
+    return set[int]().union(*(view.notes("facet", term) for term in same))
+
+
+def _by_command(view: View, entity: str) -> set[int]:
+    """Return the runs of a command; with arguments, the newest of those that have them."""
+    program = entities.command_of(entity)
+    found = view.notes("facet", *entities.facets([program])) if program else set()
+    if entity == program:
+        return found
+    wanted = set(entity.split())
+    return {number for number in _newest(view, found) if wanted <= {*runs.line(view.facts(number)["title"]).split()}}
+
+
+def _by_error(view: View, entity: str) -> set[int]:
+    """Return the runs that failed with an error."""
+    return set[int]().union(*(view.notes("facet", errors.facet(one)) for one in errors.signatures(entity)))
+
+
+_NAMING = {
+    "name": _by_name,
+    "number": _by_name,
+    "address": _by_name,
+    "commit": _by_commit,
+    "command": _by_command,
+    "error": _by_error,
+}
+
+
+def _newest(view: View, numbers: set[int]) -> list[int]:
     created = view.numbers("created")
-    known = [number for path in paths if (number := view.find(path)) is not None]
-    numbers = sorted(known, key=lambda number: (created[number], view.name(number)), reverse=True)
+    return nlargest(MAX_NOTES, numbers, key=lambda number: (created[number], view.name(number)))
+
+
+# -- what they say -----------------------------------------------------------------------------------
+
+
+def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int]) -> Knowledge:
+    created = view.numbers("created")
+    numbers = _newest(view, naming)
     pages = view.notes("facet", "kind:session")
     latest: dict[str, KnownSession] = {}
     for number in numbers:
@@ -163,34 +208,42 @@ def _with_sessions(config: Config, view: View, found: Knowledge, paths: frozense
         for one in found.decisions
         for link in relations.of_note(config, view, one.path, asking.read(config, one.path).meta)
     ]
-    together = _together(config, view, found, numbers)
+    together = _together(view, found, numbers)
     return found._replace(
         sessions=list(latest.values()), changed=changed[:10], links=links[:MAX_SESSIONS], together=together
     )
 
 
-def _together(config: Config, view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
-    """Count by turns the files that were changed, and what the notes that name the entity name as well."""
-    edits = fixes.changing(view)
-    by_turn: dict[tuple[int, int], set[str]] = {}
-    for place, number in enumerate(numbers):
+def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[str, int]]:
+    """Count in how many of the newest turns something else is named, or a file changed; the rarer one comes first."""
+    turns: dict[tuple[int, int], None] = {}
+    for number in numbers:
         turn = _turn(view, number)
-        if turn is None:
-            continue
-        key = (view.folder_of[number], turn)
-        if key not in by_turn:
-            members = (one for one in edits.intersection(view.members[key[0]]) if _turn(view, one) == turn)
-            by_turn[key] = {str(file) for one in members for file in view.facts(one).get("files", ())}
-        if place < MAX_READ:
-            by_turn[key].update(entities.named_in(asking.read(config, view.path(number)).body))
-    counted = Counter(name for names in by_turn.values() for name in names)
+        if turn is not None and len(turns) < MAX_TURNS:
+            turns[view.folder_of[number], turn] = None
+    edits = fixes.changing(view)
+    counted = Counter(chain.from_iterable(set(_named_in(view, edits, *turn)) for turn in turns))
     own = path_tails(found.entity)[:1]
+    lower = found.entity.lower()
     others = [
         (name, count)
         for name, count in counted.items()
-        if name != found.entity and (not own or own[0] not in path_tails(name))
+        if name.lower() != lower and (found.kind != "file" or own[0] not in path_tails(name))
     ]
-    return sorted(others, key=lambda item: (-item[1], item[0]))[:MAX_TOGETHER]
+    return sorted(others, key=lambda item: (-item[1], _spread(view, item[0]), item[0]))[:MAX_TOGETHER]
+
+
+def _named_in(view: View, edits: set[int], folder: int, turn: int) -> Iterator[str]:
+    for number in view.members[folder]:
+        if _turn(view, number) == turn:
+            facts = view.facts(number)
+            yield from facts.get("named", ())
+            yield from map(str, facts.get("files", ()) if number in edits else ())
+
+
+def _spread(view: View, name: str) -> int:
+    """Return in how many notes an entity is named, as a power of two: small differences mean nothing."""
+    return int(math.log2(1 + view.count("facet", next(entities.facets([name])))))
 
 
 def _turn(view: View, number: int) -> int | None:

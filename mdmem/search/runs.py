@@ -29,7 +29,7 @@ _NAMES_WITH_SUBCOMMANDS = """
 cargo go npm pnpm yarn bun deno dotnet docker podman kubectl helm terraform tofu git mvn gradle mix swift make
 just task uv poetry pip pip3 prisma alembic composer bazel next
 """
-_SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
+SUBCOMMANDS = frozenset(_NAMES_WITH_SUBCOMMANDS.split())
 _GIT_WORK = frozenset(["push", "pull", "merge", "rebase", "cherry-pick", "commit", "apply", "am", "revert"])
 _SCRIPTS = re.compile(r".+\.(?:sh|bash|py|js|mjs|ts|rb|pl|php|ps1)$")
 _SHELLS = frozenset(["bash", "sh", "zsh", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"])
@@ -82,7 +82,7 @@ def _words(step: str) -> list[str]:
 
 
 def _step(words: list[str]) -> CommandRun | None:
-    words = _unwrapped([word for word in words if not _is_redirection(word)])
+    words = unwrapped([word for word in words if not _is_redirection(word)])
     if not words or "<<" in " ".join(words):
         return None
     program, rest = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
@@ -94,13 +94,13 @@ def _step(words: list[str]) -> CommandRun | None:
     if program == "git" and not _GIT_WORK.intersection(rest[:1]):
         return None
     plain = [word for word in rest if not word.startswith("-")]
-    if program in _SUBCOMMANDS and plain:
+    if program in SUBCOMMANDS and plain:
         plain = plain[1:] if plain[0] == "run" and plain[1:] else plain
         return CommandRun(f"{program} {plain[0]}", _arguments(plain[1:]))
     return CommandRun(program, _arguments(rest))
 
 
-def _unwrapped(words: list[str]) -> list[str]:
+def unwrapped(words: list[str]) -> list[str]:
     """Take off what only says how a program is run: variables, `sudo`, `timeout 60`, `uv run`."""
     while words:
         program = words[0].rpartition("/")[2]

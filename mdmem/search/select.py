@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from heapq import nlargest
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -12,7 +13,7 @@ from mdmem.search.text import analysis
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -144,28 +145,21 @@ def with_phrase(view: View, root: str, phrase: str) -> set[int]:
     if not terms:
         return set()
     candidates = set.intersection(*(with_term(view, term) for term in terms))
-    wanted = _flat(phrase)
-    if analysis.is_unspaced(wanted.strip()):
-        wanted = wanted.strip()
+    wanted = _wanted(phrase)
     return _verified(view, root, candidates, lambda text: wanted in text)
 
 
-def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the notes in whose text these words follow each other, newest first, with the text, as they are wanted.
+def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None, most: int) -> set[int]:
+    """Return the notes in whose text these words follow each other.
 
-    among: only these.
+    among: only these; None: all. most: how many of those that have the words are read, the newest first.
     """
     terms = dict.fromkeys(analysis.terms(phrase))
     candidates = set.intersection(*(with_term(view, term) for term in terms)) if terms else set()
     candidates = candidates if among is None else candidates & among
-    wanted = _flat(phrase)
-    if analysis.is_unspaced(wanted.strip()):
-        wanted = wanted.strip()
-    created = view.numbers("created")
-    for number in sorted(candidates, key=created.__getitem__, reverse=True):
-        text = (disk.read_path(root, view.path(number)) or b"").decode("utf-8", "replace")
-        if wanted in _flat(text):
-            yield number, text
+    newest = nlargest(most, candidates, key=view.numbers("created").__getitem__)
+    wanted = _wanted(phrase)
+    return _verified(view, root, newest, lambda text: wanted in text)
 
 
 def with_prefix(view: View, root: str, prefix: str) -> set[int]:
@@ -198,6 +192,11 @@ def _verified(view: View, root: str, notes: Iterable[int], holds: Callable[[str]
         if data is not None and holds(_flat(data.decode("utf-8", "replace"))):
             kept.add(note)
     return kept
+
+
+def _wanted(phrase: str) -> str:
+    wanted = _flat(phrase)
+    return wanted.strip() if analysis.is_unspaced(wanted.strip()) else wanted
 
 
 def _flat(text: str) -> str:

@@ -100,6 +100,22 @@ class Finder:
                 break
         return sorted(found, key=lambda fix: (-fix.likeness, -disk.epoch(fix.created)))[:limit]
 
+    def around(self, notes: set[int], limit: int) -> list[Fix]:
+        """Return the latest fixes in whose failed run, edits or last run one of these notes has a part."""
+        view = self._view
+        created = view.numbers("created")
+        folders = {view.folder_of[number] for number in notes}
+        failed = {one for folder in folders for one in view.members[folder]} & self._failed & self._shells
+        found: dict[tuple[str, str], Fix] = {}
+        for number in sorted(failed, key=created.__getitem__, reverse=True):
+            chain = self._chain(number)
+            if chain and not notes.isdisjoint((chain.failed, *chain.edits, chain.solved)):
+                fix = self._fix(chain, [])
+                found.setdefault((fix.solved, fix.command), fix)
+            if len(found) == limit:
+                break
+        return list(found.values())
+
     def _command(self, number: int) -> runs.CommandRun | None:
         if number not in self._commands:
             self._commands[number] = runs.check(runs.line(str(self._view.facts(number)["title"])))

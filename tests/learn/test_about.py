@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.learn import about as learned
-from mdmem.learn import entities
+from mdmem.search.text import analysis, entities
 from tests.helpers import cli_day
 from tests.learn.test_open_work import Work
 
@@ -41,7 +41,8 @@ def test_a_file_is_known_by_its_sessions_changes_fixes_and_decisions(at: Work) -
         "Fix #123: parse_date refuses leap days, see requests-toolbelt"
     ]
     assert len(found["changed"]) == 1
-    assert found["together"] == [["tests/test_dates.py", 1]]
+    together = ["tests/test_dates.py", "#123", "ValueError", "parse_date", "pytest"]
+    assert found["together"] == [[name, 1] for name in together]
     assert at.day.json("about", "dates.py")["changed"] == found["changed"]
 
 
@@ -92,10 +93,58 @@ def test_what_is_named_in_the_same_turns_is_counted(at: Work) -> None:
         one.edit("src/zones.py")
         one.answer("Closed #421 with `parse_zone` and tzdata.")
     together = dict(map(tuple, at.day.json("about", "#421")["together"]))
-    assert together == {"src/zones.py": 2, "parse_zone": 2, "https://example.org/tz": 2}
+    named = ["src/zones.py", "parse_zone", "https://example.org/tz", "pip install", "tzdata"]
+    assert together == dict.fromkeys(named, 2)
     assert dict(map(tuple, at.day.json("about", "parse_zone")["together"]))["#421"] == 2
 
 
-def test_entities_are_found_by_rule() -> None:
-    text = "import yaml\nNo module named 'requests'\nnpm install left-pad\nSee https://x.org/a(b) and #12, `Foo.bar()`."
-    assert set(entities.named_in(text)) == {"yaml", "requests", "left-pad", "https://x.org/a", "#12", "Foo.bar"}
+def names(text: str) -> set[str]:
+    return set(entities.of_note(text, analysis.counted(text)[1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("import yaml\nimport os\nfrom attrs import define", {"yaml", "attrs"}),
+        ("No module named 'requests'", {"requests"}),
+        ("Run npm install @types/node@20 to go on", {"@types/node"}),
+        ("See https://x.org/a(b), and https://github.com/o/r/issues/7.", {"https://x.org/a", "#7",
+                                                                          "https://github.com/o/r/issues/7"}),
+        ("#12 and (#13), not &#14; or abc#15 or #ff0000 or # 16", {"#12", "#13"}),
+        ("`Foo.bar()` and `parse(x, 1)`, ``no`` and `two words`", {"Foo.bar", "parse"}),
+        ("getUserID of user_name in src/date_parser.py", {"getUserID", "user_name"}),
+        ("```py\n+def parse_zone(name):\n class Zone:\n```\nclass of its own", {"parse_zone", "Zone"}),
+        ("ValueError again", {"ValueError"}),
+        ("commit 3f0c6d1e and `9b1d7c2`, not commit deadbeef or 3f0c6d1f", {"3f0c6d1e", "9b1d7c2"}),
+        ("from the start we import the data and use it", set()),
+    ],
+)  # fmt: skip
+def test_entities_are_found_by_rule(text: str, named: set[str]) -> None:
+    assert names(text) == named
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [("pytest -q tests/a.py", "pytest"), ("cd app && FOO=1 uv run pytest", "pytest"), ("python3 -m pytest", "pytest"),
+     ("git rebase -i HEAD~3", "git rebase"), ("npm run build", "npm run build"), ("./gradlew test", "gradlew"),
+     ("for x in a b; do psql -c x; done", "psql"), ("cat a | head", ""), ("", "")],
+)  # fmt: skip
+def test_a_command_is_known_by_the_program_that_does_the_work(line: str, program: str) -> None:
+    assert entities.command_of(line) == program
+
+
+def test_a_command_an_error_and_a_commit_are_known(at: Work) -> None:
+    one = at.session(3)
+    one.ask("Release it")
+    one.run("git commit -am 'Fix #77'", None)
+    one.tool("Bash", {"command": "git log --oneline"}, {"stdout": "3f0c6d1e9a Fix leap days\n9b1d7c2 Start"})
+    one.answer()
+    assert [one["title"] for one in at.day.json("about", "git commit")["sessions"]] == ["Release it"]
+    assert [one["title"] for one in at.day.json("about", "3f0c6d1")["sessions"]] == ["Release it"]
+    assert not at.day.json("about", "3f0c6d2")["sessions"]
+    tests = at.day.json("about", "pytest -q")
+    assert (tests["kind"], len(tests["fixes"]), len(tests["sessions"])) == ("command", 1, 1)
+    assert not at.day.json("about", "pytest -x")["sessions"]
+    error = at.day.json("about", "ValueError: parse_date got day 30")
+    assert (error["kind"], len(error["fixes"])) == ("error", 1)
+    assert at.day.json("about", "ValueError")["fixes"] == error["fixes"]

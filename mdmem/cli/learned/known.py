@@ -162,11 +162,12 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
 @options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
 @click.pass_obj
 def about(given_vault: str | None, entity: str, project: str | None, as_json: bool) -> None:
-    """Show what is known of ENTITY: a file, a symbol, #123, a commit, a package, an address.
+    """Show what is known of ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
 
     \b
     Example:  mdmem about src/dates.py
               mdmem about "#123"
+              mdmem about "npm run build"
     """
     from mdmem.learn import about as learned
 

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import short
-from mdmem.search import staged
+from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
 from mdmem.search.index.view import path_facet
-from mdmem.search.text import analysis, errors, wordings
+from mdmem.search.text import analysis, entities, errors, wordings
 from mdmem.vault import disk, journal, links, note, people
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ class Document(NamedTuple):
     facets: dict[str, int]
 
 
-def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> Document:
+def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_kept: bool = True) -> Document:
     """Make a document of a file's bytes, without what is private in them; never raises, whatever they are.
 
     root: the vault. mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
+    is_kept: it goes into the index; one for a single search does without its entities.
     """
     parsed = people.cleaned(root, note.parse(data))
     meta, body = parsed.meta, _own_words(parsed)
@@ -78,8 +79,9 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
     heading = _HEADING.search(body[:2000])
     title = _text(meta.get("title")) or (heading[1] if heading else "")
     named = "" if "digest" in meta or kind in note.PAGES else _name_words(entry.path)
+    counted, with_parts = analysis.counted(_body_text(meta, body))
     words = {
-        "body": analysis.counts(_body_text(meta, body)),
+        "body": counted,
         "title": analysis.counts(title),
         "meta": analysis.counts(" \n".join([*_words_of(meta), named])),
         "date": analysis.counts(date_words(created)) if created else {},
@@ -90,6 +92,8 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int) -> D
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
     if files:
         facts["files"] = files[:20]
+    if is_kept and (entities_of := _entities(kind, title, meta, body, with_parts)):
+        facts["named"] = entities_of
     row = IndexRow(
         path=entry.path,
         mtime_ns=mtime_ns,
@@ -235,6 +239,7 @@ def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: lis
     if "failed" in states:
         yield from map(errors.facet, errors.signatures(body))
     names = dict.fromkeys([*files, *mentioned_files(body)])
+    yield from entities.facets(facts.get("named", ()))
     for name in list(names)[:MAX_FILES]:
         yield from (f"file:{tail}" for tail in path_tails(name))
 
@@ -246,6 +251,16 @@ def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
     for one in links.written(f"{typed}\n{body}"):
         yield f"link:{links.key(one, folder)}"
     yield from (f"link:{text.lower()}" for key in LINK_KEYS for text in _texts(meta.get(key)) if "[" not in text)
+
+
+def _entities(kind: str, title: str, meta: Mapping[str, Any], body: str, with_parts: list[str]) -> list[str]:
+    """Return the entities that a note names; pages repeat those of others."""
+    if kind in note.PAGES:
+        return []
+    if kind != "observation":
+        return entities.of_note(body, with_parts)
+    command = runs.line(title) if _text(meta.get("tool")).lower() in runs.SHELLS else ""
+    return entities.of_output(body, with_parts, command)
 
 
 def _tags(meta: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from mdmem.hashing import sha256
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERSION = 10
+VERSION = 11
 """Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""
 
 Postings = tuple["array[int]", bytes | None]

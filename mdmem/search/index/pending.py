@@ -61,7 +61,9 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
     from mdmem.search.index import document
 
     read = [(entry, disk.read_path(root, entry.path)) for entry in diff.files]
-    documents = [document.build(root, entry, data, mtime_ns=-1) for entry, data in read if data is not None]
+    documents = [
+        document.build(root, entry, data, mtime_ns=-1, is_kept=False) for entry, data in read if data is not None
+    ]
     hidden = {view.find(path) for path in (*diff.gone, *(entry.path for entry in diff.files))}
     leaves = [
         leaf._replace(

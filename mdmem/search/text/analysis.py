@@ -86,15 +86,24 @@ def words(text: str) -> list[str]:
 
 def counts(text: str) -> dict[str, int]:
     """Return how often each term occurs in `text`."""
+    return counted(text)[0]
+
+
+def counted(text: str) -> tuple[dict[str, int], list[str]]:
+    """Return how often each term occurs in `text`, and the words in it that have parts: identifiers above all."""
     found: dict[str, int] = {}
+    with_parts: list[str] = []
     known = _memo.get  # asked without a call of a function: this is most of what an index costs
     for word, times in Counter(words(text)).items():
-        for term in known(word) or _word_terms(word):
+        terms_of = known(word) or _word_terms(word)
+        if len(terms_of) > 1:
+            with_parts.append(word)
+        for term in terms_of:
             if term in found:
                 found[term] += times
             else:
                 found[term] = times
-    return found
+    return found, with_parts
 
 
 def terms(text: str) -> list[str]:

@@ -26,6 +26,7 @@ _TELLING = re.compile(
 )
 _GENERIC = re.compile(r"exit code|traceback|failed|errors?|fail|npm err!.*|.*\bfailed, .*passed.*|tests?:? n .*")
 _STEPS = (
+    (re.compile(r"^E\s{2,}(?=\S)"), ""),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "T"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "T"),
     (re.compile(r"\b0x[0-9a-fA-F]+"), "H"),

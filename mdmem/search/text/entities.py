@@ -1,0 +1,147 @@
+"""Entities: what a note names by rule: issue numbers, commits, addresses, packages, symbols, errors, commands.
+
+They are found when a note is indexed. A text is first searched for the sign with which a rule begins, and
+`re` compiles the rule when it is needed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from mdmem.search import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_CHARS = 20_000
+MAX_ENTITIES = 24
+_MAX_NAME_CHARS = 200
+_NUMBER = r"#(?<![\w&/#]#)([1-9]\d{0,5})\b(?![;-])"
+_ADDRESS = r"http(?<!\whttp)s?://[^\s<>()\[\]\"'`]{3,200}[^\s<>()\[\]\"'`.,;:!?]"
+_ISSUE_PAGE = r"/(?:issues|pull|merge_requests)/(\d{1,6})\b"
+MIN_HASH_CHARS = 7
+_HASH = r"([0-9a-f]{7,40})\b"
+_COMMITS = (
+    ("commit ", rf"commit {_HASH}"),
+    ("`", rf"`{_HASH}"),
+    ("\n[", rf"\n\[[^\]\s]+ (?:\(root-commit\) )?{_HASH}"),
+)
+_LOGGED = rf"(?m)^{_HASH} \S"
+_IMPORTS = (
+    ("import ", r"(?m)^[ \t>+-]*(?:from (\w+)[\w.]* import\b|import (\w+)[\w.]*(?: as \w+)?[ \t]*(?:[,;#]|$))"),
+    ("use ", r"(?m)^[ \t>+-]*use (\w+)()::"),
+    ("require(", r"require\(['\"](@?[A-Za-z][\w./-]{1,60})()['\"]"),
+    ("from ", r"from ['\"](@?[A-Za-z][\w./-]{1,60})()['\"]"),
+    ("No module named ", r"No module named ['\"](\w+)()"),
+)  # fmt: skip
+_INSTALL = (
+    r"\b(?:pip3?|uv|pdm|poetry|pipx|npm|pnpm|yarn|bun|cargo|gem|go|brew|composer|apt(?:-get)?) "
+    r"(?:pip )?(?:install|add|get|require)((?: [^\s;|&`'\"),]+)+)"
+)
+_REQUIREMENT = r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)*"
+_QUOTED = r"`(?<!``)([A-Za-z_][\w.]{2,60})(?:\([^`\n]{0,80}\))?`(?!`)"
+_DEFINED = (
+    r"(?m)^[ \t>+-]*(?:(?:export|default|public|private|protected|static|abstract|async|pub|final) )*"
+    r"(?:def|class|function|func|fn|interface|struct|enum|trait|type) (?:\([^)\n]{0,60}\) )?([A-Za-z_]\w{2,60})"
+    r"(?=[ \t]*(?:[(:{<=;]|$)| (?:extends|implements)\b)"
+)
+_IDENTIFIER = r"[A-Za-z]\w{0,40}_\w{1,40}|[a-z]+[A-Z]\w{1,60}|[A-Z][a-z]+[A-Z]\w{1,60}"
+_IS_COMMIT = r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,40}"
+_STEPS = r"&&|\|\||[;|\n]"
+_PROGRAM = r"[A-Za-z][\w.+-]*"
+_NO_WORK_NAMES = """
+cat cd cp echo export find grep head ls mkdir mv pwd rg rm sed set sleep source tail test touch true wc which for
+while if done fi case esac function return exit
+"""
+_SHELL_BEFORE = (["do"], ["then"], ["else"])
+_NO_WORK = frozenset(_NO_WORK_NAMES.split())
+"""Commands that only look, move files or prepare, and a shell's own words: nobody asks what is known of them."""
+
+
+def of_note(body: str, words: Iterable[str]) -> list[str]:
+    """Return the entities of what somebody wrote, each once. words: those of it that have parts, such as `user_id`."""
+    text = body[:MAX_CHARS]
+    installed = [words.split()[0] for words in re.findall(_INSTALL, text)] if " install " in text else []
+    return _bounded(chain(_numbers(text), _commits(text), _packages(text, installed), _symbols(text, words)))
+
+
+def of_output(body: str, words: Iterable[str], command: str = "") -> list[str]:
+    """Return the entities of a tool run: of its output only what is marked as one. command: the line that it ran."""
+    text = body[:MAX_CHARS]
+    installed = re.findall(_INSTALL, command)
+    logged = re.findall(_LOGGED, text) if command.startswith("git ") else []
+    program = command_of(command)
+    failed = (word for word in words if word.endswith(("Error", "Exception")))
+    defined = re.findall(_DEFINED, text) if "```" in text else []
+    named = chain([program] if program else [], _numbers(text), filter(is_commit, logged), _commits(text), failed)
+    return _bounded(chain(named, _packages(text, installed), defined))
+
+
+def _bounded(names: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(names) if len(name) <= _MAX_NAME_CHARS][:MAX_ENTITIES]
+
+
+def facets(names: Iterable[str]) -> Iterator[str]:
+    """Yield the facets by which the index finds the notes that name these entities."""
+    return (f"named:{name.lower()}" for name in names)
+
+
+def is_commit(name: str) -> bool:
+    """Whether a name is the hash of a commit, or the beginning of one: digits and letters, seven at least."""
+    return re.fullmatch(_IS_COMMIT, name) is not None
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Yield numbers of issues, and addresses."""
+    if "#" in text:
+        yield from (f"#{number}" for number in re.findall(_NUMBER, text))
+    if "://" in text:
+        for address in re.findall(_ADDRESS, text):
+            yield address
+            yield from (f"#{number}" for number in re.findall(_ISSUE_PAGE, address))
+
+
+def _commits(text: str) -> Iterator[str]:
+    for sign, rule in _COMMITS:
+        if sign in text:
+            yield from filter(is_commit, re.findall(rule, text))
+
+
+def _packages(text: str, installed: Iterable[str]) -> Iterator[str]:
+    for words in installed:
+        yield from (found[0] for word in words.split() if (found := re.match(_REQUIREMENT, word)))
+    for sign, rule in _IMPORTS:
+        if sign in text:
+            names = (one or other for one, other in re.findall(rule, text))
+            yield from (name for name in names if name not in sys.stdlib_module_names)
+
+
+def _symbols(text: str, words: Iterable[str]) -> Iterator[str]:
+    """Yield symbols: what stands in backticks, what is defined, and identifiers that are no part of a file's name."""
+    if "`" in text:
+        yield from (name for name in re.findall(_QUOTED, text) if not is_commit(name))
+        yield from re.findall(_DEFINED, text)
+    for word in words:
+        if (
+            re.fullmatch(_IDENTIFIER, word)
+            and (f"{word}." not in text or f"{word}(" in text)
+            and f"/{word}" not in text
+        ):
+            yield word
+
+
+def command_of(line: str) -> str:
+    """Return what a command line runs: the first program that does work, with its subcommand; "" for none."""
+    for step in re.split(_STEPS, line[:500]):
+        words = step.split()
+        words = runs.unwrapped(words[words[:1] in _SHELL_BEFORE :])
+        name = words[0].rpartition("/")[2] if words else ""
+        if name.startswith("python") and words[1:2] == ["-m"] and words[2:]:
+            name, words = words[2], words[2:]
+        if name and name not in _NO_WORK and re.fullmatch(_PROGRAM, name):
+            plain = [word for word in words[1:3] if re.fullmatch(_PROGRAM, word)] if name in runs.SUBCOMMANDS else []
+            return " ".join([name, *plain[: 2 if plain[:1] == ["run"] else 1]])
+    return ""
