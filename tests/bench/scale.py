@@ -72,15 +72,14 @@ class Vault(NamedTuple):
 
 
 def prepare(at: Path, notes: int, *, short: bool = False, archived: bool = False, committed: bool = True) -> Vault:
-    """Write a vault with its repository unless both are there from before; its index is made anew."""
+    """Write a vault with its repository, as far as they are not there from before, nor an index of it."""
     root, home = at / f"vault-{notes}", at / f"home-{notes}"
     if not root.is_dir():
         year = f"{time.gmtime(vaults.NEWEST).tm_year}-01-01" if archived else ""
         vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=year)
     if committed and not (root / ".git").is_dir():
         repositories.commit(root)
-    shutil.rmtree(home, ignore_errors=True)
-    (home / "run").mkdir(parents=True, mode=0o700)
+    (home / "run").mkdir(parents=True, mode=0o700, exist_ok=True)
     places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
     env = {"HOME": str(home), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(home / "run"), **places}
     return Vault(root, env, vaults.words().text[100:102])

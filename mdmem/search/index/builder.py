@@ -13,17 +13,18 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from mdmem.errors import VaultError
 from mdmem.search.index import document, folders, writer
 from mdmem.search.index.contents import Contents, Segment
 from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mdmem.config import Config
     from mdmem.search.index.document import Document
@@ -38,13 +39,27 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def read(root: str, entry: WalkedFile) -> Document | None:
-    """Read a file as it is indexed; None when it is gone."""
-    data = disk.read_path(root, entry.path)
-    if data is None:
-        return None
-    mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
-    return document.build(root, entry, data, mtime_ns=mtime_ns)
+def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
+    """Read files as they are indexed; None for one that is gone. A folder stays open while its files follow."""
+    with ExitStack() as kept:
+        within, folder = None, None
+        for entry in entries:
+            above, _, name = entry.path.rpartition("/")
+            if above != within:
+                kept.close()
+                within, folder = above, _opened(root, above, kept)
+            data = disk.read(folder, name) if folder else None
+            if data is None:
+                data = disk.read_path(root, entry.path)
+            mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+            yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns)
+
+
+def _opened(root: str, folder: str, kept: ExitStack) -> disk.Folder | None:
+    try:
+        return kept.enter_context(disk.open_folder(root, tuple(folder.split("/")) if folder else ()))
+    except (FileNotFoundError, VaultError):
+        return None  # its notes are packed, or gone
 
 
 class SecondProcess:
@@ -172,8 +187,7 @@ def serve() -> None:
         except EOFError:
             return
         made = writer.Writer(writer.Index(part, Contents(0, [])))
-        for path, *stamp in chunk:
-            found = read(vault, WalkedFile(path, *stamp))
+        for found in read(vault, (WalkedFile(*one) for one in chunk)):
             if found is not None:
                 made.put(found)
         marshal.dump(made.segment().record(), out)

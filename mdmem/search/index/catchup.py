@@ -334,8 +334,7 @@ class _Tally:
     def _add(self, batch: Batch, root: str, entries: Iterable[WalkedFile]) -> None:
         from mdmem.search.index import builder
 
-        for entry in entries:
-            found = builder.read(root, entry)
+        for found in builder.read(root, entries):
             if found is not None:
                 batch.add(found)
                 self.added += 1

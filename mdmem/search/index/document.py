@@ -20,7 +20,7 @@ from mdmem.search.text import analysis, entities, errors, wordings
 from mdmem.vault import disk, journal, links, note, people
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 MAX_BODY_CHARS = 512 * 1024
 """Of a longer body only this much is indexed."""
@@ -73,6 +73,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_k
     is_kept: it goes into the index; one for a single search does without its entities.
     """
     parsed = people.cleaned(root, note.parse(data))
+    edited = _says(parsed, "edited") or note.is_edited(parsed)
     meta, body = parsed.meta, _own_words(parsed)
     created = when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
@@ -101,12 +102,12 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_k
         inode=entry.inode,
         digest=layout.digest(data),
         created=int(created.timestamp()) if created else entry.mtime_ns // 1_000_000_000,
-        flags=_flags(parsed, entry.path, kind),
+        flags=_flags(parsed, entry.path, kind, edited=edited),
         sketch=sketch(words["body"]),
         lengths=tuple(sum(words[field].values()) for field in TEXT_FIELDS),
         facts=facts,
     )
-    return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, facts, files), 1))
+    return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, facts, files, edited=edited), 1))
 
 
 def _own_words(parsed: note.Parsed) -> str:
@@ -126,9 +127,13 @@ def _name_words(path: str) -> str:
     return " ".join(words) if any(len(word) > 2 and word.isalpha() for word in words) else ""
 
 
-def sketch(counts: Iterable[str]) -> tuple[int, ...]:
+def sketch(counts: Collection[str]) -> tuple[int, ...]:
     """Return the smallest hashes of a text's distinct terms: texts that share most terms share most of these."""
-    hashes = sorted({zlib.crc32(term.encode("utf-8", "replace")) for term in counts})[:SKETCH_SIZE]
+    try:
+        found = set(map(zlib.crc32, map(str.encode, counts)))
+    except UnicodeEncodeError:  # a lone surrogate
+        found = {zlib.crc32(term.encode("utf-8", "replace")) for term in counts}
+    hashes = sorted(found)[:SKETCH_SIZE]
     return tuple(hashes + [0] * (SKETCH_SIZE - len(hashes)))
 
 
@@ -160,11 +165,11 @@ def when_made(meta: Mapping[str, Any], path: str) -> datetime | None:
     return None
 
 
-def _flags(parsed: note.Parsed, path: str, kind: str) -> int:
+def _flags(parsed: note.Parsed, path: str, kind: str, *, edited: bool) -> int:
     flags = KIND_STEP * (KINDS.index(kind) if kind in KINDS else 0)
     flags |= FLAGS["pinned"] if _says(parsed, "pinned") else 0
     # What a person has looked at and kept is worth as much as what he has rewritten.
-    flags |= FLAGS["edited"] if _is_edited(parsed) or _says(parsed, "reviewed") else 0
+    flags |= FLAGS["edited"] if edited or _says(parsed, "reviewed") else 0
     folder, _, name = path.rpartition("/")
     # A page's name begins with the hour: it stands beside the sequence of its folder, and not in it.
     return flags | (FLAGS["numbered"] if folder and kind not in note.PAGES and _NUMBERED.match(name) else 0)
@@ -213,7 +218,9 @@ def _first_line(body: str) -> str:
 # -- facets ------------------------------------------------------------------------------------------
 
 
-def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: list[str]) -> Iterator[str]:
+def _facets(
+    path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: list[str], *, edited: bool
+) -> Iterator[str]:
     meta, body = parsed.meta, _own_words(parsed)
     links_in = journal.outside(parsed.body[:MAX_BODY_CHARS])
     yield path_facet(path)
@@ -232,7 +239,7 @@ def _facets(path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: lis
     yield from _links(path, meta, links_in)
     if facts["kind"] in note.WRITTEN[1:]:
         yield f"tag:{facts['kind']}"  # as people tagged them before there were kinds
-    states = list(_states(path, parsed, facts))
+    states = list(_states(path, parsed, facts, edited=edited))
     if facts["kind"] == "prompt" and not meta.get("dismissed") and any(wordings.found(body)):
         states.append("candidate")
     yield from (f"is:{state}" for state in states)
@@ -275,15 +282,11 @@ def _says(parsed: note.Parsed, key: str) -> bool:
     return parsed.meta.get(key) not in (None, False, "", "false")
 
 
-def _is_edited(parsed: note.Parsed) -> bool:
-    return _says(parsed, "edited") or note.is_edited(parsed)
-
-
-def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any]) -> Iterator[str]:
+def _states(path: str, parsed: note.Parsed, facts: Mapping[str, Any], *, edited: bool) -> Iterator[str]:
     meta = parsed.meta
     if _says(parsed, "pinned"):
         yield "pinned"
-    if _is_edited(parsed):
+    if edited:
         yield "edited"
     if meta.get("success") is False or meta.get("exit_code") not in (None, 0):
         yield "failed"

@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 import zlib
+from collections import defaultdict
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import repeat
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -123,28 +125,24 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[str, dict[str, list[int]]] = {field: {} for field in FIELDS}
-        self._times: dict[str, dict[str, dict[int, int]]] = {field: {} for field in FIELDS}
+        self._rows: dict[str, dict[str, list[int]]] = {field: defaultdict(list) for field in FIELDS}
+        self._times: dict[str, dict[str, dict[int, int]]] = {field: defaultdict(dict) for field in FIELDS}
 
     def take(self, field: str, row: int, words: Mapping[str, int]) -> None:
         """Take the terms of a note, with how often it has each; rows come in ascending order."""
         by_term, times_of = self._rows[field], self._times[field]
         for term, times in words.items():
-            rows = by_term.get(term)
-            if rows is None:
-                by_term[term] = [row]
-            else:
-                rows.append(row)
+            by_term[term].append(row)
             if times != 1:
-                times_of.setdefault(term, {})[row] = times
+                times_of[term][row] = times
 
     def extend(self, field: str, term: str, rows: list[int], weights: Iterable[int] | None) -> None:
         """Take a whole list; its rows come after those that are here."""
-        self._rows[field].setdefault(term, []).extend(rows)
+        self._rows[field][term].extend(rows)
         if weights is not None:
             more = {row: times for row, times in zip(rows, weights, strict=True) if times != 1}
             if more:
-                self._times[field].setdefault(term, {}).update(more)
+                self._times[field][term].update(more)
 
     def iter_postings(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every list, packed, in the order of keys, and forget it."""
@@ -157,7 +155,7 @@ class Pool:
             for key, term in sorted((term.encode("utf-8"), term) for term in by_term):
                 rows = by_term.pop(term)
                 times = times_of.get(term)
-                weights = [times.get(row, 1) for row in rows] if times else None
+                weights = list(map(times.get, rows, repeat(1))) if times else None
                 yield begin + key, layout.encode_postings(rows, weights)
 
     @staticmethod
