@@ -1,0 +1,110 @@
+"""What a turn costs: `python -m tests.bench turn [rounds]`, a prompt, ten tool runs and an answer, in all processes.
+
+With a watcher, what it and the processes that it has started use meanwhile is counted as well; so is its indexing. What
+follows an answer in the background, the commit, is not: it is part of no turn that waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.bench import hooks, measure, watcher
+from tests.helpers.claude import registered
+
+RUNS = 10
+SETTLE_SECONDS = 6.0
+"""How long after a turn what a watcher uses is still taken for its share."""
+
+
+class TurnCost(NamedTuple):
+    """CPU of a turn in ms: its tool runs, the rest of it, and the watcher's share; and of a bare Python meanwhile."""
+
+    runs: float
+    others: float
+    share: float
+    bare: float
+
+
+def used_below(process: int) -> float:
+    """Return the CPU time of a process and of all that it has started, in ms."""
+    found, waiting = 0.0, [process]
+    while waiting:
+        one = waiting.pop()
+        try:
+            fields = Path(f"/proc/{one}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            tasks = list(Path(f"/proc/{one}/task").iterdir())
+            waiting += [int(child) for task in tasks for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+        found += sum(map(int, fields[11:15]))
+    return found / os.sysconf("SC_CLK_TCK") * 1000
+
+
+def turns(work: Path, env: dict[str, str], rounds: int, share: Callable[[], float]) -> TurnCost:
+    """Measure turns; share: what a watcher has used so far, in ms."""
+    stop = hooks.load(min(hooks.PAYLOADS.glob("Stop-*.json")).stem)
+    payloads = {"prompt": hooks.load("UserPromptSubmit-plain-01"), "stop": stop}
+    payloads |= {"edit": hooks.load("PostToolUse-Edit-01"), "bash": hooks.load("PostToolUse-Bash-01")}
+    send = {name: hooks.sender(work, env, name, payload) for name, payload in payloads.items()}
+    found = []
+    for number in range(rounds + 1):
+        bare = statistics.median(measure.cpu(measure.BARE) for _ in range(5))
+        before = share()
+        first = send["prompt"](number)
+        runs = sum(send[("edit", "bash")[step % 2]](number * RUNS + step) for step in range(RUNS))
+        others = first + send["stop"](number)
+        if before:
+            time.sleep(SETTLE_SECONDS)
+        if number:  # in the first turn caches are filled
+            found.append(TurnCost(runs, others, share() - before, bare))
+    return TurnCost(*map(statistics.median, zip(*found, strict=True)))
+
+
+def main() -> None:
+    """Print the table."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    costs = {}
+    for name in ("without a watcher", "with one"):
+        with tempfile.TemporaryDirectory(prefix="mdmem-turn-") as folder:
+            work = Path(folder)
+            (work / "vault").mkdir()
+            (work / "run").mkdir(mode=0o700)
+            (work / "vault" / "mdmem.toml").touch()
+            env = {"HOME": str(work), "MDMEM_VAULT": str(work / "vault"), "XDG_RUNTIME_DIR": str(work / "run")}
+            env |= {f"XDG_{part}_HOME": str(work / part.lower()) for part in ("STATE", "CACHE", "CONFIG", "DATA")}
+            os.environ |= env
+            costs[name] = _measured(work, env, rounds, watched=name == "with one")
+    print(f"| a turn, in ms of CPU | prompt and answer | {RUNS} tool runs | the watcher | together | × bare Python |")
+    print("|---|---|---|---|---|---|")
+    for name, cost in costs.items():
+        total = cost.runs + cost.others + cost.share
+        cells = [name, *(f"{part:.0f}" for part in (cost.others, cost.runs, cost.share, total))]
+        print(f"| {' | '.join(cells)} | {total / cost.bare:.1f} |")
+    print(f"\nA bare Python took {statistics.median(cost.bare for cost in costs.values()):.1f} ms.")
+
+
+def _measured(work: Path, env: dict[str, str], rounds: int, *, watched: bool) -> TurnCost:
+    if not watched:
+        return turns(work, env, rounds, lambda: 0.0)
+    from mdmem.agents.install import launcher
+
+    registered("hook")
+    words = [sys.executable, "-m", "mdmem", "watch"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            watcher.until(lambda: os.path.exists(launcher.socket_path()))
+            return turns(work, env, rounds, lambda: used_below(process.pid))
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()
