@@ -66,7 +66,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     _catch_up(settings, quiet=quiet)
     is_time = quiet and upkeep.look_after(settings, time.time())
     if Path(settings.vault).is_dir():
-        refreshing.refresh(settings, now=time.time(), background=quiet)
+        refreshing.refresh(settings, now=time.time(), background=quiet, may_wait=True)
     done = work.commit(settings, session=session, accept=accept, mode=LookMode(background=quiet))
     if quiet:
         tidy.tidy(settings)

@@ -27,20 +27,24 @@ if TYPE_CHECKING:
     from mdmem.views.sessions import SessionRow
 
 REST = 50
-"""In the background, pages are made again after so many times the processor time that it took last."""
+"""Pages are made again after so many times the processor time that it took: in the background, or where it is long."""
+
+LONG_SECONDS = 0.3
+"""In a vault of some thousand notes people do not wait for pages each time they commit."""
+
 _STAMP = "pages"
 _SLACK_SECONDS = 2.0
 MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
-def refresh(config: Config, *, now: float, background: bool = False) -> list[str]:
+def refresh(config: Config, *, now: float, background: bool = False, may_wait: bool = False) -> list[str]:
     """Bring the pages up to date as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
-    index that cannot be brought up to date.
+    index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long.
     """
     last = _read_stamp(config)
-    if background and 0 <= now - last.seen < REST * last.cost:
+    if (background or (may_wait and last.cost > LONG_SECONDS)) and 0 <= now - last.seen < REST * last.cost:
         return []
     began = time.process_time()
     try:

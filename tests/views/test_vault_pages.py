@@ -233,6 +233,7 @@ def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> N
     (day.vault / "notes" / "more.md").write_text("---\nkind: decision\n---\n\nDecided.\n")
     os.utime(day.vault / "notes" / "more.md", (NOW, NOW))
     assert upkeep.refresh(settings, now=NOW + 99, background=True) == []
+    assert upkeep.refresh(settings, now=NOW + 99, may_wait=True) == []
     assert len(upkeep.refresh(settings, now=NOW + 101, background=True)) == 1
 
 
