@@ -19,7 +19,7 @@ from mdmem.transcripts import markdown
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
 from mdmem.transcripts.markdown import MarkdownFolder
-from mdmem.vault import disk, exclusions, note, user_notes
+from mdmem.vault import disk, exclusions, followed_copies, note, user_notes
 from mdmem.watcher.followed import STATE
 
 SUPERSEDED = "its source was deleted"
@@ -150,7 +150,7 @@ def _named(config: Config, folder: str, note_id: str) -> str:
     """Return the path of the note with an id, where nobody has edited it or marked it otherwise; else ""."""
     for path, parsed in _notes(config, folder):
         if parsed.meta.get("id") == note_id:
-            return "" if parsed.meta.get("superseded_by") or markdown.is_edited(parsed) else path
+            return "" if parsed.meta.get("superseded_by") or followed_copies.is_edited(parsed) else path
     return ""
 
 

@@ -18,11 +18,12 @@ from mdmem.config import Config
 from mdmem.slug import slug
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped, moment
-from mdmem.vault import disk, editing, exclusions, note, people, promotion
+from mdmem.vault import disk, editing, exclusions, followed_copies, note, people, promotion
+from mdmem.vault.followed_copies import CONFLICT, DIGEST
 
 SUFFIXES = (".md", ".markdown")
 HOME = ("notes", "imported")
-_OURS = frozenset(["id", "kind", "created", "private", "redacted", "source", "loaded_by", "source_digest"])
+_OURS = frozenset(["id", "kind", "created", "private", "redacted", "source", "loaded_by", DIGEST])
 _MAX_PATH_BYTES = 240
 _NO_NAME = frozenset('\\/:*?"<>|')
 
@@ -129,27 +130,19 @@ def _update(target: disk.Folder, name: str, made: note.Note, skipped: Skipped) -
     """Put a followed file's new text into its note; where a person has edited the note, name the conflict instead."""
     data = disk.read(target, name)
     parsed = note.parse(data or b"")
-    now = made.meta[_DIGEST]
-    if data is None or (parsed.meta.get(_DIGEST) == now and not parsed.meta.get("superseded_by")):
+    now = made.meta[DIGEST]
+    if data is None or (parsed.meta.get(DIGEST) == now and not parsed.meta.get("superseded_by")):
         return False
-    if is_edited(parsed):
-        if now in (parsed.meta.get(_CONFLICT), parsed.meta.get(_DIGEST)):
+    if followed_copies.is_edited(parsed):
+        if now in (parsed.meta.get(CONFLICT), parsed.meta.get(DIGEST)):
             return False
         skipped["file that has changed, and so has its note, which is kept"] += 1
-        disk.replace(target, name, data, editing.set_keys(data, {_CONFLICT: now}))
+        disk.replace(target, name, data, editing.set_keys(data, {CONFLICT: now}))
         return False
-    gone = ("superseded_by", "loaded_by", _CONFLICT)
+    gone = ("superseded_by", "loaded_by", CONFLICT)
     kept = {key: value for key, value in parsed.meta.items() if key not in made.meta and key not in gone}
     changed = note.Note({**made.meta, **kept}, "", made.body)
     return disk.replace(target, name, data, note.render(changed).encode("utf-8", "replace"))
-
-
-_DIGEST, _CONFLICT = "source_digest", "source_changed"
-
-
-def is_edited(parsed: note.Parsed) -> bool:
-    """Whether a person has changed the note of a followed file since it was taken in; one of unknown origin counts."""
-    return parsed.meta.get(_DIGEST) != note.fingerprint(str(parsed.meta.get("title", "")), parsed.body)
 
 
 def note_id(folder: MarkdownFolder, path: str) -> str:
@@ -193,7 +186,7 @@ def _make(
     )
     made, _ = note.new(wanted, rules)
     if made is not None and folder.follow:
-        made.meta[_DIGEST] = note.fingerprint(made.title, made.body)
+        made.meta[DIGEST] = note.fingerprint(made.title, made.body)
     return made, place
 
 

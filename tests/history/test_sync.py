@@ -18,6 +18,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, purge, purge_record, sync
 from mdmem.history.git import repository
 from mdmem.history.merging import both, merge
+from mdmem.transcripts import host_memory
 from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
 from tests.helpers.talk import Talk
 
@@ -182,6 +183,36 @@ def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
 
     for pair in ((one, other), (other, one)):
         assert both.merge_note(repo, "internal/agent/m.md", pair[0], was, pair[1]) == both.Both(one, conflict=False)
+
+
+def test_an_instruction_file_that_differs_on_two_machines_is_merged_without_a_mark(
+    first: Config, tmp_path: Path, remote: Path
+) -> None:
+    second = machine(tmp_path, remote)
+    code = tmp_path / "notes-app"
+    (code / ".git").mkdir(parents=True)
+    put(code, ".git/HEAD", "ref: refs/heads/main\n")
+
+    def followed(at: Config, text: str, saved: int) -> None:
+        os.utime(put(code, "CLAUDE.md", text), (saved, saved))
+        host_memory.follow(at, os.environ, str(code))
+
+    def synced() -> list[str]:
+        results = [sync.sync(at) for at in (first, second, first)]
+        assert [path for one in results for path in one.conflicts] == []
+        one, other = trees(first, second)
+        assert one == other
+        return [one[path].decode() for path in one if path.endswith("CLAUDE.md")]
+
+    followed(first, "# House\n\nUse npm.\n", 1_789_372_800)
+    followed(second, "# House\n\nUse bun.\n", 1_789_372_900)
+    (found,) = synced()
+    assert "Use bun." in found and "npm" not in found
+    followed(first, "# House\n\nUse deno.\n", 1_789_373_000)
+    (note,) = Path(second.vault).glob("notes/imported/*/CLAUDE.md")
+    note.write_text(note.read_text().replace("Use bun.", "Use bun, says Ada."))
+    (found,) = synced()
+    assert "Use bun, says Ada." in found and "deno" not in found and "source_changed: " in found
 
 
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:

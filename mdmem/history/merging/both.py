@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
-from mdmem.vault import disk, front_matter, generated, journal
+from mdmem.vault import disk, editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
@@ -57,8 +57,12 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
     heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
     earliest = (EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
-    head, clash = _merge_heads(heads, earliest, newest=_newest(path, heads))
+    is_ahead = followed_copies.is_ahead(ours, theirs)
+    newest = _newest(path, heads) if is_ahead is None else heads.ours if is_ahead else heads.theirs
+    head, clash = _merge_heads(heads, earliest, newest=newest)
     front = f"---\n{head}---\n".encode() if head else b""
+    if is_ahead is not None:
+        return Both(_followed(front, our_body if is_ahead else their_body, ours, theirs), conflict=False)
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
         titles = _titles(heads, head)
         our_body = our_body.replace(f"# {titles.ours}\n", f"# {titles.new}\n", 1)
@@ -67,6 +71,16 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
         repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=bool(base)
     )
     return Both(front + body.data, clash or bool(body.conflicts))
+
+
+def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
+    """Return the note of a followed file with one of its texts; where a person has edited that, the other is named."""
+    sides = [note.parse(side) for side in (ours, theirs)]
+    edited, other = sorted(sides, key=followed_copies.is_edited, reverse=True)
+    keys = {followed_copies.DIGEST: edited.meta[followed_copies.DIGEST]}
+    keys[followed_copies.CONFLICT] = other.meta[followed_copies.DIGEST]
+    data = front + body.encode()
+    return editing.set_keys(data, keys) if followed_copies.is_edited(edited) else data
 
 
 class Titles(NamedTuple):
