@@ -49,8 +49,9 @@ class Visit:
         return "/".join((*self.parts, name))
 
     def read(self, name: str) -> Parsed:
-        """Read one of its files; a missing one is empty."""
-        return read(self._config, self.path(name))
+        """Read one of its files; a missing one, and one that its front matter keeps private, is empty."""
+        parsed = read(self._config, self.path(name))
+        return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
 
     def kinds(self) -> dict[int, int]:
         """Return what each of its turns is, by their numbers."""

@@ -503,6 +503,19 @@ def test_a_private_section_that_a_person_wrote_into_a_note_stays_out(talk: Talk)
         assert "hunter2" not in got
 
 
+def test_an_answer_that_a_person_marked_private_is_in_no_session_that_is_shown(talk: Talk) -> None:
+    for path in talk.vault.rglob("*-response-*.md"):
+        path.write_text(path.read_text("utf-8").replace("\n---\n", "\nprivate: yes\n---\n", 1), "utf-8")
+
+    for got in (
+        build(talk, "SessionStart", source="startup"),
+        build(talk, prompt="What did we do last time?"),
+        build(talk, prompt="Do you remember how the uploader retries?"),
+    ):
+        assert "retries five times" not in got
+        assert "doubling" not in got
+
+
 # -- what is given ---------------------------------------------------------------------------------
 
 

@@ -95,7 +95,8 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     def answer(view: View) -> tuple[list[NoteRow], frozenset[str]]:
         marked = view.notes("facet", "is:private")
         numbers = rows.select(view, config.vault, asked)
-        found = (row for number in numbers if _may_be_shared(config, row := rows.row(view, number), number in marked))
+        every = ((number, rows.row(view, number)) for number in numbers)
+        found = (row for number, row in every if number not in marked or _may_be_shared(config, row.path))
         return [row for row in found if not session or row.session == session], frozenset(
             decisions.noted_as(view, decisions.KINDS)
         )
@@ -105,7 +106,8 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     own = [row for row in reversed(noted) if row.kind in note.WRITTEN]
 
     def within(items: Iterable[Any]) -> Iterator[Any]:
-        return (one for one in items if since <= one.created <= until and (not session or one.session == session))
+        there = (one for one in items if since <= one.created <= until and (not session or one.session == session))
+        return (one for one in there if _may_be_shared(config, one.path))
 
     return DigestNotes(
         since,
@@ -121,6 +123,6 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     )
 
 
-def _may_be_shared(config: Config, row: NoteRow, marked: bool) -> bool:
+def _may_be_shared(config: Config, path: str) -> bool:
     """Whether a note may stand in a digest, which is made to be passed on: none that its front matter keeps private."""
-    return not marked or not people.keeps_private(note.parse(disk.read_path(config.vault, row.path) or b"").meta)
+    return not people.keeps_private(note.parse(disk.read_path(config.vault, path) or b"").meta)
