@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 WORK, TALK, UNANSWERED, ECHO = range(4)
-"""What a turn is: work; a question that led to no change; one that nobody answered; one about earlier work, which
-answers nothing."""
+"""What a turn is: work; a question that led to no change, or a request of which nothing came; a question that nobody
+answered; one about earlier work, which answers nothing."""
 
 TALK_WORTH = 0.5
 """What the score of a question that led to no change counts: what it asks about was done elsewhere."""
@@ -184,7 +184,7 @@ def _kind(folder: str, names: list[str]) -> int:
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
     asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
     if asked is None or "bash" in sources:
-        return WORK if asked is None or asked.grade < SURE else TALK
+        return WORK if (sources or is_answered) and (asked is None or asked.grade < SURE) else TALK
     if asked.grade == SURE or (asked.grade == LIKELY and _cites(folder, names)):
         return ECHO
     if not (sources or is_answered):

@@ -302,6 +302,20 @@ def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, vault: Pat
     assert block(there, "did we fix the csv export that loses a row?") == ""
 
 
+def test_a_request_of_which_nothing_came_stands_behind_an_answer(tmp_path: Path, vault: Path) -> None:
+    asked = "The csv export loses the last row of the price list"
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("The export to csv drops a row")
+    talk.edits("export.py")
+    talk.answers("The export wrote the price list without its last line break.")
+    Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000").says(asked)
+
+    given = block((config.load(str(vault)), str(talk.cwd)), "did we fix the csv export that loses the last row?")
+
+    assert "line break" in given
+    assert asked not in given
+
+
 def test_nothing_is_given_where_nothing_fits(journal: tuple[config.Config, str]) -> None:
     for prompt in ("why did we move to kubernetes?", "what was decided about the mobile app?", "did we add dark mode?"):
         assert block(journal, prompt) == ""

@@ -478,7 +478,7 @@ def test_a_prompt_sees_the_newest_notes_without_writing_the_index(vault: Path, s
     assert "7gk2q9m4x1" not in found
     assert _prompt(settings, "leap") == []
     assert _indexed(settings) == before
-    assert _prompt(settings, "zebra", project="acme-app")[0] == "new0000001"
+    assert "new0000001" in _prompt(settings, "zebra", project="acme-app")
 
 
 def test_many_new_notes_are_indexed_by_the_prompt_that_finds_them(vault: Path, settings: Config) -> None:
