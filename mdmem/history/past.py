@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import NotFoundError
+from mdmem.errors import MdmemError, NotFoundError
 from mdmem.history import find
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
@@ -131,6 +131,23 @@ def contents(repo: Repository, oid: str) -> dict[str, bytes]:
     paths = tree(repo, oid)
     blobs = blobs_of(repo, list(paths.values()))
     return {path: blobs[blob] for path, blob in paths.items()}
+
+
+def deletions(root: str, folder: str) -> dict[str, float]:
+    """Return the files of a folder that were deleted once, with when that was committed last; {} without a history.
+
+    folder: vault-relative, with a slash at the end.
+    """
+    try:
+        repo = repository.open_vault(root)
+    except MdmemError:
+        return {}
+    done = repository.attempt(repo, "log", "--diff-filter=D", "--format=%x00%ct", "--name-only", "--", folder)
+    found: dict[str, float] = {}
+    for commit in done.out.decode("utf-8", "replace").split("\0")[1:] if not done.status else ():
+        when, *paths = commit.split("\n")
+        found = {**{path: float(when) for path in paths if path}, **found}
+    return found
 
 
 def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import files
 from mdmem.errors import MdmemError
 from mdmem.hashing import short
+from mdmem.history import past
 from mdmem.history.git import part
 from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
+    from mdmem.views.day_page import ListedDay
     from mdmem.views.listed import Listing
     from mdmem.views.sessions import SessionRow
 
@@ -37,11 +39,14 @@ _SLACK_SECONDS = 2.0
 MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
-def refresh(config: Config, *, now: float, background: bool = False, may_wait: bool = False) -> list[str]:
+def refresh(
+    config: Config, *, now: float, background: bool = False, may_wait: bool = False, everything: bool = False
+) -> list[str]:
     """Bring the pages up to date as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
     index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long.
+    everything: make all pages again.
     """
     last = _read_stamp(config)
     if (background or (may_wait and last.cost > LONG_SECONDS)) and 0 <= now - last.seen < REST * last.cost:
@@ -49,7 +54,7 @@ def refresh(config: Config, *, now: float, background: bool = False, may_wait: b
     began = time.process_time()
     try:
         freshness.bring_up_to_date(config, wait_seconds=0)
-        done = freshness.answered(config, lambda view: _refresh(config, view, last))
+        done = freshness.answered(config, lambda view: _refresh(config, view, last, everything))
     except (MdmemError, OSError):
         if background:
             return []
@@ -63,15 +68,16 @@ def refresh(config: Config, *, now: float, background: bool = False, may_wait: b
 
 def rebuild(config: Config, *, now: float) -> list[str]:
     """Rebuild all pages; return the paths of those that were written."""
-    files.remove(_stamp(config))
-    return refresh(config, now=now)
+    return refresh(config, now=now, everything=True)
 
 
-def _refresh(config: Config, view: View, last: Stamp) -> tuple[list[str], frozenset[str]]:
+def _refresh(config: Config, view: View, last: Stamp, everything: bool) -> tuple[list[str], frozenset[str]]:
     found = listed.Listing(config, view)
     pages = frozenset(_name(one.page) for one in found.sessions if one.page)
-    fresh = _Fresh(view, 0.0 if last.pages - pages else last.seen, last.pages)
-    changed = _changed(config, found, fresh)
+    fresh = _Fresh(view, 0.0 if everything or last.pages - pages else last.seen, last.pages)
+    deleted = _deleted_days(found, last.seen)
+    found.days -= deleted
+    changed = _changed(config, found, fresh, deleted)
     if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
     return [path for path, lines in changed if _put(config, path, lines)], pages
@@ -94,8 +100,11 @@ class _Fresh:
         return one is not None and (one.page.rpartition("/")[0] in self._folders or _name(one.page) not in self._pages)
 
 
-def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects."""
+def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects.
+
+    deleted: days whose page is gone; what links to it does so no more.
+    """
     by_project: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
         if one.page.startswith("journal/") and one.page.count("/") > 3:
@@ -109,7 +118,8 @@ def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[st
             made = project_page.lines(found, name, open_)
             changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                if any(map(fresh.has, (one, *around))) or one.page.rpartition("/")[0].rpartition("/")[2] in changed:
+                work_changed = one.page.rpartition("/")[0].rpartition("/")[2] in changed
+                if any(map(fresh.has, (one, *around))) or work_changed or listed.day(one) in deleted:
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
                     mine = [item for item in open_ if item.session == one.session]
                     yield one.page, session_page.lines(found, one, was, around, mine)
@@ -136,7 +146,7 @@ def _with_neighbors(
 
 def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     """Yield the pages of the days on which something changed, and of those beside them."""
-    days = day_page.days(found)
+    days = [day for day in day_page.days(found) if day.name in found.days]
     changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
     for place, day in enumerate(days):
         if any(changed[max(place - 1, 0) : place + 2]):
@@ -144,6 +154,29 @@ def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
             yield day_page.path(day.name), day_page.lines(found, day, around)
     for name in sorted(day_page.kept(found.root) - {day.name for day in days}):  # its sessions are gone
         yield day_page.path(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
+
+
+def _deleted_days(found: Listing, seen: float) -> set[str]:
+    """Return the days whose page somebody has deleted, and that have no note since: they get no new one.
+
+    seen: when pages were made last; 0 where that is not known, so that the history has to say what was deleted.
+    """
+    there = day_page.kept(found.root)
+    missing = [day for day in day_page.days(found) if day.name not in there]
+    gone = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
+    since = {day.name: gone.get(day_page.path(day.name), seen - _SLACK_SECONDS) for day in missing}
+    return {day.name for day in missing if _latest(found, day, here=bool(seen)) <= since[day.name]}
+
+
+def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
+    """Return when a note of a day was made last, in seconds since the epoch; here: or came to this machine."""
+    view = found.view
+    folders = (one.page.rpartition("/")[0] for one in day.sessions)
+    pages = view.notes("facet", "kind:session")
+    numbers = {number for folder in folders for number in view.members_of(folder)} - pages
+    numbers.update(number for row in day_page.written(found, day.name) if (number := view.find(row.path)) is not None)
+    made, came = view.numbers("created"), view.numbers("mtime_ns")
+    return max((max(made[one], came[one] / 1e9 if here else 0) for one in numbers), default=0.0)
 
 
 def _put(config: Config, path: str, lines: list[str]) -> bool:

@@ -18,7 +18,7 @@ from mdmem.health import links as health
 from mdmem.health.scope import LookScope
 from mdmem.history import commit
 from mdmem.history.git import repository
-from mdmem.history.merging import both
+from mdmem.history.merging import both, join
 from mdmem.search.index import document
 from mdmem.vault import disk, generated, journal, note, template
 from mdmem.views import day_page, upkeep
@@ -306,6 +306,66 @@ def test_a_days_page_that_was_deleted_is_not_made_again_by_other_days(day: Day) 
     upkeep.refresh(settings, now=later + 10)
     assert len(day_pages(day)) == 3
     assert not old.exists()
+
+
+def settled(day: Day, *, now: float) -> None:
+    """Make the pages, as if nothing had been written for an hour."""
+    upkeep.rebuild(day.config(), now=now)
+    for path in day.vault.rglob("*.md"):
+        os.utime(path, (now - 3600, now - 3600))
+
+
+def test_a_days_page_that_was_deleted_stays_so_until_its_day_has_a_new_note(day: Day) -> None:
+    now = time.time() + 7200
+    settled(day, now=now)
+    old, *rest = day_pages(day)
+    old.write_text(old.read_text("utf-8") + "\nLunch with the auditors.\n")
+    old.unlink()
+    assert upkeep.rebuild(day.config(), now=now + 10)
+    assert day_pages(day) == rest
+    linking = [*day.vault.rglob("*.md")]
+    assert not [path for path in linking if old.resolve() in links(path)]
+    (day.vault / "notes" / "late.md").write_text(f"---\nkind: decision\ncreated: {old.stem}T09:00:00Z\n---\n\nLate.\n")
+    os.utime(day.vault / "notes" / "late.md", (now + 20, now + 20))
+    upkeep.refresh(day.config(), now=now + 30)
+    assert day_pages(day) == [old, *rest]
+    assert "auditors" not in old.read_text("utf-8")
+
+
+def test_a_machine_that_knows_nothing_asks_the_history_which_days_were_deleted(day: Day) -> None:
+    settings = day.config()
+    start(day.vault)
+    upkeep.rebuild(settings, now=NOW)
+    commit.commit(settings)
+    old, *rest = day_pages(day)
+    old.unlink()
+    commit.commit(settings)
+    Path(settings.state_dir, "pages").unlink()
+    upkeep.rebuild(settings, now=NOW)
+    assert day_pages(day) == rest
+
+
+@pytest.mark.parametrize(("written", "stays"), [("", False), ("\nMine.\n", True)])
+def test_a_days_page_deleted_there_goes_here_unless_somebody_wrote_on_it(day: Day, written: str, stays: bool) -> None:
+    page = day.vault / "days" / "2026-09-14.md"
+    page.parent.mkdir()
+    start(day.vault)
+    repo = repository.open_vault(str(day.vault))
+    first = day_page.first(page.stem)
+    page.write_bytes(first)
+    base = committed(day.vault)
+    page.unlink()
+    theirs = committed(day.vault)
+    git(day.vault, "checkout", "-q", base)
+    page.write_bytes(generated.replaced(first, ["", "- more", ""]) + written.encode())
+    ours = committed(day.vault)
+    assert (join.join(repo, base, ours, theirs).deletes == ()) == stays
+
+
+def committed(vault: Path) -> str:
+    git(vault, "add", "-A")
+    git(vault, "commit", "-qm", "x")
+    return git(vault, "rev-parse", "HEAD").strip()
 
 
 def test_days_of_two_machines_are_one_page(day: Day) -> None:

@@ -12,6 +12,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import archived, both, renames
 from mdmem.history.merging.renames import Tree
+from mdmem.vault import generated
 
 
 class Joined(NamedTuple):
@@ -32,7 +33,8 @@ class Joined(NamedTuple):
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     """Merge two commits that come from `base` ("" when they have nothing in common).
 
-    A note that one side deleted and the other changed is kept. What one side moved is moved for the other as well.
+    A note that one side deleted and the other changed is kept, but for a day's page of which only mdmem's own part
+    changed. What one side moved is moved for the other as well.
     """
     held, _ = tree(repo, ours)
     come, refused = tree(repo, theirs)
@@ -44,7 +46,8 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     )
     taken = {path: _choose(was.get(path), our.get(path), their.get(path)) for path in {**our, **their}}
     clashing = [path for path, oid in taken.items() if oid is None and path in our and path in their]
-    final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid}
+    unwanted = _deleted_days(repo, was, our, their)
+    final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid and path not in unwanted}
     conflicts: list[str] = []
     final |= _resolve(repo, clashing, was, our, their, conflicts)
     wanted = {oid for path, oid in final.items() if isinstance(oid, str) and held.get(path) != oid}
@@ -86,6 +89,14 @@ def _choose(was: str | None, our: str | None, their: str | None) -> str | None:
     if our is None or their is None:
         return our or their
     return None
+
+
+def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[str]:
+    """Return the pages of days that one side deleted and on which nobody has written on the other side since."""
+    once = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
+    left = {path: (was[path], our.get(path) or their[path]) for path in once}
+    texts = past.blobs_of(repo, sorted({oid for oids in left.values() for oid in oids})) if left else {}
+    return {path for path, oids in left.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}
 
 
 def _resolve(
