@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from mdmem.agents.install.known import AGENTS
 from mdmem.capture import keep, told
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import sources
+from mdmem.transcripts import own_files, sources
 from mdmem.transcripts.saved import Reading, Skipped
 
 
@@ -42,8 +43,25 @@ def store(config: Config) -> str:
 
 
 def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
-    """Find the prompt in its transcript: by its id, else the last one with a private section."""
+    """Find the prompt where the agent saved it: by its id, else the last one with a private section."""
+    prompts = _prompts(last)
+    same = [event for event in prompts if last.prompt_id and event.prompt_id == last.prompt_id]
+    hidden = [event for event in prompts if privacy.clean(privacy.as_typed(event.prompt), rules=rules).hidden.sections]
+    if not same and not hidden:
+        where = f" at {last.transcript}" if last.transcript else ""
+        raise NotFoundError(
+            f"What {last.agent} saved{where} does not hold the prompt. Type the text again without its tags."
+        )
+    return (same or hidden)[-1]
+
+
+def _prompts(last: told.LastHidden) -> list[Event]:
     path = Path(last.transcript)
+    if last.agent in own_files.PROMPTS:
+        try:
+            return list(own_files.PROMPTS[last.agent](last, os.environ))
+        except FileNotFoundError:
+            return []
     source = sources.recognise(path) if last.transcript and path.is_file() else None
     if source is None:
         raise NotFoundError(
@@ -51,9 +69,4 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
             " Type the text again without its tags."
         )
     events = [one.event for one in source.read(path, Reading(Skipped(), time.time()))]
-    prompts = [event for event in events if event.name == "UserPromptSubmit"]
-    same = [event for event in prompts if last.prompt_id and event.prompt_id == last.prompt_id]
-    hidden = [event for event in prompts if privacy.clean(privacy.as_typed(event.prompt), rules=rules).hidden.sections]
-    if not same and not hidden:
-        raise NotFoundError(f"{path} does not hold the prompt. Type the text again without its tags.")
-    return (same or hidden)[-1]
+    return [event for event in events if event.name == "UserPromptSubmit"]

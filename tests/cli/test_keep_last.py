@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import hook
+from mdmem.transcripts import own_files
 from mdmem.vault import note
 from tests.conftest import notes
 from tests.helpers.claude import SESSION, bash, prompt, send, stop
@@ -177,7 +180,7 @@ def test_it_works_with_every_agent_whose_transcripts_are_read(
 
 
 @pytest.mark.parametrize(("agent", "event"), [("cursor", "beforeSubmitPrompt"), ("opencode", "UserPromptSubmit")])
-def test_it_says_of_an_agent_without_transcripts_that_there_is_none(
+def test_it_says_of_an_agent_that_saved_nothing_that_there_is_none(
     vault: Path, ask: Run, agent: str, event: str
 ) -> None:
     given = {
@@ -192,5 +195,52 @@ def test_it_says_of_an_agent_without_transcripts_that_there_is_none(
     done = ask("privacy", "keep-last")
 
     assert done.returncode == 5
-    assert "keeps no transcript that mdmem can read" in done.stderr
+    assert f"What {agent} saved does not hold the prompt" in done.stderr
     assert "Type the text again without its tags" in done.stderr
+
+
+def test_cursors_own_transcript_holds_the_prompt(vault: Path, ask: Run, tmp_path: Path) -> None:
+    path = tmp_path / "agent-transcripts" / SESSION / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    said = ["first", "Deploy <private>to box7</private> now\n\nand tell me"]
+    lines = [
+        {"role": "user", "message": {"content": [{"type": "text", "text": f"<user_query>\n{one}\n</user_query>"}]}}
+        for one in said
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    for one in said:
+        event = {"hook_event_name": "beforeSubmitPrompt", "conversation_id": SESSION, "generation_id": one[:3]}
+        hook.run(
+            ["cursor"],
+            json.dumps(
+                {**event, "workspace_roots": ["/home/dev/app"], "transcript_path": str(path), "prompt": one}
+            ).encode(),
+        )
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault) == ["first", "Deploy to box7 now\n\nand tell me"]
+
+
+def test_opencodes_own_database_holds_the_prompt(vault: Path, ask: Run, home: Path) -> None:
+    path = own_files.database({"HOME": str(home)})
+    path.parent.mkdir(parents=True)
+    parts: list[dict[str, Any]] = [
+        {"type": "text", "text": '"Deploy <private>to box7</private> now"'},
+        {"type": "text", "text": "what a file holds", "synthetic": True},
+        {"type": "step-start"},
+    ]
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT)")
+        db.executemany(
+            "INSERT INTO part VALUES (?, 'msg_1', 'ses_1', ?)",
+            [(f"prt_{n}", json.dumps(one)) for n, one in enumerate(parts)],
+        )
+        db.commit()
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "ses_1", "prompt_id": "msg_1", "cwd": "/home/dev/app"}
+    hook.run(["opencode"], json.dumps({**event, "prompt": parts[0]["text"]}).encode())
+    assert bodies(vault) == ["Deploy [PRIVATE] now"]
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault) == ["Deploy to box7 now"]
