@@ -8,10 +8,12 @@ if nobody has changed it.
 from __future__ import annotations
 
 from mdmem.capture import entry
-from mdmem.vault import disk, front_matter, generated, journal, note, template
+from mdmem.vault import disk, front_matter, generated, journal, note, template, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mdmem.capture.entry import PageEntry
     from mdmem.capture.session import Session
 
@@ -101,19 +103,38 @@ def render(session: Session, entries: list[PageEntry], was: list[str]) -> str:
 
     was: the lines that lie there now, of which the links to other sessions and the titles of runs are kept.
     """
-    parts = [_times(session, entries), _prompts(entries), _files(entries), _work(entries)]
+    in_turns = _in_turns(entries)
+    asked = "".join([f"{line}\n" for line in prompts(in_turns)])
+    parts = [_times(session, entries), asked, _files(entries), _work(entries)]
     lines = "".join([f"{part}\n" for part in parts if part]).split("\n")
-    return "\n".join(generated.with_runs(lines, generated.navigation(was), _runs(entries, generated.runs(was))))
+    return "\n".join(generated.with_runs(lines, generated.navigation(was), _runs(in_turns, generated.runs(was))))
 
 
-def _runs(entries: list[PageEntry], known: dict[str, str]) -> dict[int, tuple[list[str], int]]:
-    """Return for each prompt the lines of its runs and how many failed; a new one is named by its file."""
-    made: dict[int, tuple[list[str], int]] = {}
+def _in_turns(entries: list[PageEntry]) -> list[tuple[int, list[PageEntry]]]:
+    """Return the notes of each turn, with its number."""
+    by_time = turns.apart(entries, _place)
+    if by_time is not None:
+        return list(enumerate(by_time, 1))
+    made: dict[int, list[PageEntry]] = {}
     for one in entries:
-        if one.kind == "observation":
-            lines, failed = made.get(one.numbers[0], ([], 0))
-            lines.append(known.get(one.name) or run_line(one.name, _words(one.name), success=one.success))
-            made[one.numbers[0]] = lines, failed + (not one.success)
+        made.setdefault(one.numbers[0], []).append(one)
+    return list(made.items())
+
+
+def _place(one: PageEntry) -> tuple[tuple[int, int], float, str, bool]:
+    first, second = one.numbers
+    return (first, second), disk.epoch(one.created), one.name, one.kind == "prompt"
+
+
+def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) -> dict[str, tuple[list[str], int]]:
+    """Return for each prompt the lines of its runs and how many failed; a new one is named by its file."""
+    made: dict[str, tuple[list[str], int]] = {}
+    for _, entries in in_turns:
+        runs = [one for one in entries if one.kind == "observation"]
+        prompt = next((one.name for one in entries if one.kind == "prompt"), "")
+        if runs:
+            lines = [known.get(one.name) or run_line(one.name, _words(one.name), success=one.success) for one in runs]
+            made[prompt] = lines, sum(not one.success for one in runs)
     return made
 
 
@@ -168,17 +189,18 @@ def _branches(entries: list[PageEntry]) -> str:
     return f"On {', then '.join(said)}" if said else ""
 
 
-def _prompts(entries: list[PageEntry]) -> str:
-    answers = {one.numbers[0]: one for one in entries if one.kind == "response"}
+def prompts(in_turns: Iterable[tuple[int, list[PageEntry]]]) -> list[str]:
+    """Return the lines of a page that list the prompts of these turns; none without any."""
     lines = []
-    for one in entries:
-        if one.kind == "prompt":
-            answer = answers.get(one.numbers[0])
-            more = f" → [{'answer' if answer.success else 'failed'}]({link(answer.name)})" if answer else ""
-            lines.append(f"{one.numbers[0]}. [{link_text(one.title)}]({link(one.name)}){more}")
-        elif one.kind == "summary":
-            lines.append(f"   - [{link_text(one.title)}]({link(one.name)})")
-    return "\n".join(["## Prompts\n", *lines]) + "\n" if lines else ""
+    for number, entries in in_turns:
+        answer = next((one for one in reversed(entries) if one.kind == "response"), None)
+        for one in entries:
+            if one.kind == "prompt":
+                more = f" → [{'answer' if answer.success else 'failed'}]({link(answer.name)})" if answer else ""
+                lines.append(f"{number}. [{link_text(one.title)}]({link(one.name)}){more}")
+            elif one.kind == "summary":
+                lines.append(f"   - [{link_text(one.title)}]({link(one.name)})")
+    return ["## Prompts", "", *lines] if lines else []
 
 
 def _files(entries: list[PageEntry]) -> str:

@@ -147,7 +147,7 @@ def _read(root: str, path: str) -> LoggedSession | None:
     page = notes.pop(name, {})
     if not names:
         return None
-    metas = sorted(notes.values(), key=lambda meta: (_number(meta, "prompt"), _number(meta, "sequence")))
+    metas = sorted(notes.values(), key=_place)
     found = _session(path, page, metas, len(names) - bool(name))
     return found._replace(commits=made[1].replace("`", "").strip()) if made else found
 
@@ -200,6 +200,11 @@ def _time(meta: dict[str, object], key: str) -> str:
 def _text(meta: dict[str, object], key: str) -> str:
     value = meta.get(key)
     return "" if value is None else str(value)
+
+
+def _place(meta: dict[str, object]) -> tuple[int, int, float]:
+    """Order notes by their numbers; by time where two machines numbered alike."""
+    return _number(meta, "prompt"), _number(meta, "sequence"), disk.epoch(_text(meta, "created"))
 
 
 def _number(meta: dict[str, object], key: str) -> int:

@@ -96,18 +96,35 @@ def runs(lines: list[str]) -> dict[str, str]:
     }
 
 
-def with_runs(lines: list[str], links: str, listed: Mapping[int, tuple[list[str], int]]) -> list[str]:
+def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str], int]]) -> list[str]:
     """Return a session's lines with its links at the top, and below each prompt its runs, folded.
 
-    listed: for a prompt's number the lines of its runs, and how many of them failed.
+    listed: for the name of a prompt's file the lines of its runs, and how many of them failed.
     """
     made = [links, ""]
     for line in bare(lines):
         made.append(line)
-        number = line.partition(". [")[0]
-        if number.isdigit() and int(number) in listed:
-            made += _folded(*listed[int(number)])
+        if (name := prompt_in(line)) in listed:
+            made += _folded(*listed[name])
     return made
+
+
+def prompt_in(line: str) -> str:
+    """Return the name of the file of the prompt that a line of a session's page lists; "" for other lines."""
+    number, _, rest = line.partition(". [")
+    target = rest.partition("](")[2]
+    if not number.isdigit() or not target:
+        return ""
+    return target[1:].partition(">")[0] if target[0] == "<" else target.partition(")")[0]
+
+
+def with_prompts(lines: list[str], section: list[str]) -> list[str]:
+    """Return the lines of a session's page, without its links and runs, with another list of prompts."""
+    found = bare(lines)
+    heads = [at for at, line in enumerate(found) if line.startswith("## ")]
+    begin = next((at for at in heads if found[at] == section[0]), heads[0] if heads else len(found))
+    end = next((at for at in heads if at > begin), len(found)) if found[begin : begin + 1] == section[:1] else begin
+    return ["", *found[:begin], *section, *found[end:]]
 
 
 def _folded(found: list[str], failed: int) -> list[str]:

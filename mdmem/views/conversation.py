@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, journal, note, turns
 from mdmem.views import rows, which_session
 
 if TYPE_CHECKING:
@@ -71,8 +71,16 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
         if parsed.meta.get("kind") != "session"
     ]
     page = next((parsed.meta for _, parsed in files if parsed.meta.get("kind") == "session"), {})
-    made = Conversation("", page, sorted(steps, key=_place))
+    in_turns = turns.apart(steps, _turn)
+    ordered = sorted(steps, key=_place) if in_turns is None else [step for turn in in_turns for step in turn]
+    made = Conversation("", page, ordered)
     return made._replace(session=made.fact("session") or term.partition(":")[2])
+
+
+def _turn(step: ConversationStep) -> tuple[tuple[int, int], float, str, bool]:
+    name = step.path.rpartition("/")[2]
+    first, second = journal.numbers(name) or (1 << 30, 0)
+    return (first, second), disk.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
 
 
 def _place(step: ConversationStep) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
+from mdmem.capture.entry import PageEntry
 from mdmem.vault import disk, generated, journal, note, people
 from mdmem.views import listed, open_work, sessions
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.learn.work import OpenItem
     from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
+    from mdmem.views.sessions import SessionRow, SessionTurn
 
 MAX_ERROR_CHARS = 160
 
@@ -39,17 +40,37 @@ def lines(
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []
     navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}"
-    listed_runs: dict[int, tuple[list[str], int]] = {}
-    for turn in sessions.turns(found.view, one.session):
-        runs = [row for row in turn.rows if _is_listed(found, row, folder)]
+    in_turns = sessions.turns(found.view, one.session)
+    listed_runs: dict[str, tuple[list[str], int]] = {}
+    for turn in in_turns:
+        runs = [row for row in turn.rows if row.kind == "observation" and _is_listed(found, row, folder)]
+        prompt = next((row.path for row in turn.rows if row.kind == "prompt"), "").rpartition("/")[2]
         if runs:
             failed = sum(row.success is False for row in runs)
-            listed_runs[turn.number] = [_run(found, row) for row in runs], failed
+            listed_runs[prompt] = [_run(found, row) for row in runs], failed
+    was = _with_every_prompt(found, was, in_turns, folder)
     return open_work.with_section(generated.with_runs(was, navigation, listed_runs), open_work.section(open_, folder))
 
 
 def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
-    return row.kind == "observation" and row.path.startswith(f"{folder}/") and found.leaves(row.path)
+    return row.path.startswith(f"{folder}/") and found.leaves(row.path)
+
+
+def _with_every_prompt(found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str) -> list[str]:
+    """Return the lines of a page with the prompts that it lacks, since they came from another machine."""
+    shown = [(turn.number, [row for row in turn.rows if _is_listed(found, row, folder)]) for turn in in_turns]
+    asked = {row.path.rpartition("/")[2] for _, rows in shown for row in rows if row.kind == "prompt"}
+    if asked <= {generated.prompt_in(line) for line in was}:
+        return was
+    section = page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
+    return generated.with_prompts(was, [*section, ""])
+
+
+def _entry(row: NoteRow) -> PageEntry:
+    name = row.path.rpartition("/")[2]
+    made = PageEntry(name, journal.numbers(name))
+    made.kind, made.title, made.success = row.kind, row.title, row.success is not False
+    return made
 
 
 def _to(one: SessionRow, folder: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem.agents import aliases
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal, note
+from mdmem.vault import turns as by_time
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -148,12 +149,23 @@ def turns(view: View, session: str) -> list[SessionTurn]:
 
 
 def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
-    """Sort rows of one session into turns; what bears no number lies where its time puts it."""
+    """Sort rows of one session into turns; what bears no number lies where its time puts it.
+
+    Where two machines numbered their prompts alike, turns are numbered anew, by their time.
+    """
     ordered = sorted(found, key=_place)
+    in_turns = by_time.apart(ordered, _turn)
+    if in_turns is not None:
+        return [SessionTurn(number, notes) for number, notes in enumerate(in_turns, 1)]
     return [SessionTurn(number, list(notes)) for number, notes in groupby(ordered, key=lambda row: row.prompt)]
 
 
-def _place(row: NoteRow) -> tuple[object, ...]:
+def _turn(row: NoteRow) -> tuple[tuple[int, int], float, str, bool]:
+    first, second, _, name = _place(row)
+    return (first, second), disk.epoch(row.created), name, row.kind == "prompt"
+
+
+def _place(row: NoteRow) -> tuple[int, int, str, str]:
     name = row.path.rpartition("/")[2]
-    numbers = journal.numbers(name) or (row.prompt or 1 << 30, row.sequence)
-    return (*numbers, row.created, name)
+    first, second = journal.numbers(name) or (row.prompt or 1 << 30, row.sequence)
+    return first, second, row.created, name

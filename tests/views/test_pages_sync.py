@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.health import links
 from mdmem.health.scope import LookScope
+from mdmem.history import session_log
+from mdmem.vault import generated, note
+from mdmem.views import conversation, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
+from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured
 
 
 def work(day: Day, session: str, prompt: str, seconds: float) -> None:
@@ -52,3 +57,34 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     two.run("commit")
     one.run("commit")
     assert (two.vault / "README.md").read_text("utf-8") == start
+
+
+def test_turns_that_two_machines_numbered_alike_are_told_apart_by_their_time(vault: Path) -> None:
+    def turn(number: int, hour: str, what: str) -> None:
+        parts = (("prompt", f"Ask {what}"), ("observation", f"Run {what}"), ("response", f"Done {what}"))
+        for place, (kind, title) in enumerate(parts):
+            name = f"{number:03d}-{place:03d}-{kind}-{what}-{hour}{number}{place}"
+            captured(vault, name, kind, title, created=f"2026-09-14T{hour}:0{place}:00Z", prompt=str(number))
+
+    listed = "## Prompts\n\n1. [Ask begin](001-000-prompt-begin-0810.md)"
+    page = f"{generated.BEGIN}\n{listed}\n\n## Work\n\n- 2 tool runs\n{generated.END}"
+    captured(vault, FOLDER.rpartition("/")[2], "session", "Begin", body=page)
+    turn(1, "08", "begin")
+    turn(2, "12", "elsewhere")
+    turn(2, "09", "here")
+    turn(3, "10", "on")
+    settings = config.load(str(vault))
+
+    upkeep.rebuild(settings, now=MORNING)
+
+    asked = ["Ask begin", "Ask here", "Ask on", "Ask elsewhere"]
+    body = note.parse((vault / PAGE).read_bytes()).body
+    lines = [line for line in body.split("\n") if generated.prompt_in(line)]
+    assert [line.partition("](")[0] for line in lines] == [f"{at}. [{title}" for at, title in enumerate(asked, 1)]
+    assert "- [Run elsewhere](002-001" in body.partition("4. [")[2].partition("## Work")[0]
+    read = conversation.read(settings, SESSION)
+    steps = [str(step.meta["title"]) for step in read.steps]
+    assert steps == [f"{verb}{title[3:]}" for title in asked for verb in ("Ask", "Run", "Done")]
+    assert [one.asks for one in session_log.sessions(settings)] == [
+        ["Ask begin", "Ask here", "Ask elsewhere", "Ask on"]
+    ]

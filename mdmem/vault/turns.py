@@ -1,0 +1,37 @@
+"""Turns that two machines numbered alike: who resumes a session before its notes have come numbers its prompts anew."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    Step = TypeVar("Step")
+    Place = tuple[tuple[int, int], float, str, bool]
+
+
+def apart(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[list[Step]] | None:
+    """Sort the notes of a session into turns by the time of their prompts; None where each prompt has its own number.
+
+    place: gives a note's numbers (prompt, sequence), when it was made, its file's name, and whether it is a prompt.
+    What bears a number of several prompts belongs to the last of them before it.
+    """
+    ordered = sorted(((place(step), step) for step in steps), key=lambda one: one[0])
+    by_number: dict[int, list[tuple[Place, Step]]] = {}
+    for one in ordered:
+        by_number.setdefault(one[0][0][0], []).append(one)
+    asked = {number: [one for one in held if one[0][3]] for number, held in by_number.items()}
+    if all(len(prompts) < 2 for prompts in asked.values()):
+        return None
+    turns: list[list[tuple[Place, Step]]] = []
+    for number, held in by_number.items():
+        prompts = sorted(asked[number], key=lambda one: one[0][1:])
+        parts = [[prompt] for prompt in prompts] or [[]]
+        for one in held:
+            if not one[0][3]:
+                at = sum(prompt[0][1] <= one[0][1] for prompt in prompts)
+                parts[max(at - 1, 0)].append(one)
+        turns += parts
+    turns.sort(key=lambda turn: min(one[0][1:3] for one in turn))
+    return [[step for _, step in turn] for turn in turns]
