@@ -27,12 +27,17 @@ _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailu
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload: Claude Code's dialect, with `parent_id` for a sub-agent's session."""
+    """Understand a payload: Claude Code's dialect, with `parent_id` for a sub-agent's session.
+
+    `answer` says that the plugin waits for context from the process that stores; earlier plugins start another.
+    """
     del env
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     event.subagent = event.subagent or bool(text(payload.get("parent_id")))
     event.prompt = _unquoted(event.prompt)
     event.tool = _mcp(event.tool)
+    if payload.get("answer") is True:
+        event.extra["answer"] = "yes"
     if event.tool in _SILENT:
         event.name = ""
     for key in ("tokens_in", "tokens_out") if event.name == "Stop" else ():

@@ -57,7 +57,7 @@ def _given(delivery: Delivery, said: bytes, room: float) -> bytes:
     event, settings = delivery.event, delivery.settings
     if event is None or settings is None or event.name not in hook.ANSWERED or event.subagent:
         return b""
-    if event.name != _ALWAYS and _asks_by_itself(delivery):
+    if event.name != _ALWAYS and "answer" not in event.extra and _asks_by_itself(delivery):
         return b""
     if delivery.is_spoken_for():
         return b""

@@ -193,11 +193,10 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
       known.prompt = output.message?.id ?? input.messageID ?? ""
       const model = input.model ? `${input.model.providerID}/${input.model.modelID}` : undefined
       const prompt = { prompt: typed(output.parts), model }
-      if (isNew) capture(id, "SessionStart", { source: known.isOld ? "resume" : "startup", model })
-      capture(id, "UserPromptSubmit", prompt)
+      if (isNew) capture(id, "SessionStart", { source: known.isOld ? "resume" : "startup", model, answer: !known.isOld })
       // What an earlier process has injected into this session is lost, as after a compaction.
-      if (isNew) await recall(id, "SessionStart", { source: known.isOld ? "compact" : "startup" })
-      await recall(id, "UserPromptSubmit", prompt)
+      if (isNew && known.isOld) await recall(id, "SessionStart", { source: "compact" })
+      await capture(id, "UserPromptSubmit", { ...prompt, answer: true })
     }),
 
     "experimental.chat.system.transform": quietly(async (input, output) => {

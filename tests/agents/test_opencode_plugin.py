@@ -67,10 +67,14 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, A
     log = tmp_path / "log"
     lines = {
         "hook": f"""p=$(cat); printf '%s\\n' "$p" >>'{log}'
-            case $p in *'"exit":3'*) said='"context": "solved before"' ;; *) said='"message": "told"' ;; esac
+            case $p in
+                *'"exit":3'*) said='"context": "solved before"' ;;
+                *'"answer":true'*) said='"context": "remembered"' ;;
+                *) said='"message": "told"' ;;
+            esac
             printf "{{%s}}\\n" "$said"
         """,
-        "inject": """cat >/dev/null; echo '{"context": "remembered"}'""",
+        "inject": f"""cat >/dev/null; echo '"inject"' >>'{log}'""",
         "commit": f"""cat >/dev/null; echo '"commit"' >>'{log}'""",
     }
     monkeypatch.setattr(plugin_file, "command", lambda verb, *_, **__: lines[verb])
@@ -103,7 +107,7 @@ def test_a_session_reaches_the_hook_in_its_order(played: tuple[dict[str, Any], l
 
 
 def test_a_subagents_session_is_told_from_its_parents(played: tuple[dict[str, Any], list[Any]]) -> None:
-    child = [payload for payload in played[1] if payload != "commit" and payload["session_id"] == "child"]
+    child = [payload for payload in played[1] if isinstance(payload, dict) and payload["session_id"] == "child"]
 
     assert child
     assert all(agents.load("opencode").read(payload, {}).subagent for payload in child)
@@ -112,6 +116,10 @@ def test_a_subagents_session_is_told_from_its_parents(played: tuple[dict[str, An
 def test_memories_reach_the_model_and_messages_the_user(played: tuple[dict[str, Any], list[Any]]) -> None:
     assert played[0]["system"] == ["You are", "remembered", "remembered"]
     assert set(played[0]["toasts"]) == {"told"}
+
+
+def test_a_prompt_is_stored_and_answered_by_one_process(played: tuple[dict[str, Any], list[Any]]) -> None:
+    assert "inject" not in played[1]
 
 
 def test_how_a_failure_was_solved_before_reaches_the_request_after_it(played: tuple[dict[str, Any], list[Any]]) -> None:

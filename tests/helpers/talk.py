@@ -88,13 +88,13 @@ class Talk:
         return context
 
     def process(
-        self, verb: str, payload: Any, env: Mapping[str, str] | None = None
+        self, verb: str, payload: Any, env: Mapping[str, str] | None = None, agent: str = "claude-code"
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `mdmem VERB claude-code`, with a payload (bytes as they are) on stdin."""
+        """Run `mdmem VERB AGENT`, with a payload (bytes as they are) on stdin."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         named = {"MDMEM_VAULT": str(self.vault), "MDMEM_NOW": str(self.now + 60)}
         environment = {**os.environ, **named, **(env or {})}
-        return forked.run((verb, "claude-code"), data, environment)
+        return forked.run((verb, agent), data, environment)
 
     def flag(self, name: str) -> Path:
         """Return the name of a marker file of this session in the state folder."""

@@ -110,6 +110,15 @@ def test_beside_the_command_of_an_earlier_version_nothing_comes_twice(
     assert len(stored(vault)) == 1
 
 
+def test_opencode_is_answered_by_the_process_that_stores_where_its_plugin_waits_for_it(vault: Path, talk: Talk) -> None:
+    data = asked(talk)
+
+    assert reply(talk.process("hook", data, agent="opencode")) == {}, "an earlier plugin asks by itself"
+    data["prompt_id"] = "another"
+    assert "Gregorian" in reply(talk.process("hook", {**data, "answer": True}, agent="opencode"))["context"]
+    assert len(stored(vault)) == 2
+
+
 def test_a_payload_that_cannot_be_read_ends_well(talk: Talk) -> None:
     for data in (b"", b"[]", b"\xff\xfe"):
         done = talk.process("hook", data)
