@@ -59,6 +59,7 @@ def notes(vault: Path) -> int:
     return len(list(vault.rglob("0??-0??-*.md")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", few([0, 7, 16, 100, -1], always=[100]))
 def test_cut_bytecode_of_any_module_costs_no_note(copied: Path, vault: Path, size: int) -> None:
     for path in bytecode(copied):
@@ -83,6 +84,7 @@ def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: 
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
     for path in list(bytecode(copied)):
         path.unlink()
@@ -122,6 +124,7 @@ def test_a_process_with_another_encoding_starts_itself_again(tmp_path: Path) -> 
     assert done.stdout == "1 same\n", done.stderr
 
 
+@pytest.mark.slow
 def test_doctor_names_damaged_bytecode_and_repairs_it(
     copied: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

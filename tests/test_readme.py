@@ -21,6 +21,7 @@ TEXT = readme.README.read_text(encoding="utf-8")
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in readme.documents()}
 
 
+@pytest.mark.slow
 def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REPO / "sample-vault", home / "mdmem")
     script = tmp_path / "mdmem"

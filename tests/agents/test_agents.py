@@ -331,6 +331,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @example({"a": '\ud800\0\u2028"\\/é😀', "b": [[], {}, True, None, 1e300]})
 @given(JSON)
 def test_a_reply_is_written_as_json_writes_it(value: Any) -> None:

@@ -53,6 +53,7 @@ def test_every_command_and_option_is_there(file: Path) -> None:
         assert {word for word in words if word.startswith("--")} <= options, (name, words)
 
 
+@pytest.mark.slow
 def test_every_command_line_runs_without_a_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = shutil.copytree(REPO / "sample-vault", home / "mdmem")
     install.make_vault(config.load(str(vault)))

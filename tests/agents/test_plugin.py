@@ -93,6 +93,7 @@ def test_with_both_an_event_is_stored_once_and_told_once(vault: Path, plugin: An
     assert (home / ".claude" / "settings.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", registration.SCOPES)
 def test_with_both_a_session_starts_with_one_block(vault: Path, plugin: Any, tmp_path: Path, scope: str) -> None:
     talk = Talk(vault, tmp_path / "notes-app")

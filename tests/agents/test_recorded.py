@@ -258,6 +258,7 @@ def test_no_note_holds_a_block_that_stood_in_any_field_of_a_payload(vault: Path,
     assert stored and not [text for text in stored if privacy.holds_memory(text) or "Records of earlier" in text]
 
 
+@pytest.mark.slow
 def test_every_note_is_as_it_was_captured_until_somebody_changes_it(vault: Path) -> None:
     for path in sorted(PAYLOADS.rglob("*.json")):
         module = path.relative_to(LIVE if LIVE in path.parents else PAYLOADS).parts[0]

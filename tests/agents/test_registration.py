@@ -591,6 +591,7 @@ def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, va
     assert f"\nagent: {agent}\n" in note.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_every_import_of_a_command_is_found_without_site() -> None:
     needs = ", ".join(["mdmem.config", *launcher._NEEDS])
 

@@ -209,6 +209,7 @@ def test_a_session_that_ended_and_is_resumed_knows_its_private_turns(vault: Path
 # -- memory does not remember itself ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_was_injected_is_not_stored_again(vault: Path) -> None:
     """What is remembered is given to the model, comes back in prompts and outputs, and leaves nothing new."""
     sizes = set()

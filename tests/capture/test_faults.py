@@ -400,6 +400,7 @@ def test_a_terminated_hook_leaves_a_whole_note_or_none(vault: Path) -> None:
     assert written(vault) == ["first"]
 
 
+@pytest.mark.slow
 def test_a_linked_folder_never_leads_outside_while_it_comes_and_goes(vault: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

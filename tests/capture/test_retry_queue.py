@@ -82,6 +82,7 @@ def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_sessio
     assert len(notes(vault)) == 21
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_ids", [True, False])
 def test_many_hooks_that_bring_the_same_notes_home_leave_one_of_each(vault: Path, away: Path, with_ids: bool) -> None:
     count = 12

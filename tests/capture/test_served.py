@@ -175,6 +175,7 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
     assert len(notes(vault)) == 1
 
 
+@pytest.mark.slow
 def test_a_server_goes_on_however_much_memory_its_watcher_holds(vault: Path, home: Path, short_data: Path) -> None:
     registered("hook")
     path = launcher.socket_path()

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from mdmem import config
 from mdmem.capture import upkeep
 from mdmem.search import index
@@ -81,6 +83,7 @@ def test_what_killed_writers_left_goes_after_an_hour(vault: Path, tmp_path: Path
     assert upkeep.prune(settings, time.time()) == 2
 
 
+@pytest.mark.slow
 def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Path, mdmem: Run) -> None:
     mdmem("init", str(vault), check=True)
     capture(prompt("broke off"))

@@ -46,6 +46,7 @@ def test_a_text_that_may_hold_a_tag_is_left_whole(sign: str) -> None:
     assert window.Window(privacy.Rules()).narrow([text]) == [text]
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.text() | st.text("\ue0000 1") | st.integers() | st.none(),

@@ -248,6 +248,7 @@ def test_the_log_of_the_last_days_is_shown(day: Day) -> None:
     assert "never shown" not in str(found)
 
 
+@pytest.mark.slow
 def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None:
     assert "mdmem init" in wrong(look(day, "history"))[0]["todo"]
     repository.init(day.vault)
@@ -259,6 +260,7 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
     assert "A merge is under way" in wrong(look(day, "history"))[0]["text"]
 
 
+@pytest.mark.slow
 def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
@@ -286,6 +288,7 @@ def test_every_check_is_a_function_that_is_there() -> None:
         assert callable(getattr(import_module(f"mdmem.health.{check.module}"), check.function)), check.name
 
 
+@pytest.mark.slow
 def test_scripts_see_by_the_exit_status_whether_something_is_wrong(mdmem: Run, home: Path) -> None:
     assert mdmem("doctor").returncode == 1
     mdmem("init", check=True)
@@ -297,6 +300,7 @@ def test_scripts_see_by_the_exit_status_whether_something_is_wrong(mdmem: Run, h
 # -- what is looked at -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope, "FEW_NOTES", 0)
     path = day.vault / "notes" / "broken.md"
@@ -314,6 +318,7 @@ def test_doctor_looks_again_only_into_what_is_new_or_was_wrong(day: Day, monkeyp
     assert scope.of(day.config(), every=True).is_whole
 
 
+@pytest.mark.slow
 def test_doctor_names_a_copy_of_a_note_that_it_knows(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope, "FEW_NOTES", 0)
     list(checks.look(day.config(), every=False))

@@ -127,6 +127,7 @@ def test_ctrl_c_while_it_still_loads_is_no_traceback(
     assert capsys.readouterr().err == "mdmem: stopped.\n"
 
 
+@pytest.mark.slow
 def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
     """Whatever the vault is, there is no traceback without --debug."""
     odd = {

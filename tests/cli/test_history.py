@@ -34,6 +34,7 @@ def kept(vault: Path) -> Path:
     return vault
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("kept")
 def test_commit_says_what_it_did_and_then_that_there_is_nothing() -> None:
     words = [sys.executable, "-m", "mdmem", "commit"]
@@ -129,6 +130,7 @@ def test_why_and_diff_show_where_a_line_came_from_and_what_changed(mdmem: Run, k
     assert "+something new" in changed
 
 
+@pytest.mark.slow
 def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     mdmem("commit", check=True)
 
@@ -163,6 +165,7 @@ def test_forgetting_a_note_that_history_cannot_hold_says_that_it_goes_for_good(m
     assert plain.read_text() == "never committed\n"
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: Path, tmp_path: Path) -> None:
     repository.init(vault)
     talk = Talk(vault, tmp_path / "app")
@@ -199,6 +202,7 @@ def test_a_page_with_a_persons_words_outlives_its_notes(mdmem: Run, vault: Path,
     assert "parser" not in page.read_text()
 
 
+@pytest.mark.slow
 def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/a.md", "the Falcon project\n")
     mdmem("commit", check=True)
@@ -212,6 +216,7 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
     assert "Falcon" not in git(kept, "log", "-p")
 
 
+@pytest.mark.slow
 def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "remote")], check=True)
     git(kept, "remote", "add", "origin", str(tmp_path / "remote"))
@@ -292,6 +297,7 @@ def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_i
     assert mdmem("review", "--list", check=True).stdout == "0 notes to review.\n"
 
 
+@pytest.mark.slow
 def test_a_session_is_dropped_whole_and_going_back_takes_a_decision_back(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/mine.md", "# My own\n\nwords\n")
     back = "d\nb\nk\nk\n"  # first the note is dropped, and after going back kept
@@ -314,6 +320,7 @@ def test_a_session_is_decided_note_by_note_and_left_again_by_going_back(mdmem: R
     assert len(list((kept / FOLDER).glob("001-*"))) == 3
 
 
+@pytest.mark.slow
 def test_a_review_is_listed_asked_note_by_note_and_then_over(mdmem: Run, kept: Path) -> None:
     listed = mdmem("review", "--list", "--notes", check=True).stdout
     objects = json.loads(mdmem("review", "--json", check=True).stdout)
@@ -334,6 +341,7 @@ def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Pa
     assert len(list((kept / FOLDER).iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_what_was_decided_is_not_asked_again(mdmem: Run, kept: Path) -> None:
     mdmem("review", "--notes", input="k\nq\n", check=True)
     assert mdmem("review", "--list", "--notes", check=True).stdout.endswith("3 notes to review.\n")

@@ -54,10 +54,29 @@ def folders() -> dict[str, int]:
     return found
 
 
-def functions() -> Iterator[Function]:
-    """Yield every function and method."""
+def statements(room: str = "") -> Iterator[ast.AST]:
+    """Yield each node that is not within an expression, of the modules of a room, or of all."""
+    for name, module in modules().items():
+        if f"{name}.".startswith(f"mdmem.{room}." if room else "mdmem"):
+            yield from _statements(module.tree)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield from _statements(child)
+
+
+@functools.cache
+def functions() -> tuple[Function, ...]:
+    """Return every function and method."""
+    return tuple(_functions())
+
+
+def _functions() -> Iterator[Function]:
     for module in modules().values():
-        for node in ast.walk(module.tree):
+        for node in _statements(module.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 given = node.args
                 names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]

@@ -82,6 +82,7 @@ def test_packed_notes_are_found_and_shown_by_their_ids(old: Config, vault: Path)
     assert {one.session for one in session_log.sessions(old)} >= {SESSION}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["quick", "paths", "whole"])
 def test_every_look_sees_what_is_packed_changed_and_gone(old: Config, vault: Path, how: str) -> None:
     index.update(old)

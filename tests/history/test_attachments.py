@@ -56,6 +56,7 @@ def test_a_file_is_committed_once_a_note_links_to_it_whichever_came_first(vault:
     assert (done.left_out, beside.left_out(config)) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_committed_file_is_followed_when_it_changes_moves_and_goes(vault: Path) -> None:
     config = start(vault)
     image(vault, "notes/a.png")

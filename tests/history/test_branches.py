@@ -210,6 +210,7 @@ def test_pinned_notes_and_notes_of_a_file_wait_too(staging: Path, code: Path) ->
     assert not engine.related(settings, str(path)).total
 
 
+@pytest.mark.slow
 def test_the_watcher_answers_from_where_the_asker_is(staging: Path, code: Path, mdmem: Run) -> None:
     from tests.watcher.test_watch import running, status
 
@@ -248,6 +249,7 @@ def test_merging_releases_them_in_one_commit_and_touches_nothing_else(staging: P
     assert mdmem("branch", "merge", "feature/leap").returncode == 5
 
 
+@pytest.mark.slow
 def test_dropping_asks_deletes_them_and_leaves_no_page_behind(staging: Path, code: Path, mdmem: Run) -> None:
     mixed = session_on(staging, code, "main", 1)
     switch(code, "feature")
@@ -269,6 +271,7 @@ def test_dropping_asks_deletes_them_and_leaves_no_page_behind(staging: Path, cod
     assert "shall-be-dropped" in git(staging, "show", "HEAD", "--format=", "--name-only", "--diff-filter=D")
 
 
+@pytest.mark.slow
 def test_branches_of_one_name_in_several_projects_are_told_apart(
     staging: Path, code: Path, tmp_path: Path, mdmem: Run
 ) -> None:
@@ -316,6 +319,7 @@ def test_a_merged_or_deleted_branch_is_offered_for_release(staging: Path, code: 
     assert state() == "gone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["--no-ff", "--ff-only", "at the remote"])
 def test_a_merge_is_seen_however_it_was_made(code: Path, tmp_path: Path, way: str) -> None:
     start = git(code, "rev-parse", "HEAD")[:8]

@@ -82,6 +82,7 @@ def test_two_sessions_and_hand_edits_are_three_commits(vault: Path) -> None:
     assert "Mdmem-" not in git(vault, "log", "-1", "--format=%B")
 
 
+@pytest.mark.slow
 def test_a_renamed_project_is_moved_by_hand_in_one_commit_and_remembers_where_it_came_from(vault: Path) -> None:
     config = start(vault)
     turn(vault)
@@ -448,6 +449,7 @@ def test_a_persons_merge_is_left_to_them(vault: Path) -> None:
         commit.commit(config)
 
 
+@pytest.mark.slow
 def test_another_gits_index_lock_delays_no_commit_and_is_left_alone(vault: Path) -> None:
     config = start(vault)
     commit.commit(config)
@@ -504,6 +506,7 @@ def test_a_persons_commit_in_between_is_kept(vault: Path, monkeypatch: pytest.Mo
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("only", few([[], ["--", "by-hand.txt"]], always=[[]]), ids=["index", "paths"])
 @pytest.mark.parametrize("step", ["prepare", "update", "publish", "move"])
 def test_a_persons_commit_at_any_step_takes_no_note_back(

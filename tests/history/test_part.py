@@ -92,6 +92,7 @@ def test_a_part_has_what_was_asked_for_and_plain_git_agrees(
     assert files(held) == before
 
 
+@pytest.mark.slow
 def test_a_part_sends_what_is_new_and_deletes_nothing_it_lacks(whole: Config, vault: Path) -> None:
     everything = set(head_files(vault))
     held = clone_of(whole, VaultPart("2026-01-01", ("acme-notes-app",)))

@@ -126,6 +126,7 @@ def test_a_pattern_is_purged(vault: Path) -> None:
     assert git(vault, "show", "HEAD:notes/a.md") == "[REDACTED] and [REDACTED]\n"
 
 
+@pytest.mark.slow
 def test_what_a_person_staged_and_changed_survives_except_for_the_text(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", f"{TEXT}\n")

@@ -129,6 +129,7 @@ def test_the_name_of_a_moved_note_is_not_taken_from_another_one(two: tuple[Confi
     assert b"edited there" in b"".join(files.values())
 
 
+@pytest.mark.slow
 def test_a_session_that_two_machines_resumed_after_different_prompts_is_one_folder_with_one_page(
     two: tuple[Config, Config],
 ) -> None:

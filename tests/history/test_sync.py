@@ -132,6 +132,7 @@ def test_changes_of_one_note_on_two_machines_meet_line_by_line_and_key_by_key(
     )
 
 
+@pytest.mark.slow
 def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
@@ -215,6 +216,7 @@ def test_an_instruction_file_that_differs_on_two_machines_is_merged_without_a_ma
     assert "Use bun, says Ada." in found and "deno" not in found and "source_changed: " in found
 
 
+@pytest.mark.slow
 def test_session_pages_keep_the_lines_of_both_sides(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     for settings, line in ((first, "- one"), (second, "- two")):

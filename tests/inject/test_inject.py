@@ -624,6 +624,7 @@ def test_a_question_that_nothing_answers_is_not_answered_by_itself(talk: Talk, p
         later.answers("The notes say nothing of the colours of the weather map.")
 
 
+@pytest.mark.slow
 def test_twenty_sessions_that_only_ask_are_in_no_block(talk: Talk, past: Talk) -> None:
     questions = ["What did we decide about the date parser?", "Do you remember the date parser of last week?"]
     for number in range(20):
@@ -800,7 +801,7 @@ def test_after_its_deadline_it_gives_nothing_and_says_so_in_the_log(talk: Talk) 
 def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(
     past: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", "1.5")
+    monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", "0.3")
     code = "import mdmem.inject.process as i; i.FIRST_SECONDS = 0.2; i.main(['claude-code'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.wait(240) == 0

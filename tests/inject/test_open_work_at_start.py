@@ -45,6 +45,7 @@ def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_w
     assert "Announce it" not in start(at)
 
 
+@pytest.mark.slow
 def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
     for number in range(60):
         text = f"Part {number} of the parser is written by hand, since the generator is slow and its messages are odd."

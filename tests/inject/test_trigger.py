@@ -267,6 +267,7 @@ def test_only_a_prompt_that_asks_for_earlier_work_is_waited_for_longer(journal: 
     assert seconds("Make the header sticky") == usual
 
 
+@pytest.mark.slow
 def test_ordinary_prompts_are_left_alone(journal: tuple[config.Config, str]) -> None:
     given = [prompt for prompt in ORDINARY if block(journal, prompt)]
 

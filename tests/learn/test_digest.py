@@ -84,6 +84,7 @@ def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_for_an_agent_a_session_is_bounded_cited_and_inert(at: Work) -> None:
     decisions.add(at.day.config(), "Times in UTC", "All.", kind="decision", project="app", now=at.now)
     one = at.session(1)

@@ -24,6 +24,7 @@ def run(*words: str) -> str:
     return done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agent", "name"), [("claude-code", ".claude/CLAUDE.md"), ("codex", ".codex/AGENTS.md")])
 def test_the_text_is_put_in_on_request_and_taken_out_without_a_trace(
     vault: Path, home: Path, agent: str, name: str

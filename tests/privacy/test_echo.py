@@ -324,6 +324,7 @@ def test_a_mark_is_never_an_echo(settings: Config) -> None:
     assert once.private == 0
 
 
+@pytest.mark.slow
 @given(st.text(min_size=8, max_size=40).filter(lambda word: not any(map(str.isspace, word))), st.text(), st.text())
 def test_any_distinctive_word_between_blanks_is_masked(token: str, before: str, after: str) -> None:
     token = clean(token, rules=NO_SECRETS).value

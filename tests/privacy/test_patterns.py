@@ -85,6 +85,7 @@ def test_setting_a_pattern_that_cannot_be_used_is_refused(tmp_path: Path) -> Non
 # -- in threads, and on systems without timers -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_in_a_thread_a_pattern_masks_and_one_that_takes_for_ever_stores_nothing_either() -> None:
     """Servers answer in threads, where no signal interrupts a match."""
     ours = privacy.Rules(patterns=(r"heron-(\d+)", "[あ-ん]{3,}"))

@@ -6,6 +6,8 @@ import sysconfig
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from mdmem.privacy import clean
 from tests.helpers import credential_places, credentials
 
@@ -60,6 +62,7 @@ def test_secrets_are_found_where_settings_code_commands_and_documents_hold_them(
     assert {group: share for group, share in found.items() if share < LEAST_FOUND[group]} == {}
 
 
+@pytest.mark.slow
 def test_hardly_anything_is_masked_in_real_code() -> None:
     library = Path(sysconfig.get_paths()["stdlib"])
     files = [path for name in CORPORA for path in (library / name).rglob("*.py")]

@@ -227,7 +227,7 @@ def test_a_claude_that_refuses_dawdles_or_raves_changes_nothing(
     vault: Path, bin_folder: Path, code: str, outcome: str
 ) -> None:
     stand_in(bin_folder, code)
-    found = settings(vault, deadline_seconds=0.3 if outcome == "timeout" else 60.0)
+    found = settings(vault, deadline_seconds=0.1 if outcome == "timeout" else 60.0)
 
     assert hyde.guess(found, "the date parser", caller="search") == ""
     assert outcomes(found) == [("claude-cli", outcome)]
@@ -385,7 +385,7 @@ def test_a_slow_server_is_waited_for_no_longer_than_the_deadline(
 ) -> None:
     server.speaks("openai", NOTE)
     server.delay, server.drip = (0.0, True) if drip else (30.0, False)
-    found = settings(vault, deadline_seconds=0.5, **use("openai", server, monkeypatch))
+    found = settings(vault, deadline_seconds=0.2, **use("openai", server, monkeypatch))
 
     assert hyde.guess(found, "the date parser", caller="search") == ""
     assert outcomes(found) == [("openai", "timeout")]
@@ -403,6 +403,7 @@ def test_one_that_fails_is_followed_by_the_next(
     assert outcomes(found) == [("claude-cli", "rubbish"), ("openai", "ok")]
 
 
+@pytest.mark.slow
 def test_all_together_take_no_longer_than_the_caller_allows(vault: Path, bin_folder: Path) -> None:
     stand_in(bin_folder, "time.sleep(60)")
     found = settings(vault, deadline_seconds=60.0)
@@ -509,6 +510,7 @@ def test_each_provider_has_its_own_model_and_its_share_of_the_deadline(
     assert 7_600 < given["second"] <= 8_000, "all that is left"
 
 
+@pytest.mark.slow
 def test_a_key_may_stand_in_the_users_file_and_is_never_printed(
     vault: Path, home: Path, server: Server, monkeypatch: pytest.MonkeyPatch,
     mdmem: Callable[..., subprocess.CompletedProcess[str]],
@@ -597,7 +599,7 @@ def test_a_model_that_dawdles_costs_an_injection_its_help_and_nothing_else(
     stand_in(bin_folder, "time.sleep(60)")
     own = home / ".config" / "mdmem" / "config.toml"
     own.parent.mkdir(parents=True)
-    own.write_text("[expand]\nenabled = true\ndeadline_seconds = 0.5\n[inject]\ndeadline_seconds = 60.0\n")
+    own.write_text("[expand]\nenabled = true\ndeadline_seconds = 0.2\n[inject]\ndeadline_seconds = 60.0\n")
     talk = Talk(vault, tmp_path / "notes-app")
     talk.says("Why does the date parser fail?")
     talk.answers("The date parser took every February for 28 days.")

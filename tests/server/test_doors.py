@@ -167,6 +167,7 @@ def test_the_command_says_what_the_tools_say(
 # -- what the list of tools costs ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:bpe_openai")
 def test_the_whole_list_of_tools_takes_less_than_4000_tokens() -> None:
     import bpe_openai  # which loads its vocabularies then

@@ -326,6 +326,7 @@ def test_an_address_that_is_none_or_all_is_refused(host: str) -> None:
         serving.listen(host, 0, exact=False)
 
 
+@pytest.mark.slow
 def test_options_of_http_need_http(mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     assert mdmem("mcp", "--port", "80").returncode == 2
 

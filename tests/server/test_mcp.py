@@ -544,6 +544,7 @@ def over_pipes(**env: str) -> AbstractAsyncContextManager[Client]:
     return Client(stdio_client(parameters))
 
 
+@pytest.mark.slow
 def test_the_official_client_talks_over_pipes(vault: Path, day: dict[str, str]) -> None:
     async def talk() -> None:
         async with over_pipes(MDMEM_INTERNAL_TYPE="agent") as client:

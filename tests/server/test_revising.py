@@ -115,6 +115,7 @@ def test_newer_words_of_a_person_are_never_lost(server: Server, vault: Path) -> 
     assert file.read_text() == f"{TEXT}A word since.\n"
 
 
+@pytest.mark.slow
 def test_a_note_is_moved_deleted_and_each_is_undone(server: Server, vault: Path) -> None:
     moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": "notes/db/times"})
     assert moved.value["path"] == "notes/db/times.md"
@@ -146,6 +147,7 @@ def test_answers_have_the_shape_that_their_schemas_promise(server: Server) -> No
         jsonschema.validate(value, rows[name])
 
 
+@pytest.mark.slow
 def test_an_edit_is_undone_unless_somebody_wrote_since(server: Server, vault: Path) -> None:
     file = vault / "notes" / "utc.md"
     made = edit(server, find="UTC", text="local")

@@ -220,6 +220,7 @@ def test_the_setting_is_the_upper_bound_of_the_configuration(vault: Path) -> Non
     assert context.trust(settings, Context("ghost", "user", "alice", "dave")) == 0.1
 
 
+@pytest.mark.slow
 def test_no_tool_shows_or_changes_the_configuration(server: Server, vault: Path, journal: Path) -> None:
     file = configure(vault, 'trust: ["* 0.9"]\n')
     before, path = file.read_bytes(), f"{HOME}/{ghost_config.FILE}"

@@ -57,6 +57,7 @@ def _log(vault: Path) -> str:
     return file.read_text("utf-8") if file.exists() else ""
 
 
+@pytest.mark.slow
 def test_without_posix_hooks_store_injection_answers_search_finds_and_commit_commits(vault: Path, bare: Run) -> None:
     bare("init", str(vault))
     for event in (

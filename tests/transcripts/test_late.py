@@ -19,6 +19,12 @@ SESSION = "01a201ab-6866-7b43-8d1c-0893d338afc7"
 TURN = "01a201ab-68a4-7172-aec6-c91d2c89a633"
 
 
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait less for transcripts that nobody writes to any more."""
+    monkeypatch.setattr(late, "_SETTLED_SECONDS", 0.01)
+
+
 def send(vault: Path, agent: str, payload: dict[str, Any]) -> None:
     hook.run([agent], json.dumps(payload).encode(), str(vault))
 

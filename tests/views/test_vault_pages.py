@@ -432,6 +432,7 @@ def waiting(day: Day) -> str:
     return next((line for line in lines if "`mdmem review`" in line), "")
 
 
+@pytest.mark.slow
 def test_the_start_page_says_how_many_sessions_and_notes_wait_for_a_review(day: Day) -> None:
     start(day.vault)
     settings = day.config()

@@ -69,6 +69,7 @@ def answers_of(vault: Path) -> int:
     return int(status(vault)["answered"])
 
 
+@pytest.mark.slow
 def test_an_injection_is_the_same_with_a_watcher_and_without(past: Talk) -> None:
 
     def both(number: int) -> list[str]:

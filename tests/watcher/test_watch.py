@@ -96,6 +96,7 @@ def test_a_note_is_indexed_whichever_way_it_is_saved(vault: Path, watcher: subpr
     until(lambda: in_step(settings), "a deleted folder is forgotten")
 
 
+@pytest.mark.slow
 def test_a_flood_of_files_in_new_folders_is_indexed_whole(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     settings = config.load(str(vault))
     count = 250 if "MDMEM_SOAK" not in os.environ else 5_000
@@ -175,6 +176,7 @@ def test_what_happened_is_a_set_of_paths_and_begins_with_the_whole_vault(vault: 
     assert seen[1] == {"a.md"}
 
 
+@pytest.mark.slow
 def test_after_an_overflow_and_a_flood_the_whole_vault_is_looked_at(vault: Path) -> None:
     dirty, stop = events.Dirty(str(vault)), threading.Event()
     batches = events.settled(dirty, stop)
@@ -192,6 +194,7 @@ def test_after_an_overflow_and_a_flood_the_whole_vault_is_looked_at(vault: Path)
     assert not list(batches)
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: object) -> None:
         raise OSError(errno.ENOSPC, "inotify watch limit reached")
@@ -212,6 +215,7 @@ def test_where_nothing_can_be_watched_sweeps_do_the_work(vault: Path, monkeypatc
     assert not list(batches)
 
 
+@pytest.mark.slow
 def test_a_vault_that_is_replaced_is_watched_again(vault: Path) -> None:
     dirty, stop = events.Dirty(str(vault)), threading.Event()
     batches = events.settled(dirty, stop, sweep_seconds=0.5)

@@ -361,6 +361,7 @@ def test_an_edit_of_a_text_that_changed_meanwhile_is_refused(web: Web, cookie: s
     assert (web.vault / path).read_text() == theirs
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
     path = a_note(web, "To be forgotten", "These words come back.")
     web.day.run("commit")
@@ -377,6 +378,7 @@ def test_what_is_forgotten_can_be_brought_back(web: Web, cookie: str) -> None:
     assert (web.vault / path).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_vault_without_history_forgets_nothing(tmp_path: Path) -> None:
     from tests.helpers import cli_day
     from tests.helpers.pages import serving
@@ -407,6 +409,7 @@ def test_a_note_that_history_cannot_hold_is_not_deleted(web: Web, cookie: str, a
     path.unlink()
 
 
+@pytest.mark.slow
 def test_the_queue_is_decided_note_by_note(web: Web, cookie: str) -> None:
     one, two = a_note(web, "Keep this one"), a_note(web, "Drop this one")
     web.day.run("commit")
@@ -438,6 +441,7 @@ def test_a_note_that_is_not_committed_yet_waits_and_is_decided(web: Web, cookie:
     assert numbers > 0
 
 
+@pytest.mark.slow
 def test_checks_are_run_and_shown(web: Web, cookie: str) -> None:
     assert post(web, cookie, "check", csrf=token(web, cookie))[0] == 303
 
@@ -485,6 +489,7 @@ def test_a_page_that_missed_something_is_told_when_it_comes_back(web: Web, cooki
     assert any(line.startswith(b"data: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_the_command_says_when_its_extra_is_missing(home: Path, vault: Path) -> None:
     code = (
         "import sys; sys.modules['starlette'] = None\n"

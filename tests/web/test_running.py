@@ -18,6 +18,7 @@ from tests.web.conftest import Web
 LINUX = sys.platform == "linux"
 
 
+@pytest.mark.slow
 def test_a_second_command_leads_to_the_pages_that_run(web: Web) -> None:
     done = web.day.run("web", "--no-open")
 
@@ -68,6 +69,7 @@ def test_the_user_at_the_other_end_of_a_connection_is_known() -> None:
         assert peers.user_of(port, port) is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LINUX or os.getuid() != 0, reason="only root may start a process of another user")
 def test_a_process_of_another_user_gets_nothing_with_the_link_or_the_cookie(web: Web) -> None:
     cookie = web.served.enter()

@@ -147,6 +147,7 @@ def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> N
     assert used.id not in names
 
 
+@pytest.mark.slow
 def test_the_queue_is_what_review_lists(day: Day, settings: Config) -> None:
     user_notes.add(settings, "Waits for a decision", "yes", now=MORNING)
     day.run("commit")
