@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import files
+from mdmem import files, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,14 +137,14 @@ def _make_key(config: Config) -> bytes:
         return key
     own = f"{path}.{os.getpid()}.tmp"
     files.replace(own, os.urandom(_KEY_BYTES))
+    held = system.open_folder(folder(config))
     try:
         if key:
-            os.replace(own, path)  # a damaged one recognizes nothing
+            held.replace(os.path.basename(own), _KEY)  # a damaged one recognizes nothing
         else:
-            os.link(own, path)
-    except FileExistsError:
-        pass  # another process was first
+            held.publish(os.path.basename(own), _KEY)  # unless another process was first
     finally:
+        held.close()
         files.remove(own)
     return files.read(path, _KEY_BYTES)
 

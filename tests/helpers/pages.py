@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,12 +79,14 @@ class Served:
 
 
 @contextmanager
-def serving(vault: Path | None, env: Mapping[str, str], *words: str) -> Iterator[Served]:
+def serving(
+    vault: Path | None, env: Mapping[str, str], *words: str, program: Sequence[str] = (sys.executable, "-m", "mdmem")
+) -> Iterator[Served]:
     """Serve a vault (or what `words` say) for the time of a block."""
     around = {**os.environ, **env, "PYTHONUNBUFFERED": "1"}
     given = ["--vault", str(vault)] if vault else []
     process = subprocess.Popen(
-        [sys.executable, "-m", "mdmem", *given, "web", "--no-open", *words],
+        [*program, *given, "web", "--no-open", *words],
         env=around,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

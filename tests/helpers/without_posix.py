@@ -58,7 +58,7 @@ def remove_posix() -> None:
         (os, IN_OS),
         (_signal, IN_SIGNAL),
         (signal, IN_SIGNAL),
-        (_socket, ("AF_UNIX", "SO_PEERCRED")),
+        (_socket, ("AF_UNIX", "SO_PEERCRED", "socketpair")),
     ):
         for name in names:
             if hasattr(module, name):

@@ -18,8 +18,9 @@ from mdmem import config
 from mdmem.agents.install import launcher
 from mdmem.system import local
 from tests.conftest import REPO, notes
+from tests.helpers import pages
 from tests.helpers.claude import SESSION, bash, places, prompt, stop
-from tests.helpers.history_vault import git, head_files
+from tests.helpers.history_vault import FOLDER, git, head_files, turn
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = (
@@ -95,6 +96,7 @@ def test_without_posix_hooks_at_the_same_moment_number_each_note_once(vault: Pat
 @pytest.mark.slow
 def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> None:
     (vault / "page.md").write_text("We chose the zeppelin.\n")
+    launcher.use("/nonexistent/settings.json")
     process = subprocess.Popen(
         [*PROGRAM, "watch"], env={**os.environ, "PYTHONPATH": str(REPO)}, stderr=subprocess.DEVNULL
     )
@@ -105,6 +107,9 @@ def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> 
         assert json.loads(bare("search", "zeppelin", "--json").stdout)[0]["path"] == "page.md"
         assert json.loads(bare("watch", "--status", "--json").stdout)["answered"] == 1, _log(vault)
         assert Path(local.port_path(config.load(str(vault)).runtime_dir, "watch")).exists()
+        bare("hook", "claude-code", payload=prompt("Why does the date parser fail?"))
+        assert places(notes(vault))[0] == "001-000-prompt"
+        assert not Path(launcher.socket_path()).exists(), "hooks are served where there are local sockets"
         bare("watch", "--stop")
         assert process.wait(240) == 0
     finally:
@@ -131,6 +136,71 @@ def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Pa
     while "notes/page.md" not in head_files(vault):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_without_posix_a_session_knows_what_was_private_in_it(vault: Path, bare: Run) -> None:
+    said = bare("hook", "claude-code", payload=prompt("Log in with <private>Zqx81!walrus</private> and look")).stdout
+    assert "private" in json.loads(said)["systemMessage"]
+
+    bare("hook", "claude-code", payload=bash("the server said Zqx81!walrus"))
+
+    assert places(notes(vault)) == ["001-000-prompt", "001-001-bash"]
+    assert "walrus" not in "".join(path.read_text("utf-8") for path in notes(vault))
+    assert _log(vault) == ""
+
+
+@pytest.mark.slow
+def test_without_posix_pages_are_served(vault: Path, bare: Run) -> None:
+    pytest.importorskip("starlette")
+    bare("hook", "claude-code", payload=prompt("Why does the date parser fail?"))
+
+    with pages.serving(vault, {"PYTHONPATH": str(REPO)}, program=PROGRAM) as served:
+        status, _, shown = served.ask("/", headers={"Cookie": served.enter()})
+        assert served.ask("/")[0] == 401
+
+    assert (status, "date parser" in shown) == (200, True)
+    assert _log(vault) == ""
+
+
+@pytest.mark.slow
+def test_without_posix_a_year_is_packed_found_and_taken_apart(vault: Path, bare: Run) -> None:
+    bare("init", str(vault))
+    turn(vault, folder=FOLDER.replace("2026", "2024"))
+    bare("commit", "--quiet")
+    before = {path: (vault / path).read_bytes() for path in head_files(vault)}
+
+    bare("archive", "2024")
+
+    assert not list(vault.glob("journal/*/2024-*"))
+    assert json.loads(bare("search", "parser", "--json").stdout)
+    bare("archive", "--undo", "2024")
+    assert {path: (vault / path).read_bytes() for path in head_files(vault)} == before
+    assert git(vault, "status", "--porcelain") == ""
+    assert _log(vault) == ""
+
+
+@pytest.mark.slow
+def test_without_posix_the_watcher_becomes_a_task_of_the_task_scheduler(
+    vault: Path, bare: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    (tmp_path / "schtasks").write_text(f'#!/bin/sh\necho "$*" >> {asked}\n')
+    (tmp_path / "schtasks").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    code = (
+        "from tests.helpers import without_posix; without_posix.remove_posix()\n"
+        "from mdmem.watcher import unit; unit._system = lambda: unit.TASKS\n"
+        "from mdmem.__main__ import main; main()"
+    )
+    for words in (["install", "service", "--now", "--yes"], ["uninstall", "service"]):
+        subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=REPO, check=True, capture_output=True, stdin=subprocess.DEVNULL
+        )
+
+    verbs = [line.split()[0] for line in asked.read_text().splitlines()]
+    assert verbs[:2] == ["/Create", "/Run"]
+    assert verbs[-1] == "/Delete"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="nothing has to be taken out there")

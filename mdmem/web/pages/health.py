@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents.install.known import AGENTS
 from mdmem.health import checks
@@ -134,8 +133,16 @@ def hook_cost() -> tuple[float, float]:
 
 
 def _cpu(words: list[str], env: dict[str, str], text: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, input=text.encode(), env=env, capture_output=True, timeout=30, cwd="/")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent: Any = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return float(spent) * 1000
+    before = _children_seconds()
+    subprocess.run(words, input=text.encode(), env=env, capture_output=True, timeout=30, cwd=os.sep)
+    return (_children_seconds() - before) * 1000
+
+
+def _children_seconds() -> float:
+    """Return the CPU of ended children; the time of the clock where the system does not tell, as on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return time.perf_counter()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
