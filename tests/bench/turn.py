@@ -51,7 +51,8 @@ def used_below(process: int) -> float:
 def turns(work: Path, env: dict[str, str], rounds: int, share: Callable[[], float]) -> TurnCost:
     """Measure turns; share: what a watcher has used so far, in ms."""
     stop = hooks.load(min(hooks.PAYLOADS.glob("Stop-*.json")).stem)
-    payloads = {"prompt": hooks.load("UserPromptSubmit-plain-01"), "stop": stop}
+    prompt = hooks.load("UserPromptSubmit-plain-01") | {"prompt": "Rename the parser's argument."}
+    payloads = {"prompt": prompt, "stop": stop}
     payloads |= {"edit": hooks.load("PostToolUse-Edit-01"), "bash": hooks.load("PostToolUse-Bash-01")}
     send = {name: hooks.sender(work, env, name, payload) for name, payload in payloads.items()}
     found = []

@@ -338,9 +338,11 @@ class View:
 
     def _once(self, key: str, read: Callable[[layout.Table], array[int]]) -> array[int]:
         if key not in self._arrays:
-            joined = None
-            for leaf in self.leaves:
-                part = read(leaf.table)
-                joined = joined + part if joined is not None else part
-            self._arrays[key] = joined if joined is not None else array("q")
+            joined = array("q")
+            for place, leaf in enumerate(self.leaves):
+                if place:
+                    joined.extend(read(leaf.table))
+                else:
+                    joined = read(leaf.table)
+            self._arrays[key] = joined
         return self._arrays[key]
