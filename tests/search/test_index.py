@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -541,6 +542,38 @@ def test_an_interrupted_build_goes_on_where_it_stopped(
 
     assert index.update(settings).added == len(shared) - 10
     _assert_agrees(settings)
+
+
+def test_an_index_of_many_segments_answers_as_one_of_a_single_segment_does(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(3)
+    known_words = ["".join(chance.choices("bdfgklmnprst", k=6)) for _ in range(60)]
+    for number in range(60):
+        text = " ".join(chance.choices(known_words, range(60, 0, -1), k=chance.randint(5, 40)))
+        write(
+            vault, f"journal/p{number % 3}/2026-09-1{number % 7}/0800-a-s{number % 5}/00{number % 9}-{number}.md", text
+        )
+    questions = [" ".join(chance.choices(known_words, k=3)) for _ in range(8)]
+
+    def answers() -> list[list[tuple[str, float]]]:
+        options = engine.SearchOptions(now=datetime(2026, 10, 1, tzinfo=UTC))
+        return [[(hit.path, hit.score) for hit in engine.search(settings, one, options).hits] for one in questions]
+
+    index.update(settings)
+    one = answers()
+    monkeypatch.setattr(catchup, "MANY_NOTES", 10)
+    monkeypatch.setattr(builder, "MOST", 7)
+    monkeypatch.setattr(builder, "LEAST", 7)
+    monkeypatch.setattr(builder, "cores", lambda: 1)
+    index.rebuild(settings)
+    view = index.current(settings)
+
+    assert view is not None
+    assert len(view.leaves) > 8
+    for got, wanted in zip(answers(), one, strict=True):
+        assert [path for path, _ in got] == [path for path, _ in wanted]
+        assert [score for _, score in got] == pytest.approx([score for _, score in wanted])
 
 
 def test_notes_that_another_process_indexed_meanwhile_are_not_indexed_again(
