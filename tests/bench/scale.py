@@ -2,7 +2,8 @@
 
 CPU of each command with all its processes, its memory, and multiples of the first size, beside SQLite's FTS5, ripgrep
 and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults,
---archived writes past years as archives and --short notes of a line or two, so that a million fit on a small disk.
+--archived writes past years as archives, and makes no repository, --short writes notes of a line or two, so that a
+million fit on a small disk.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ def of_reading(vault: Vault, rounds: int) -> Found:
     vault.run("index")
     an_id = next(vault.root.glob("journal/*/*/*/*-prompt-*.md")).stem.rpartition("-")[2]
     pages = {"search": ["search", *vault.question], "about": ["about", "pytest"], "show": ["show", an_id]}
-    pages |= {name: [name] for name in ("list", "log", "sessions", "tree", "todo", "history", "stats")}
+    of_git = ("log", "history") if (vault.root / ".git").is_dir() else ()
+    pages |= {name: [name] for name in ("list", "sessions", "tree", "todo", "stats", *of_git)}
     return {name: vault.median(rounds, *words) for name, words in pages.items()}
 
 
@@ -235,12 +237,13 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=GROUPS, help="measure this; may be given several times")
     parser.add_argument("--at", type=Path, help="where the vaults are written, and kept")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--archived", action="store_true", help="write the sessions of past years as archives")
+    parser.add_argument("--archived", action="store_true", help="write past years as archives, and no repository")
     parser.add_argument("--short", action="store_true", help="write short notes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mdmem-scale-") as folder:
         at = given.at or Path(folder)
-        made = {notes: prepare(at, notes, short=given.short, archived=given.archived) for notes in given.notes}
+        how = {"short": given.short, "archived": given.archived, "committed": not given.archived}
+        made = {notes: prepare(at, notes, **how) for notes in given.notes}
         found: dict[int, Found] = {notes: {} for notes in made}
         for group in given.only or GROUPS:
             for notes, vault in made.items():

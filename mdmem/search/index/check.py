@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem.search.index import catchup, layout, look
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
+from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
@@ -56,23 +57,33 @@ def verify(config: Config, *, repair: bool = True, progress: Progress | None = N
 
 
 def _compare(config: Config, view: View, progress: Progress | None) -> Report:
-    entries = list(look.everywhere(config.vault).entries)
+    met = bytearray(view.size)
+    missing: list[str] = []
+    stale: list[str] = []
+    extra: list[str] = []
+    doubled: list[str] = []
+    count, within = 0, None
     known: dict[str, int] = {}
-    doubled = []
-    for note in view.all:
-        path = view.path(note)
-        if path in known:
-            doubled.append(path)
-        known[path] = note
-    missing, stale = [], []
-    for place, entry in enumerate(entries):
-        if entry.path not in known:
+    for entry in look.everywhere(config.vault).entries:
+        folder, _, name = entry.path.rpartition("/")
+        if folder != within:
+            within, known = folder, {view.name(note): note for note in view.members.of(folder)}
+        note = known.get(name)
+        if note is None:
             missing.append(entry.path)
-        elif not _agrees(config, view, known.pop(entry.path), entry.path):
-            stale.append(entry.path)
+        else:
+            met[note] = 1
+            if not _agrees(config, view, note, entry.path):
+                stale.append(entry.path)
+        count += 1
         if progress is not None:
-            progress(place + 1, len(entries))
-    return Report(len(entries), missing, list(known), stale, doubled)
+            progress(count, max(count, view.live))
+    for note in view.all:
+        if not met[note]:
+            path = view.path(note)
+            found = view.notes("facet", path_facet(path))
+            (doubled if any(met[one] for one in found) else extra).append(path)
+    return Report(count, missing, extra, stale, doubled)
 
 
 def _agrees(config: Config, view: View, note: int, path: str) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 KEYS_PER_BLOCK = 64
+BLOCKS_KEPT = 256
+"""So many blocks of a segment stay unpacked."""
 
 
 def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
@@ -88,6 +90,8 @@ class Dictionary:
 
     def _block(self, number: int) -> _Block:
         if number not in self._blocks:
+            if len(self._blocks) >= BLOCKS_KEPT:
+                self._blocks.clear()
             guide = self._guide
             data = self._data[guide.starts[number] : guide.starts[number + 1]]
             if zlib.crc32(data) != guide.sums[number]:

@@ -63,6 +63,8 @@ SKETCH_SIZE = 8
 _CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode": "Q", "digest": "Q",
                                              "created": "q", "flags": "B"}  # fmt: skip
 _FACTS_PER_BLOCK = 32
+_BLOCKS_KEPT = 64
+"""So many blocks of a segment stay unpacked: whoever asks for the facts of all notes does not hold them all."""
 
 
 NEW = "there was none"
@@ -278,6 +280,8 @@ class Table:
         """Return what a result shows of a row."""
         block, place = divmod(row, _FACTS_PER_BLOCK)
         if block not in self._facts:
+            if len(self._facts) >= _BLOCKS_KEPT:
+                self._facts.clear()
             ends = array("I", self._column("fact_blocks").tobytes())
             start = self._directory["facts"][0]
             data = self._data[start + (ends[block - 1] if block else 0) : start + ends[block]]
