@@ -31,10 +31,11 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
 
     `answer` says that the plugin waits for context from the process that stores; earlier plugins start another.
     """
-    del env
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
     event.subagent = event.subagent or bool(text(payload.get("parent_id")))
     event.prompt = _unquoted(event.prompt)
+    if event.session.replace("_", "").isalnum():
+        event.transcript = os.path.join(database(env), event.session)
     event.tool = _mcp(event.tool)
     if payload.get("answer") is True:
         event.extra["answer"] = "yes"
@@ -108,6 +109,12 @@ def folder(env: Mapping[str, str]) -> str:
     """Return the user's folder of settings."""
     base = env.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return env.get("OPENCODE_CONFIG_DIR") or os.path.join(base, "opencode")
+
+
+def database(env: Mapping[str, str]) -> str:
+    """Return the file in which OpenCode keeps its sessions."""
+    base = env.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return os.path.join(base, "opencode", env.get("OPENCODE_DB") or "opencode.db")
 
 
 def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ def folder(config: Config) -> str:
 def expect(at: Capture) -> None:
     """Mark a session whose transcript is to be read; nothing happens for an agent that names none."""
     path = at.event.transcript or next((line[0] for line in reversed(at.session.lines(_LINE))), "")
-    if not path or "\n" in path or privacy.clean(path, rules=at.rules, origin="tool").value != path:
+    if not path or "\n" in path or not _is_plain(path, at):
         return
     if at.event.transcript and [path] not in at.session.lines(_LINE):
         at.session.append(_LINE, path)  # some events come without it
@@ -38,3 +38,8 @@ def expect(at: Capture) -> None:
         os.close(fd)
     except OSError:
         return
+
+
+def _is_plain(path: str, at: Capture) -> bool:
+    """Whether neither the folder nor the name holds anything private; a session's id in a path looks like a secret."""
+    return all(privacy.clean(part, rules=at.rules, origin="tool").value == part for part in os.path.split(path))

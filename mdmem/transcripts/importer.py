@@ -15,7 +15,7 @@ from mdmem import files, privacy
 from mdmem.capture import store
 from mdmem.config import Config
 from mdmem.errors import VaultError
-from mdmem.transcripts import markdown
+from mdmem.transcripts import markdown, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
 from mdmem.transcripts.saved import QUIET_SECONDS, Reading, Saved, Skipped
@@ -90,7 +90,7 @@ class Import:
         """
         with self._synced(), _scratch(self.config) as scratch:
             for transcript in found:
-                if not _can_read(transcript.path):
+                if not _can_read(sources.file_of(transcript.path)):
                     self.tally.skipped["file that cannot be read"] += 1
                     continue
                 failed = self.tally.failed

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem import privacy
-from mdmem.agents import Event
+from mdmem.agents import Event, cursor, text
 from mdmem.agents.install.known import AGENTS
 from mdmem.capture import keep, told
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.transcripts import own_files, sources
+from mdmem.transcripts import sources
+from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import Reading, Skipped
+
+_QUERY = ("<user_query>", "</user_query>")
 
 
 def store(config: Config) -> str:
@@ -57,12 +60,9 @@ def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
 
 def _prompts(last: told.LastHidden) -> list[Event]:
     path = Path(last.transcript)
-    if last.agent in own_files.PROMPTS:
-        try:
-            return list(own_files.PROMPTS[last.agent](last, os.environ))
-        except FileNotFoundError:
-            return []
-    source = sources.recognise(path) if last.transcript and path.is_file() else None
+    if last.agent == cursor.NAME:
+        return list(_of_cursor(path)) if last.transcript and path.is_file() else []
+    source = sources.recognise(path) if last.transcript and sources.file_of(path).is_file() else None
     if source is None:
         raise NotFoundError(
             f"{last.agent} keeps no transcript that mdmem can read{f' at {path}' if last.transcript else ''}."
@@ -70,3 +70,16 @@ def _prompts(last: told.LastHidden) -> list[Event]:
         )
     events = [one.event for one in source.read(path, Reading(Skipped(), time.time()))]
     return [event for event in events if event.name == "UserPromptSubmit"]
+
+
+def _of_cursor(path: Path) -> Iterator[Event]:
+    """Yield the prompts of a conversation, from the lines of the transcript that Cursor's hook named."""
+    for line in Lines(path, Skipped()):
+        message = line.get("message")
+        parts = message.get("content") if line.get("role") == "user" and isinstance(message, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            said = text(part.get("text")) if isinstance(part, dict) else ""
+            head, found, rest = said.partition(_QUERY[0])
+            said = rest.rpartition(_QUERY[1])[0].strip("\n") if found and not head.strip() else said
+            if said:
+                yield cursor.read({"hook_event_name": "beforeSubmitPrompt", "prompt": said}, {})

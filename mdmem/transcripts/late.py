@@ -58,9 +58,7 @@ def catch_up(config: Config, env: Mapping[str, str], deleted: Mapping[str, str] 
 
 def _read(config: Config, mark: Mark, env: Mapping[str, str], deleted: Mapping[str, str] | None) -> int:
     source = next((source for source in sources.SOURCES if source.agent == mark.agent), None)
-    if source is None or not _wait(mark.path):
-        return 0
-    transcript = sources.transcript(source, mark.path)
+    transcript = _settled(source, mark.path) if source else None
     if transcript is None or transcript.size > MAX_BYTES:
         return 0
     run = Import(config, ImportedFiles(config), env, deleted=deleted)
@@ -76,18 +74,14 @@ def _began(session: Session) -> float:
     return session.began or next(iter(stored), 0.0) or time.time()
 
 
-def _wait(path: Path) -> bool:
-    """Wait until a file has not been written to for a moment, but not for long; return whether it is there."""
+def _settled(source: sources.Source, path: Path) -> sources.Transcript | None:
+    """Return a transcript once it has not been written to for a moment, but do not wait for long; None without one."""
     end = time.monotonic() + _PATIENCE_SECONDS
-    before: tuple[int, int] | None = None
+    before: sources.Transcript | None = None
     while True:
-        try:
-            facts = path.stat()
-        except OSError:
-            facts = None
-        now = (facts.st_size, facts.st_mtime_ns) if facts else None
+        now = sources.transcript(source, path)
         if (now is not None and now == before) or time.monotonic() > end:
-            return now is not None
+            return now
         before = now
         time.sleep(_SETTLED_SECONDS)
 

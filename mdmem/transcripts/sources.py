@@ -17,6 +17,7 @@ from mdmem.transcripts.lines import HEAD_BYTES, head
 from mdmem.transcripts.saved import Reading, Saved
 
 _MAX_FIRST_BYTES = 1 << 24
+_DATABASE = ".db"
 
 
 class TranscriptReader(Protocol):
@@ -48,8 +49,24 @@ class TranscriptReader(Protocol):
         ...
 
 
+def file_facts(path: Path) -> tuple[int, int]:
+    """Return the size of a file, and when it was last written to.
+
+    Raises:
+        OSError: when it is not there, or no file: a pipe would keep its reader waiting for ever.
+    """
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise FileNotFoundError(str(path))
+    return facts.st_size, facts.st_mtime_ns
+
+
 class Source(NamedTuple):
-    """An agent that saves transcripts, and what reads them: the parts of `TranscriptReader`."""
+    """An agent that saves transcripts, and what reads them: the parts of `TranscriptReader`.
+
+    facts: a transcript's size in bytes, and when it was last changed, in nanoseconds since the epoch. A reader has
+    a function of that name where a transcript is no file.
+    """
 
     agent: str
     title: str
@@ -59,6 +76,7 @@ class Source(NamedTuple):
     is_one: Callable[[list[dict[str, Any]]], bool]
     is_whole: Callable[[bytes], bool]
     loose: frozenset[str]
+    facts: Callable[[Path], tuple[int, int]] = file_facts
 
 
 def _of_agent(row: KnownAgent) -> Source:
@@ -72,6 +90,7 @@ def _of_agent(row: KnownAgent) -> Source:
         reader.is_one,
         reader.is_whole,
         reader.LOOSE,
+        getattr(reader, "facts", file_facts),
     )
 
 
@@ -137,20 +156,24 @@ def _of(source: Source, root: Path) -> list[Transcript]:
 def transcript(source: Source, path: Path) -> Transcript | None:
     """Return a file as a transcript of that source; None when it is none that can be read."""
     try:
-        facts = path.stat()
+        return Transcript(source, path, *source.facts(path))
     except OSError:
         return None
-    if not stat.S_ISREG(facts.st_mode):  # a pipe would keep its reader waiting for ever
-        return None
-    return Transcript(source, path, facts.st_size, facts.st_mtime_ns)
 
 
 def _file(path: Path) -> TranscriptSource:
     if path.suffix in markdown.SUFFIXES:
         return TranscriptSource([], [markdown.MarkdownFolder(path.parent, path.stem, (path.name,))])
     source = recognise(path)
+    if source and path.suffix == _DATABASE:
+        return TranscriptSource(_of(source, path), [])
     found = transcript(source, path) if source else None
     return TranscriptSource([found] if found else [], [])
+
+
+def file_of(path: Path) -> Path:
+    """Return the file that a transcript is in: itself, or the database in whose folder it seems to be."""
+    return path.parent if path.parent.suffix == _DATABASE else path
 
 
 def _folder(root: Path) -> TranscriptSource:
@@ -164,14 +187,15 @@ def _folder(root: Path) -> TranscriptSource:
 
 def recognise(path: Path) -> Source | None:
     """Return whose transcript a file is, by its first lines; None when it is nobody's."""
-    if path.suffix not in (".jsonl", ".json"):
+    path = file_of(path)
+    if path.suffix not in (".jsonl", ".json", _DATABASE):
         return None
     first = head(path)
+    if path.suffix != ".jsonl":
+        return next((source for source in SOURCES if source.is_whole(first)), None)
     if b"\n" not in first and len(first) == HEAD_BYTES:
         first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
     lines = [line for line in map(_object, first.splitlines()) if line is not None]
-    if path.suffix == ".json":
-        return next((source for source in SOURCES if source.is_whole(first)), None)
     return next((source for source in SOURCES if source.is_one(lines)), None)
 
 

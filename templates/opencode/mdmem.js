@@ -100,7 +100,7 @@ export const MdmemPlugin = async ({ client, directory, worktree }) => {
   // What was said last, and the tokens of all requests that the last prompt caused, as far as they are known.
   async function lastAnswer(id) {
     const answer = await client.session.messages({ path: { id } }).catch(() => ({}))
-    const said = (answer?.data ?? []).filter((message) => message.info?.role === "assistant")
+    const said = (answer?.data ?? []).filter(({ info }) => info?.role === "assistant" && info.summary !== true)
     const asked = said.at(-1)?.info?.parentID
     const spent = said.filter(({ info }) => asked && info.parentID === asked && info.tokens).map(({ info }) => info.tokens)
     const sum = (count) => (spent.length ? spent.reduce((total, tokens) => total + count(tokens), 0) : undefined)

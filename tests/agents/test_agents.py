@@ -15,7 +15,7 @@ from mdmem.agents import Event, claude_code
 from mdmem.agents import payload as payloads
 from mdmem.agents.install import known
 from mdmem.quick_import import QuickFinder
-from mdmem.transcripts import claude_files, codex, copilot, gemini, sources
+from mdmem.transcripts import claude_files, codex, copilot, gemini, opencode, sources
 from tests.helpers.few import few
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
@@ -351,6 +351,7 @@ READERS: dict[str, sources.TranscriptReader] = {
     "codex": codex,
     "copilot": copilot,
     "gemini": gemini,
+    "opencode": opencode,
 }
 """Written out, so that mypy checks each module against the contract."""
 

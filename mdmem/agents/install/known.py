@@ -205,6 +205,7 @@ ROWS = (
             is_one_list=True,
             note="OpenCode reads its settings when it starts: start it again.",
         ),
+        transcripts="opencode",
         instructions=("AGENTS.md", "CLAUDE.md"),
         own_instructions="AGENTS.md",
         offers=(

@@ -1,0 +1,227 @@
+"""OpenCode's sessions: rows of its SQLite database, which is only ever read.
+
+A session's path is that of the database with the session's id behind it, as if it were a file in a folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from mdmem.agents import number, opencode, text
+from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, SAID, Reading, Saved, Skipped, TurnTokens
+
+LOOSE = SAID
+
+_WAIT_SECONDS = 2.0
+_SIGNATURE = b"SQLite format 3\0"
+
+_SESSIONS = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
+_FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE session_id = ?1) FROM session WHERE id = ?1"
+_SESSION = "SELECT directory, time_created FROM session WHERE id = ?1 AND parent_id IS NULL"
+_MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ?1 ORDER BY time_created, id"
+_PARTS = "SELECT time_updated, data FROM part WHERE message_id = ?1 ORDER BY id"
+
+
+def folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of the database."""
+    return Path(opencode.database(env)).parent
+
+
+def find(root: Path) -> Iterator[Path]:
+    """Find the sessions in the databases below `root`, or in the one that `root` is."""
+    for base in [root] if root.is_file() else sorted(root.rglob("opencode*.db")):
+        try:
+            yield from [base / text(session) for (session,) in _rows(base, _SESSIONS)]
+        except OSError:
+            continue  # another program's, or of a version that is not known
+
+
+def facts(path: Path) -> tuple[int, int]:
+    """Return the size of a session, in bytes, and when it was last changed, in nanoseconds since the epoch.
+
+    Raises:
+        OSError: when it is not there.
+    """
+    found = list(_rows(path.parent, _FACTS, path.name))
+    if not found:
+        raise FileNotFoundError(str(path))
+    return int(found[0][1] or 0), int(found[0][0] or 0) * 1_000_000
+
+
+def read(path: Path, how: Reading) -> Iterator[Saved]:
+    """Return a session's events, oldest first; a sub-agent's session has none.
+
+    Raises:
+        OSError: when the database cannot be read.
+    """
+    found = list(_rows(path.parent, _SESSION, path.name)) if path.parent.is_file() else []
+    if not found:
+        return
+    reader = OpenCodeReader(path, text(found[0][0]), _seconds(found[0][1]), how)
+    messages = [(own, at, _object(data, how.skipped)) for own, at, data in _rows(path.parent, _MESSAGES, path.name)]
+    for place, (own, at, message) in enumerate(messages):
+        parts = [
+            MessagePart(_seconds(when), _object(part, how.skipped)) for when, part in _rows(path.parent, _PARTS, own)
+        ]
+        yield from reader.feed(text(own), _seconds(at), message, parts, is_last=place + 1 == len(messages))
+    yield from reader.finish()
+
+
+def is_one(_: list[dict[str, Any]]) -> bool:
+    """Whether the first lines of a file are a session's: none are."""
+    return False
+
+
+def is_whole(first: bytes) -> bool:
+    """Whether a file that begins so is a database."""
+    return first.startswith(_SIGNATURE)
+
+
+class MessagePart(NamedTuple):
+    """A part of a message. at: when it was last changed, in seconds since the epoch."""
+
+    at: float
+    data: dict[str, Any]
+
+
+class OpenCodeReader:
+    """Turns the messages of one session into events, with payloads as the plugin sends them."""
+
+    def __init__(self, path: Path, cwd: str, since: float, how: Reading) -> None:
+        self._path, self._cwd, self._how = path, cwd, how
+        self._at = self._since = since or how.now
+        self._prompt = ""
+        self._begun = False
+        self._answer: Saved | None = None
+        self._tokens = TurnTokens()
+
+    def feed(
+        self, own: str, at: float, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
+    ) -> Iterator[Saved]:
+        """Take one message in; return the events that it completes."""
+        at = at or self._at
+        self._at = max(self._at, at)
+        if not self._begun:
+            self._begun = True
+            yield self._saved(self._since, "SessionStart", source="startup")
+        if message.get("role") == "user":
+            yield from self._user(own, at, parts)
+        elif message.get("role") == "assistant" and message.get("summary") is not True:
+            yield from self._assistant(own, message, parts, is_last=is_last)
+
+    def finish(self) -> Iterator[Saved]:
+        """Return what the end of the session completes."""
+        if self._is_over():
+            yield from self._said()
+        if self._begun and self._how.now - self._at > QUIET_SECONDS:
+            yield self._saved(self._at, "SessionEnd", reason="as the transcript ends")
+
+    def _user(self, own: str, at: float, parts: list[MessagePart]) -> Iterator[Saved]:
+        words = _typed(parts)
+        if not words.strip():
+            self._how.skipped["prompt that nobody typed"] += 1
+            return
+        yield from self._said()
+        self._tokens.clear()
+        self._prompt = own
+        yield self._saved(at, "UserPromptSubmit", prompt=words)
+
+    def _assistant(
+        self, own: str, message: dict[str, Any], parts: list[MessagePart], *, is_last: bool
+    ) -> Iterator[Saved]:
+        spent = message.get("tokens")
+        if isinstance(spent, dict):
+            cache = spent.get("cache")
+            kept = cache if isinstance(cache, dict) else {}
+            given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
+            self._tokens.add(own, sum(given), number(spent.get("output")))
+        self._answer = None  # what was said before is no answer
+        for part in parts:
+            self._at = max(self._at, part.at)
+            yield from self._tool(part, is_over=not is_last or self._is_over())
+        times = message.get("time")
+        done = number(times.get("completed")) if isinstance(times, dict) else None
+        if done and not message.get("error") and message.get("finish") != "tool-calls":
+            self._at = max(self._at, _seconds(done))
+            self._answer = self._saved(_seconds(done), "Stop", last_assistant_message=_typed(parts))
+
+    def _tool(self, part: MessagePart, *, is_over: bool) -> Iterator[Saved]:
+        state = part.data.get("state")
+        if part.data.get("type") != "tool" or not isinstance(state, dict):
+            return
+        times, status = state.get("time"), state.get("status")
+        begun, ended = [number(times.get(key)) if isinstance(times, dict) else None for key in ("start", "end")]
+        fields: dict[str, Any] = {
+            "tool_name": text(part.data.get("tool")),
+            "tool_input": state.get("input"),
+            "tool_use_id": text(part.data.get("callID")),
+            "duration_ms": ended - begun if begun and ended and ended >= begun else None,
+        }
+        at = _seconds(ended) or part.at or self._at
+        if status == "completed":
+            response = {"output": state.get("output"), "metadata": state.get("metadata")}
+            yield self._saved(at, "PostToolUse", tool_response=response, **fields)
+        elif status == "error":
+            yield self._saved(at, "PostToolUseFailure", error=text(state.get("error")), **fields)
+        elif is_over:
+            yield self._saved(at, "PostToolUseFailure", error=NO_RESULT, **fields)
+
+    def _said(self) -> Iterator[Saved]:
+        """Return the answer of the turn, if there is one."""
+        if self._answer and self._answer.event.message.strip():
+            self._tokens.put_into(self._answer.event)
+            yield self._answer
+        self._answer = None
+
+    def _is_over(self) -> bool:
+        return self._at <= self._how.ended or self._how.now - self._at > QUIET_SECONDS
+
+    def _saved(self, at: float, name: str, **fields: Any) -> Saved:
+        """Make an event as the hook does: from a payload, by the same words."""
+        payload = {"hook_event_name": name, "session_id": self._path.name, "cwd": self._cwd, **fields}
+        event = opencode.read({**payload, "prompt_id": self._prompt}, {})
+        event.transcript = str(self._path)
+        return Saved(at, event)
+
+
+def _typed(parts: list[MessagePart]) -> str:
+    """Return what a person or the model wrote, without what OpenCode has put in."""
+    shown = [
+        part.data
+        for part in parts
+        if part.data.get("type") == "text" and not (part.data.get("synthetic") or part.data.get("ignored"))
+    ]
+    return "\n".join(text(one.get("text")) for one in shown)
+
+
+def _seconds(milliseconds: Any) -> float:
+    return (number(milliseconds) or 0) / 1000
+
+
+def _object(data: Any, skipped: Skipped) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except (TypeError, ValueError, RecursionError):
+        found = None
+    skipped["unreadable line"] += not isinstance(found, dict)
+    return found if isinstance(found, dict) else {}
+
+
+def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
+    """Ask a database, which is opened so that it cannot be changed.
+
+    Raises:
+        OSError: when it cannot be read, or has no such tables.
+    """
+    import sqlite3  # not every Python has it
+
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(base))}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as opened:
+            yield from opened.execute(query, values).fetchall()
+    except sqlite3.Error as error:
+        raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
