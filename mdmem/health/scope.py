@@ -60,14 +60,17 @@ def of(config: Config, *, every: bool) -> LookScope:
         if view is None or view.live <= FEW_NOTES:
             return LookScope()
         digests = view.numbers("digest")
-        new = [view.path(note) for note in view.all if digests[note] not in known]
+        unknown = set(digests) - known
+        new = [view.path(note) for note in view.all if digests[note] in unknown] if unknown else []
     except (MdmemError, DamagedError, OSError):
         return LookScope()  # the check of the index says so
     return LookScope(sorted(new), view)
 
 
 def remember(config: Config, scope: LookScope) -> None:
-    """Keep what was looked at and found well."""
+    """Keep what was looked at and found well, unless nothing was looked into."""
+    if scope.paths == []:
+        return
     try:
         view = index.current(config)
     except (DamagedError, OSError):
@@ -92,10 +95,11 @@ def _read(config: Config) -> array[int]:
 def _load(config: Config) -> frozenset[int] | None:
     """Return the hashes of what was found well; None when it is too long ago that everything was looked at."""
     try:
-        begun, *known = _read(config)
-    except (OSError, ValueError):
+        kept = _read(config)
+        is_recent = 0 <= time.time() - kept[0] < MAX_DAYS * 86_400
+    except (OSError, IndexError):
         return None
-    return frozenset(known) if 0 <= time.time() - begun < MAX_DAYS * 86_400 else None
+    return frozenset(kept[1:]) if is_recent else None
 
 
 def _begun(config: Config) -> int:
