@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,13 +62,16 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.history.git import tidy
     from mdmem.history.look import LookMode
     from mdmem.views import upkeep as refreshing
+    from mdmem.watcher import client
 
     settings = config.load(vault)
     _catch_up(settings, quiet=quiet)
     is_time = quiet and upkeep.look_after(settings, time.time())
     if Path(settings.vault).is_dir():
         refreshing.refresh(settings, now=time.time(), background=quiet, may_wait=True)
-    done = work.commit(settings, session=session, accept=accept, mode=LookMode(background=quiet))
+    done = work.commit(
+        settings, session=session, accept=accept, mode=LookMode(quiet, partial(client.touched, settings))
+    )
     if quiet:
         tidy.tidy(settings)
         if is_time:

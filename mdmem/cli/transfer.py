@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,9 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
               mdmem sync --every 10m
     """
     from mdmem.history import sync as work
+    from mdmem.history.look import LookMode
     from mdmem.views import upkeep
+    from mdmem.watcher import client
 
     if every is not None:
         _sync_every(config.load(vault), _minutes(every))
@@ -48,7 +51,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
     if Path(settings.vault).is_dir():
         upkeep.refresh(settings, now=time.time(), background=True)
-    done = work.sync(settings, remote)
+    done = work.sync(settings, remote, LookMode(touched=partial(client.touched, settings)))
     if done.received or brought:
         upkeep.rebuild(settings, now=time.time())
     if as_json:

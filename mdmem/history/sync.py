@@ -33,6 +33,7 @@ from mdmem.history.git import filtering, git_index, lock, objects, part, reposit
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
+from mdmem.history.look import EVERY_FILE, LookMode
 from mdmem.history.merging import both, join
 from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
@@ -83,8 +84,10 @@ class CarriedPurge(NamedTuple):
     again: bool = False
 
 
-def sync(config: Config, remote: str = "origin") -> Synced:
+def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) -> Synced:
     """Commit, fetch, merge and push.
+
+    mode: whether a short look for what has changed will do.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -93,7 +96,7 @@ def sync(config: Config, remote: str = "origin") -> Synced:
     """
     repo = repository.open_vault(config.vault)
     filling.fill(repo)
-    committed = commit.commit(config)
+    committed = commit.commit(config, mode=mode)
     held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
         raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")

@@ -25,6 +25,8 @@ MAX_BYTES = 64 * 1024 * 1024
 NAME = "watch"
 """The socket's name in the vault's runtime folder."""
 
+TOUCHED_SECONDS = 2.0
+
 PASSED = ("CURSOR_PROJECT_DIR", "GEMINI_CWD", "GEMINI_SESSION_ID", "XDG_CONFIG_HOME")
 """What an answer may hang on in the asker's environment, beside mdmem's own variables."""
 
@@ -71,6 +73,15 @@ def ask(config: Config, words: str, env: Mapping[str, str], body: bytes, *, seco
         link.close()
     # One that declines says nothing, and an answer that was cut off, by a watcher that died, lacks its last byte.
     return answer[:-1] if answer.endswith(b"\n") else None
+
+
+def touched(config: Config, token: str) -> tuple[str, list[str] | None]:
+    """Ask what was touched since a token was given; give a new one, and None where nobody knows what was touched."""
+    import json
+
+    said = ask(config, f"touched {token}", {}, b"", seconds=TOUCHED_SECONDS)
+    now, paths = json.loads(said) if said is not None else ("", None)
+    return now, paths
 
 
 def status(config: Config) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from mdmem.vault import disk
+from mdmem.watcher import touched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,7 @@ class Dirty(FileSystemEventHandler):
         self.root = os.path.realpath(root)
         self._paths: set[str] = set()
         self._sweep = True  # at first nothing is known
+        self.touched = touched.TouchedFiles()
         self.unwatched = ""
         self._changed = threading.Condition()
 
@@ -70,14 +72,17 @@ class Dirty(FileSystemEventHandler):
         if event.is_directory and event.event_type not in ("created", "moved", "deleted"):
             return  # its files have events of their own
         for path in (event.src_path, event.dest_path):
-            name = self._relative(os.fsdecode(path)) if path else None
+            if not path:
+                continue
+            relative = os.path.relpath(os.fsdecode(path), self.root).replace(os.sep, "/")
+            self.touched.add(relative)
+            name = self._visible(relative)
             if name and (event.is_directory or disk.is_note_path(name, ours=False)):
                 with self._changed:
                     self._paths.add(name)
                     self._changed.notify()
 
-    def _relative(self, path: str) -> str | None:
-        name = os.path.relpath(path, self.root).replace(os.sep, "/")
+    def _visible(self, name: str) -> str | None:
         hidden = name.startswith((".", "..")) or "/." in name
         return None if hidden else name
 
@@ -122,6 +127,7 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - logging's signature
         """Any warning of watchdog's means that events may be missing."""
+        self.dirty.touched.begin()
         self.dirty.sweep()
 
 
@@ -148,6 +154,7 @@ def settled(dirty: Dirty, stop: threading.Event, *, sweep_seconds: float = 180.0
                 swept = time.monotonic()
                 watched.renew()
                 watched.check()
+                dirty.touched.begin()
             _settle(dirty, stop)
             yield
     finally:
@@ -183,6 +190,7 @@ class _Watched:
             return
         self._observer, self._inode = observer, inode
         self.check()
+        self._dirty.touched.begin()
 
     def check(self) -> None:
         """Look whether every folder is watched: watchdog keeps it to itself when the system refuses one of them."""
@@ -193,6 +201,7 @@ class _Watched:
 
     def end(self) -> None:
         """Watch no more."""
+        self._dirty.touched.end()
         if self._observer is not None:
             self._observer.stop()
             self._observer.join()

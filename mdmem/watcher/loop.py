@@ -64,9 +64,11 @@ class Watcher:
 
     def run(self) -> None:
         """Work until `end` is called. Only for who holds the watcher's lock."""
+        root = self.config.vault
         answers: dict[str, Answer] = {
             "status": lambda *_: json.dumps(self.status()).encode(),
             "stop": lambda *_: self._ask_to_stop(),
+            "touched": lambda words, *_: None if self.dirty.unwatched else self.dirty.touched.answer(root, words),
             "search": partial(self._answer, partial(warm_search.answer, self.config)),
             **{name: partial(self._answer, answer) for name, answer in self._more.items()},
         }

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,13 @@ import pytest
 from watchdog.events import FileCreatedEvent
 
 from mdmem import config
-from mdmem.history.git import repository
+from mdmem.history import changes, commit
+from mdmem.history.git import git_index, repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.look import LookMode
 from mdmem.search import index
 from mdmem.search.index import look
-from mdmem.watcher import client, events
+from mdmem.watcher import client, events, touched
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -49,6 +53,7 @@ def watcher(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 PATIENT = (
     "import sys, mdmem.watcher.loop as loop; loop.WAIT_SECONDS = loop.BATCH_SECONDS = loop.LOCK_SECONDS = 60; "
+    "import mdmem.watcher.touched as touched; touched.WAIT_SECONDS = 60; "
     "sys.argv = ['mdmem', 'watch']; from mdmem.cli import main; main()"
 )
 """A watcher that declines no question because the machine is busy."""
@@ -298,6 +303,64 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: 
         until(lambda: bool(status(vault).get("synced")), "it says so")
         assert not status(vault)["sync_failed"]
     assert not (Path(settings.state_dir) / "log").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the times of files do not tell there")
+def test_a_commit_takes_what_the_watcher_saw_change_in_place_without_a_look_at_every_file(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = config.load(str(vault))
+    repository.init(vault)
+    (vault / "mdmem.toml").write_text("[watch]\nsweep_seconds = 86400\ncommit_after_seconds = 0\n")
+    (vault / "notes").mkdir()
+    for name in ("one.md", "two.md"):
+        (vault / "notes" / name).write_text("# A note\n")
+    for path in (vault / "notes", vault):
+        os.utime(path, (1e9, 1e9))  # long ago: its time tells of what is added, and of nothing else
+    wholes: list[None] = []
+    monkeypatch.setattr(client, "TOUCHED_SECONDS", 60.0)
+    every = changes.find
+
+    def counted(repo: Repository, copy: git_index.Copy) -> changes.State:
+        wholes.append(None)
+        return every(repo, copy)
+
+    monkeypatch.setattr(changes, "find", counted)
+    mode = LookMode(touched=partial(client.touched, settings))
+    with running(vault, patient=True):
+        commit.commit(settings, mode=mode)  # gets the first token
+        count = len(wholes)
+        (vault / "notes/one.md").write_text("# A note, edited\n")
+        (made,) = commit.commit(settings, mode=mode).commits
+        assert commit.commit(settings, mode=mode).commits == []
+        assert len(wholes) == count
+    (vault / "notes/two.md").write_text("# A note, edited\n")
+    (last,) = commit.commit(settings, mode=mode).commits
+    assert (made.subject, last.subject) == ("By hand: edit notes/one.md", "By hand: edit notes/two.md")
+    assert len(wholes) > count, "without a watcher, every file is looked at"
+
+
+def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    seen = touched.TouchedFiles()
+    assert seen.since(str(tmp_path), "") is None, "nothing is watched"
+    seen.begin()
+    monkeypatch.setattr(touched, "WAIT_SECONDS", 0.01)
+    assert seen.since(str(tmp_path), "") is None, "its sign is not heard of"
+    monkeypatch.setattr(seen, "_hears", lambda _: True)
+    first = seen.since(str(tmp_path), "")
+    assert first and first[1] is None
+    seen.add("notes/a.md")
+    seen.add(".git/index")
+    second = seen.since(str(tmp_path), first[0])
+    assert second and second[1] == ["notes/a.md"]
+    seen.begin()
+    after = seen.since(str(tmp_path), second[0])
+    assert after and after[1] is None, "an overflow"
+    for number in range(touched.MOST + 1):
+        seen.add(f"notes/{number}.md")
+    assert (seen.since(str(tmp_path), after[0]) or ("", []))[1] is None, "too many"
+    assert list((tmp_path / ".git").iterdir()) == []
 
 
 def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
