@@ -352,10 +352,11 @@ def hits_of(
     answers: let the snippet of a prompt end in how its answer begins.
     """
     weights = {term: ranking.rarity(view, term) for word in words for term, _ in word.terms}
+    finder = analysis.WordFinder(weights)
 
     def cut(path: str, title: str) -> Snippet:
         answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
-        best = snippet.best(snippet.body_of(_read(root, path)), weights, chars - len(answer))
+        best = snippet.best(snippet.body_of(_read(root, path)), weights, chars - len(answer), finder)
         return best._replace(text=best.text + answer)
 
     for note, similar in chosen.items():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
-from mdmem.search.text import analysis
+from mdmem.search.text.analysis import WordFinder
 from mdmem.vault import journal
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     Place = tuple[int, int, tuple[str, ...]]
 
@@ -35,30 +35,29 @@ def body_of(text: str) -> str:
     return journal.unmarked(text)
 
 
-def best(text: str, weights: Mapping[str, float], chars: int = 240) -> Snippet:
+def best(text: str, weights: Mapping[str, float], chars: int = 240, finder: WordFinder | None = None) -> Snippet:
     """Cut the window of at most `chars` characters in which most of the words stand, the rarest counting most.
 
     weights: what each term of the index counts. White space is folded; an ellipsis stands where text was cut,
     and counts. No character is cut in half, accents and joined emoji included. No word found: the beginning.
+    finder: finds the words of these terms; who cuts several texts makes one for all.
     """
     text = " ".join(text[:MAX_TEXT_CHARS].split())
-    places = list(analysis.located(text, weights))
+    places = list((finder or WordFinder(weights)).places(text)) if weights else []
     if len(text) <= chars:
-        return Snippet(text, tuple(_merged(places, weights)))
+        return Snippet(text, tuple(_merged(places)))
     start, end = _borders(text, _best_start(places, weights, chars), chars)
     before, after = "…" if start else "", "…" if end < len(text) else ""
     shift = len(before) - start
     inside = (place for place in places if start <= place[0] and place[1] <= end)
-    spans = tuple((first + shift, last + shift) for first, last in _merged(inside, weights))
+    spans = tuple((first + shift, last + shift) for first, last in _merged(inside))
     return Snippet(before + text[start:end] + after, spans)
 
 
-def _merged(places: Iterable[Place], terms: Container[str]) -> list[tuple[int, int]]:
-    """Keep the places of words that give one of these terms; what overlaps is one."""
+def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
+    """Return where words stand; what overlaps is one."""
     spans: list[tuple[int, int]] = []
-    for start, end, found in places:
-        if not any(term in terms for term in found):
-            continue
+    for start, end, _ in places:
         if spans and start < spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:

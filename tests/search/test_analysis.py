@@ -147,7 +147,7 @@ def test_any_text_gives_terms_and_the_index_counts_what_a_question_asks(text: st
 @given(st.text(max_size=200))
 def test_words_are_found_where_they_stand(text: str) -> None:
     wanted = set(analysis.terms(text))
-    for start, end, terms in analysis.located(text, wanted):
+    for start, end, terms in analysis.WordFinder(wanted).places(text):
         assert 0 <= start < end <= len(text)
         assert set(analysis.terms(text[start:end])) >= set(terms)
 
@@ -160,4 +160,4 @@ def test_every_wanted_word_is_found(words: list[str]) -> None:
     text = ", ".join(words)
     for word in words:
         wanted = set(analysis.query_terms(word)) or set(analysis.terms(word))
-        assert any(not wanted.isdisjoint(terms) for _, _, terms in analysis.located(text, wanted))
+        assert any(not wanted.isdisjoint(terms) for _, _, terms in analysis.WordFinder(wanted).places(text))

@@ -111,32 +111,63 @@ def terms(text: str) -> list[str]:
     return [term for word in words(text) for term in _word_terms(word)]
 
 
-def located(text: str, wanted: Collection[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yield where each word stands that may have one of the `wanted` terms, and which terms it has.
+class WordFinder:
+    """Finds the words of texts that have one of the wanted terms. A word is judged once, however many texts have it."""
 
-    In an unspaced script that is each pair of characters and each single one. A word that is not an identifier has
-    a stem that begins as it does: most words are passed over without being taken apart.
-    """
-    heads = {head for term in wanted for head in _heads(term)}
-    short = [head for head in heads if len(head) < 3]
-    for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
-        word = found[0]
-        if word.isascii():
-            if word[:3].lower() not in heads:
-                if word.isalpha() and word[1:].islower():
-                    continue
-                lower = word.lower()
-                threes = {lower[place : place + 3] for place in range(len(lower) - 2)}
-                if heads.isdisjoint(threes) and not any(head in lower for head in short):
-                    continue
-            yield found.start(), found.end(), _word_terms(word)
-            continue
-        start = found.start()
-        if max(word) < _FIRST_UNSPACED:
-            yield start, found.end(), tuple(terms(word))
-            continue
+    def __init__(self, wanted: Collection[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self._judged = _JudgedWords(self._wanted)
+
+    def places(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yield where each such word stands, and its terms.
+
+        In an unspaced script that is each pair of characters and each single one.
+        """
+        judged = self._judged
+        for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
+            terms = judged[found[0]]
+            if terms:
+                yield found.start(), found.end(), terms
+            elif terms is None:
+                yield from self._in_runs(found[0], found.start())
+
+    def _in_runs(self, word: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         for run in _run().finditer(word):
-            yield from _located_in_run(run[0], start + run.start())
+            for first, end, terms in _located_in_run(run[0], start + run.start()):
+                if not self._wanted.isdisjoint(terms):
+                    yield first, end, terms
+
+
+class _JudgedWords(dict[str, "tuple[str, ...] | None"]):
+    """The terms of each word; () where none is wanted, None for a word of an unspaced script, which has many places.
+
+    A word that is not an identifier has a stem that begins as it does: most are not taken apart.
+    """
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self._heads = {head for term in wanted for head in _heads(term)}
+        self._short = [head for head in self._heads if len(head) < 3]
+
+    def __missing__(self, word: str) -> tuple[str, ...] | None:
+        if word.isascii():
+            found: tuple[str, ...] | None = _word_terms(word) if self._may_have(word) else ()
+        else:
+            found = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else None
+        if found and self._wanted.isdisjoint(found):
+            found = ()
+        self[word] = found
+        return found
+
+    def _may_have(self, word: str) -> bool:
+        if word[:3].lower() in self._heads:
+            return True
+        if word.isalpha() and word[1:].islower():
+            return False
+        lower = word.lower()
+        threes = {lower[place : place + 3] for place in range(len(lower) - 2)}
+        return not self._heads.isdisjoint(threes) or any(head in lower for head in self._short)
 
 
 def _heads(term: str) -> Iterator[str]:
