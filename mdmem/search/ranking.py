@@ -104,9 +104,12 @@ def scores(
     folder_of, is_session = view.folder_of, view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
 
+    coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
+
     def whole(notes: Iterable[int]) -> dict[int, float]:
+        of_folder = folders.get
         return {
-            note: total[note] * (1 - COORDINATION + share * covered[note]) + folders.get(folder_of[note], 0.0)
+            note: total[note] * coordinated[covered[note]] + of_folder(folder_of[note], 0.0)
             for note in notes
         }
 
@@ -118,8 +121,11 @@ def scores(
 
 
 def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
-    for key, score in more.items():
-        total[key] = total.get(key, 0.0) + score
+    if not total:
+        total.update(more)
+        return
+    known = total.get
+    total.update({key: known(key, 0.0) + score for key, score in more.items()})
 
 
 def _match(view: View, unit: Unit) -> _Match:

@@ -144,7 +144,6 @@ def test_the_quick_look_sees_a_change_in_place_of_a_note_that_changed_last(vault
 def old_notes(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return indexed notes, of which a quick look takes in the last two, and two others in turn."""
     monkeypatch.setattr(look, "MAX_CHANGED", 2)
-    monkeypatch.setattr(folders, "MAX_CHANGED", 2)
     monkeypatch.setattr(folders, "SHARE", 2)
     made = [write(vault, f"s/{number}.md", f"alpha beta {number}") for number in range(8)]
     for age, path in enumerate(made):

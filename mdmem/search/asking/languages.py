@@ -21,14 +21,13 @@ class Language:
     accents. words: all classes of words together, a space on either side of each.
     """
 
-    __slots__ = ("_classes", "_made", "words")
+    __slots__ = ("_classes", "_made", "_known")
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
         asks = f"{asks} {more.get('why', '')}"
         self._classes = {"asks": asks, "we": we, "past": past, "back": back, "resumes": resumes, **more}
         self._made: dict[str, frozenset[str]] = {}
-        kept = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
-        self.words = f" {' '.join(kept)} "
+        self._known: frozenset[str] | None = None
 
     def of(self, name: str) -> frozenset[str]:
         """Return a class: made when it is asked for, since every prompt is judged and most need none."""
@@ -42,7 +41,11 @@ class Language:
 
     def known(self, words: Collection[str]) -> int:
         """Count the words that are of any class."""
-        return sum([f" {word} " in self.words for word in words])
+        if self._known is None:
+            kept = [text for name, text in self._classes.items() if not name.endswith("ends") and name != "endings"]
+            self._known = frozenset(" ".join(kept).split())
+        known = self._known
+        return sum([word in known for word in words])
 
     def speaks_of_us(self, words: Collection[str], typed: Collection[str]) -> tuple[bool, bool]:
         """Return whether the words say "we", and whether they speak of the past. typed: the words with accents."""

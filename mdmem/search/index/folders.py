@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
-from mdmem.search.index.look import MAX_CHANGED, folder_time
+from mdmem.search.index.look import changed_last, folder_time, stamped
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -32,14 +32,26 @@ class LookRecord(NamedTuple):
 
 
 def load(index_dir: str) -> LookRecord | None:
-    """Read what is kept; None when there is nothing to rely on."""
+    """Read what is kept, unless it was read before; None when there is nothing to rely on."""
+    path = os.path.join(index_dir, FOLDERS)
     try:
-        data = files.read(os.path.join(index_dir, FOLDERS), MAX_BYTES)
+        found = os.stat(path)
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        known = _read.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        data = files.read(path, MAX_BYTES)
     except OSError:
         return None
     if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
         return None
-    return LookRecord(*marshal.loads(data[4:]))
+    record = LookRecord(*marshal.loads(data[4:]))
+    _read[path] = (stamp, record)
+    return record
+
+
+_read: dict[str, tuple[tuple[int, int, int], LookRecord]] = {}
+"""What was read last, by path. To have an older record is no harm: more is looked at then."""
 
 
 def remember(
@@ -51,18 +63,20 @@ def remember(
         changed since is to be read again.
     """
     times, before = kept or LookRecord({}, [])
+    if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
+        return
     if seen.shallow is None and seen.deep is None:
         now: dict[str, int] = {}
         newest = seen.newest.found if seen.newest else []
     else:
         now = {folder: at for folder, at in times.items() if folder not in (seen.shallow or ())}
-        newest = sorted((entry.mtime_ns, entry.path, entry.size, entry.inode) for entry in diff.files)
+        newest = sorted(map(stamped, diff.files))
     for folder in seen.folders:
         at = folder_time(config.vault, folder)
         if at is not None:
             now[folder] = at if at < started_ns - _step_ns(at) else -1
     again = {*diff.gone, *(one[1] for one in newest)}
-    last = [*(one for one in changed if one[1] not in again), *newest][-MAX_CHANGED:]
+    last = changed_last([*(one for one in changed if one[1] not in again), *newest])
     if now != times or last != before:
         _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((now, last)))
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 
-MAX_CHANGED = 500
-"""So many of the files that changed last are looked at each time."""
+MAX_CHANGED, MAX_CAPTURED = 400, 100
+"""So many of the files that changed last are looked at each time, and so many of those in sessions' folders, which
+are written once and rarely changed."""
 MANY = 50
 """For so many notes it pays to read the times, sizes and inodes of all notes at once."""
 
@@ -45,30 +46,50 @@ Stamped = tuple[int, str, int, int]
 """A file: its time in ns, path, size and inode."""
 
 
-def _stamped(entry: WalkedFile) -> Stamped:
+def stamped(entry: WalkedFile) -> Stamped:
+    """Return what tells one state of a file from another."""
     return entry.mtime_ns, entry.path, entry.size, entry.inode
+
+
+def changed_last(files: list[Stamped]) -> list[Stamped]:
+    """Keep as many of the files as are looked at each time: those at the end of the list."""
+    captured = [_is_captured(one[1]) for one in files]
+    surplus = {False: captured.count(False) - MAX_CHANGED, True: captured.count(True) - MAX_CAPTURED}
+    kept = []
+    for one, is_captured in zip(files, captured, strict=True):
+        surplus[is_captured] -= 1
+        if surplus[is_captured] < 0:
+            kept.append(one)
+    return kept
+
+
+def _is_captured(path: str) -> bool:
+    """Whether a note lies in a session's folder."""
+    return path.startswith("journal/") and path.count("/") == 4
 
 
 class Newest:
     """The files that changed last among those that pass by."""
 
-    def __init__(self, entries: Iterable[WalkedFile], most: int) -> None:
+    def __init__(self, entries: Iterable[WalkedFile]) -> None:
         self._entries = entries
-        self._most = most
-        self._heap: list[Stamped] = []
+        self._heaps: dict[bool, list[Stamped]] = {False: [], True: []}
 
     def __iter__(self) -> Iterator[WalkedFile]:
+        most = {False: MAX_CHANGED, True: MAX_CAPTURED}
         for entry in self._entries:
-            if len(self._heap) < self._most:
-                heappush(self._heap, _stamped(entry))
-            elif entry.mtime_ns > self._heap[0][0]:
-                heapreplace(self._heap, _stamped(entry))
+            is_captured = _is_captured(entry.path)
+            heap = self._heaps[is_captured]
+            if len(heap) < most[is_captured]:
+                heappush(heap, stamped(entry))
+            elif entry.mtime_ns > heap[0][0]:
+                heapreplace(heap, stamped(entry))
             yield entry
 
     @property
     def found(self) -> list[Stamped]:
         """Those files, the last one last."""
-        return sorted(self._heap)
+        return sorted([*self._heaps[False], *self._heaps[True]])
 
 
 class Diff(NamedTuple):
@@ -92,7 +113,7 @@ class Diff(NamedTuple):
 def everywhere(root: str) -> Seen:
     """Look at every file: one lstat each."""
     folders: list[str] = []
-    newest = Newest(disk.walk(root, visited=folders), MAX_CHANGED)
+    newest = Newest(disk.walk(root, visited=folders))
     return Seen(newest, folders, newest=newest)
 
 
@@ -121,7 +142,14 @@ def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
 
     This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
     """
-    changed = [folder for folder, time_ns in times.items() if folder_time(root, folder) != time_ns]
+    changed = []
+    for folder, time_ns in times.items():  # hundreds: a call of `folder_time` for each would show
+        try:
+            if os.lstat(f"{root}/{folder}").st_mtime_ns == time_ns:
+                continue
+        except (OSError, ValueError):
+            pass
+        changed.append(folder)
     entries: dict[str, WalkedFile] = {}  # packed notes lie below two folders
     folders: list[str] = []
     for folder in changed:
