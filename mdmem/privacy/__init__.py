@@ -121,6 +121,10 @@ class Rules:
             home=_home() if given.anonymize else "",
         )
 
+    def key(self) -> tuple[object, ...]:
+        """Return what is equal for equal rules."""
+        return tuple([getattr(self, name) for name in self.__slots__ if name != "_compiled"])
+
     def mark(self, kind: str) -> str:
         """Return what stands for a secret of this kind."""
         if not self.name_kinds:

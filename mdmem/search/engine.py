@@ -49,7 +49,7 @@ class SearchHit(Value):
     """A note that was found.
 
     path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
-    cut: makes its snippet, given its path.
+    cut: makes its snippet, given its path and `data`: its file, where that was read already, or None.
     similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
     facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
         files.
@@ -63,14 +63,15 @@ class SearchHit(Value):
     project: str
     session: str
     score: float
-    cut: Callable[[str], Snippet]
+    cut: Callable[[str, bytes | None], Snippet]
     similar: int = 0
     edited: bool = False
     facts: dict[str, Any] = {}  # noqa: RUF012 - copied for each
+    data: bytes | None = None
 
     @cached_property
     def _best(self) -> Snippet:
-        return self.cut(self.path)
+        return self.cut(self.path, self.data)
 
     @property
     def snippet(self) -> str:
@@ -104,6 +105,7 @@ class SearchOptions(NamedTuple):
     snippet_chars: the size of a snippet. now: another time than the clock's.
     update: first bring the index up to date, without looking at every file unless a word is unknown or nothing is
         found. Of what is found, every file is looked at.
+    check_shown, check_all: look at these files all the same where `update` is not wanted.
     guess: a text whose words join those of the query, and count less.
     here: where it is asked from; what waits on another code branch is found only by `branch:` or `is:staged`.
     """
@@ -115,6 +117,8 @@ class SearchOptions(NamedTuple):
     snippet_chars: int = SNIPPET_CHARS
     now: datetime | None = None
     update: bool = True
+    check_shown: bool = False
+    check_all: bool = False
     guess: str = ""
     here: Place | None = None
 
@@ -153,10 +157,12 @@ def search(
         return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
 
     def is_short(found: SearchResult, view: View) -> bool:
+        if not (options.update or options.check_all):
+            return False
         return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
 
     found = freshness.answered(config, answer, seen)
-    if found is not None and options.update and seen is None:
+    if found is not None and (options.update or options.check_shown) and seen is None:
         found = freshness.again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 
@@ -354,9 +360,9 @@ def hits_of(
     weights = {term: ranking.rarity(view, term) for word in words for term, _ in word.terms}
     finder = analysis.WordFinder(weights)
 
-    def cut(path: str, title: str) -> Snippet:
+    def cut(path: str, data: bytes | None, title: str) -> Snippet:
         answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
-        best = snippet.best(snippet.body_of(_read(root, path)), weights, chars - len(answer), finder)
+        best = snippet.best(snippet.body_of(_read(root, path, data)), weights, chars - len(answer), finder)
         return best._replace(text=best.text + answer)
 
     for note, similar in chosen.items():
@@ -378,5 +384,6 @@ def hits_of(
         )
 
 
-def _read(root: str, path: str) -> str:
-    return people.quoted(root, (disk.read_path(root, path) or b"").decode("utf-8", "replace"))
+def _read(root: str, path: str, data: bytes | None = None) -> str:
+    data = disk.read_path(root, path) if data is None else data
+    return people.quoted(root, (data or b"").decode("utf-8", "replace"))

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 
-_SHORT_CHARS, _MOST_SHORT = 80, 200
-"""What was cleaned is kept for texts so short, and for so many."""
+_SHORT_CHARS, _MOST_SHORT, _MOST_RULES = 80, 2_000, 16
+"""What was cleaned is kept for texts so short, and for so many, under so many different rules."""
+
+_kept: dict[tuple[object, ...], dict[str, str]] = {}
 
 
 class Gate:
@@ -26,7 +28,9 @@ class Gate:
         self._rules = privacy.Rules.of(config.settings)
         self._marker = self._rules.marker
         self._echo = memory.load(config, session_key) if session_key else None
-        self._short: dict[str, str] = {}
+        if len(_kept) >= _MOST_RULES:
+            _kept.clear()
+        self._short = _kept.setdefault(self._rules.key(), {})
 
     def prompt(self, text: str) -> str:
         """Clean what a person typed; "" when all of it is private. Where something was taken out is not marked."""
@@ -45,6 +49,8 @@ class Gate:
         found = self._short.get(text)
         if found is None:
             found = str(privacy.clean(text, rules=self._rules, origin="assistant").value)
-            if len(text) <= _SHORT_CHARS and len(self._short) < _MOST_SHORT:
+            if len(text) <= _SHORT_CHARS:
+                if len(self._short) >= _MOST_SHORT:
+                    self._short.clear()
                 self._short[text] = found
         return found

@@ -97,7 +97,8 @@ def scores(
     for match in matches:
         _add(total, match.notes)
         covered.update(match.notes.keys())
-        _add(folders, match.folders if surroundings else {})
+        if surroundings:
+            _add(folders, match.folders)
     if among is not None:
         total = {note: score for note, score in total.items() if note in among}
     share = COORDINATION / max(len(asked), 1)

@@ -48,8 +48,13 @@ def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     _sweep(config)
 
 
+def is_sweep_due(config: Config) -> bool:
+    """Whether every file is to be looked at again."""
+    return time.monotonic() - _swept.get(config.vault, -SWEEP_SECONDS) >= SWEEP_SECONDS
+
+
 def _sweep(config: Config) -> None:
-    if time.monotonic() - _swept.get(config.vault, -SWEEP_SECONDS) < SWEEP_SECONDS:
+    if not is_sweep_due(config):
         return
     _swept[config.vault] = time.monotonic()
 
@@ -103,7 +108,11 @@ def resolve(at: Reach, reference: str) -> tuple[str, note.Parsed]:
 
 def read(at: Reach, path: str) -> note.Parsed | None:
     """Read a note that may be seen; None for any other."""
-    data = disk.read_path(at.config.vault, path)
+    return seen(at, path, disk.read_path(at.config.vault, path))
+
+
+def seen(at: Reach, path: str, data: bytes | None) -> note.Parsed | None:
+    """Return the note in a file that was read, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
     if parsed is None or not at.sees(path, parsed.meta):
         return None

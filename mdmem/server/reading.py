@@ -124,8 +124,9 @@ def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collap
         at.require(FOR_TEXT)  # which files a note is about is a part of its text
     with lookup.fresh(at.config) as notices:
         options = engine.SearchOptions(
-            sort, limit, offset, collapse, snippet_chars=shown.LINE_CHARS, update=False, here=at.here
-        )
+            sort, limit, offset, collapse, snippet_chars=shown.LINE_CHARS, update=False, here=at.here,
+            check_shown=True, check_all=lookup.is_sweep_due(at.config),
+        )  # fmt: skip
         result = engine.search(at.config, asked, options)
     kept = list(_seen(at, result.hits))
     hints = [*result.hints, *notices]
@@ -150,7 +151,8 @@ MAX_BY_TITLE = 2_000
 def _seen(at: Reach, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
     """Make entries of the hits that may be seen."""
     for hit in hits:
-        parsed = lookup.read(at, hit.path)
+        hit.data = disk.read_path(at.config.vault, hit.path)
+        parsed = lookup.seen(at, hit.path, hit.data)
         if parsed is not None:
             yield entries.of_hit(at, hit, parsed.meta)
 
