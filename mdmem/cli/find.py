@@ -251,10 +251,8 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
     snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
-    hits = tuple(
-        SearchHit(cut=snippets.__getitem__, **{key: value for key, value in hit._asdict().items() if key != "snippet"})
-        for hit in found
-    )
+    shown = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in found)
+    hits = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in shown)
     return SearchResult(hits, len(hits), (f"These notes are as they were at {at}.",))
 
 

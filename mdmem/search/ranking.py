@@ -109,10 +109,7 @@ def scores(
 
     def whole(notes: Iterable[int]) -> dict[int, float]:
         of_folder = folders.get
-        return {
-            note: total[note] * coordinated[covered[note]] + of_folder(folder_of[note], 0.0)
-            for note in notes
-        }
+        return {note: total[note] * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note in notes}
 
     result = whole(total)
     pool = sorted(result, key=result.__getitem__, reverse=True)[:POOL]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
 
     An agent's session holds many notes on one thing: where others answer too, few of it stand among the first ten.
     """
-    best = nlargest(POOL, found, key=found.__getitem__)
+    best = sorted(found, key=found.__getitem__, reverse=True)[:POOL]
     return found | _spread(view, found, best)
 
 

@@ -140,6 +140,24 @@ def test_the_quick_look_sees_a_change_in_place_of_a_note_that_changed_last(vault
     assert index.update(settings, quick=True) == index.Changes(changed=1)
 
 
+def test_a_quick_look_takes_in_fewer_of_the_notes_in_sessions(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "MAX_CHANGED", 3)
+    monkeypatch.setattr(look, "MAX_CAPTURED", 1)
+    monkeypatch.setattr(folders, "SHARE", 0)
+    session = [write(vault, f"journal/app/2026-09-14/s/{number}.md", "alpha") for number in range(3)]
+    mine = [write(vault, f"notes/{number}.md", "alpha") for number in range(3)]
+    for age, path in enumerate([*mine, *session]):
+        os.utime(path, (1_790_000_000 + age, 1_790_000_000 + age))
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    for path in (*mine, *session):
+        path.write_text("alpha beta")
+
+    assert index.update(settings, quick=True, share=0) == index.Changes(changed=4)
+
+
 @pytest.fixture
 def old_notes(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return indexed notes, of which a quick look takes in the last two, and two others in turn."""

@@ -21,8 +21,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mdmem import config, privacy
 from mdmem.inject import block
+from mdmem.search import index
 from mdmem.search.gate import Gate
-from mdmem.server import app, reach, revising, shown, tools
+from mdmem.search.index import look
+from mdmem.server import app, lookup, reach, revising, shown, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
@@ -166,6 +168,36 @@ def test_a_note_without_front_matter_is_cited_as_it_was_found(server: Server, va
         assert (whole["id"], whole["title"], whole["meta"]) == (name, "Zebras", {})
     assert server.call("append_note", {"note": name, "text": "Four legs."}).value["id"] == name
     assert f"[mem:{name}]" in server.call("pin", {"note": "notes/plain.md"}).said
+
+
+@pytest.fixture
+def old(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an indexed note that a short look passes over."""
+    monkeypatch.setattr(look, "MAX_CHANGED", 1)
+    put(vault, "notes/old.md", "The walrus parses dates")
+    put(vault, "notes/new.md", "The heron sorts dates")
+    os.utime(vault / "notes" / "old.md", (1_790_000_000, 1_790_000_000))
+    index.update(config.load())
+    return vault / "notes" / "old.md"
+
+
+def test_a_note_that_was_changed_in_place_is_shown_as_it_is(
+    server: Server, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "is_sweep_due", lambda _: False)
+    old.write_text(old.read_text().replace("walrus", "gannet"))
+
+    assert entries(server.call("search", {"query": "walrus"})) == []
+    assert len(entries(server.call("search", {"query": "gannet"}))) == 1
+
+
+def test_a_word_that_no_note_has_makes_the_server_look_at_every_file(
+    server: Server, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "is_sweep_due", lambda _: True)
+    old.write_text(old.read_text().replace("walrus", "gannet"))
+
+    assert len(entries(server.call("search", {"query": "gannet"}))) == 1
 
 
 def test_a_sessions_page_is_read_without_its_marks(server: Server, vault: Path) -> None:

@@ -21,7 +21,7 @@ class Language:
     accents. words: all classes of words together, a space on either side of each.
     """
 
-    __slots__ = ("_classes", "_made", "_known")
+    __slots__ = ("_classes", "_known", "_made")
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
         asks = f"{asks} {more.get('why', '')}"

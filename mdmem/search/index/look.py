@@ -103,6 +103,8 @@ class Diff(NamedTuple):
 
     def with_more(self, other: Diff) -> Diff:
         """Return both as one, each path once."""
+        if not other:
+            return self
         known = {*self.gone, *(entry.path for entry in self.files)}
         return Diff(
             [*self.files, *(entry for entry in other.files if entry.path not in known)],

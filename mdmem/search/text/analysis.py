@@ -151,23 +151,20 @@ class _JudgedWords(dict[str, "tuple[str, ...] | None"]):
         self._short = [head for head in self._heads if len(head) < 3]
 
     def __missing__(self, word: str) -> tuple[str, ...] | None:
-        if word.isascii():
-            found: tuple[str, ...] | None = _word_terms(word) if self._may_have(word) else ()
-        else:
+        found: tuple[str, ...] | None = ()
+        if not word.isascii():
             found = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else None
+        elif word[:3].lower() in self._heads or not ((word.isalpha() and word[1:].islower()) or self._lacks(word)):
+            found = _word_terms(word)
         if found and self._wanted.isdisjoint(found):
             found = ()
         self[word] = found
         return found
 
-    def _may_have(self, word: str) -> bool:
-        if word[:3].lower() in self._heads:
-            return True
-        if word.isalpha() and word[1:].islower():
-            return False
-        lower = word.lower()
+    def _lacks(self, identifier: str) -> bool:
+        lower = identifier.lower()
         threes = {lower[place : place + 3] for place in range(len(lower) - 2)}
-        return not self._heads.isdisjoint(threes) or any(head in lower for head in self._short)
+        return self._heads.isdisjoint(threes) and not any(head in lower for head in self._short)
 
 
 def _heads(term: str) -> Iterator[str]:
