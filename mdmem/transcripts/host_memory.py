@@ -67,7 +67,7 @@ def _followed(config: Config, env: Mapping[str, str], seen: _Followed, places: I
 
 
 def apart(config: Config, found: Iterable[MarkdownFolder]) -> list[MarkdownFolder]:
-    """Return folders with followed ones by names of their own: of two of one name, the later has a mark of its path."""
+    """Return folders by names of their own: of two of one name that are here, the later has a mark of its path."""
     return _apart(_Followed(config), found)
 
 
@@ -76,12 +76,16 @@ def _apart(seen: _Followed, found: Iterable[MarkdownFolder]) -> list[MarkdownFol
     for path, name, _ in seen.of("file"):
         if name not in owners and os.path.lexists(path):
             owners[name] = path
+    for path, name in seen.of("from"):
+        if name not in owners and os.path.lexists(path):
+            owners[name] = f"{path}{os.sep}"
     named = []
     for folder in found:
-        own = f"{folder.name}-{project.suffix(str(folder.root))}"
-        root = f"{folder.root}{os.sep}"
+        place = os.path.abspath(folder.root)  # noqa: PTH100 - a link is not followed, as in what was recorded
+        own = f"{folder.name}-{project.suffix(place)}"
+        root = f"{place}{os.sep}"
         is_first = own not in owners and owners.setdefault(folder.name, root).startswith(root)
-        named.append(folder if is_first or not folder.follow else folder._replace(name=own))
+        named.append(folder if is_first else folder._replace(name=own))
     return named
 
 
@@ -89,6 +93,8 @@ def _remember(seen: _Followed, found: Iterable[MarkdownFolder]) -> None:
     for folder in found:
         if folder.cwd == str(folder.root):
             seen.add("root", folder.cwd)
+        if not folder.follow:
+            seen.add("from", os.path.abspath(folder.root), folder.name)  # noqa: PTH100 - as above
         for name in markdown.files(folder) if folder.follow else ():
             seen.add("file", str(folder.root / name), folder.name, markdown.note_id(folder, name))
 
@@ -154,8 +160,14 @@ def _named(config: Config, folder: str, note_id: str) -> str:
     return ""
 
 
+_WORDS = {"root": 2, "from": 3, "file": 4}
+
+
 class _Followed:
-    """What this machine follows: lines of `root` and a folder, or `file`, its path, its folder's name and note."""
+    """What this machine follows: lines of `root` and a folder, or `file`, its path, its folder's name and note.
+
+    Lines of `from`, a folder and its name in the vault, say only which of several folders of one name came first.
+    """
 
     def __init__(self, config: Config) -> None:
         self._path = f"{config.state_dir}/{STATE}"
@@ -169,7 +181,7 @@ class _Followed:
     def of(self, kind: str) -> Iterator[list[str]]:
         """Return the rows of a kind, without it."""
         rows = (row.split("\t") for row in list(self._rows))
-        yield from (words[1:] for words in rows if words[0] == kind and len(words) == (2 if kind == "root" else 4))
+        yield from (words[1:] for words in rows if words[0] == kind and len(words) == _WORDS[kind])
 
     def add(self, *words: str) -> None:
         """Remember a row; a path that holds something private is not followed to its end."""

@@ -264,3 +264,19 @@ def test_the_watcher_sees_that_a_followed_file_or_its_folder_has_changed(vault: 
     assert after != before
     (memory / "tools.md").unlink()
     assert followed.look(settings) != after
+
+
+def test_two_folders_of_one_name_are_imported_beside_each_other(vault: Path, tmp_path: Path, ask: Any) -> None:
+    for number in (1, 2):
+        folder = tmp_path / str(number) / "docs"
+        folder.mkdir(parents=True)
+        (folder / "rules.md").write_text(f"Rule {number}.\n", encoding="utf-8")
+        ask("import", str(folder), "--yes", check=True)
+    ask("import", str(tmp_path / "1" / "docs"), "--yes", check=True)
+    (tmp_path / "1").rename(tmp_path / "moved")
+    ask("import", str(tmp_path / "moved" / "docs"), "--yes", check=True)
+
+    found = sorted((vault / "notes" / "imported").rglob("rules.md"))
+
+    assert [path.parent.name.partition("-")[0] for path in found] == ["docs", "docs"]
+    assert {path.read_text(encoding="utf-8").splitlines()[-1] for path in found} == {"Rule 1.", "Rule 2."}
