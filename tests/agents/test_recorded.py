@@ -235,6 +235,7 @@ def planted(value: Any, block: str, path: tuple[Any, ...] = ()) -> Iterator[tupl
 FIELDS_TO_KEEP = frozenset(["hook_event_name", "hookName", "session_id", "sessionId", "transcript_path", "cwd"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", few(sorted(NAMES), always=["copilot"]))
 def test_no_note_holds_a_block_that_stood_in_any_field_of_a_payload(vault: Path, module: str) -> None:
     encodings = list(ENCODINGS.values())

@@ -191,6 +191,7 @@ def test_a_server_goes_on_however_much_memory_its_watcher_holds(vault: Path, hom
     assert len(notes(vault)) == 2
 
 
+@pytest.mark.slow
 def test_a_second_server_waits_and_ends_with_its_watcher(vault: Path, server: subprocess.Popen[bytes]) -> None:
     with subprocess.Popen(serving(launcher.socket_path()), stdin=subprocess.PIPE) as second:
         run(prompt("Fix the parser"))

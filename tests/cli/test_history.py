@@ -312,6 +312,7 @@ def test_a_session_is_dropped_whole_and_going_back_takes_a_decision_back(mdmem: 
     assert len(list((kept / FOLDER).glob("001-*"))) == 4
 
 
+@pytest.mark.slow
 def test_a_session_is_decided_note_by_note_and_left_again_by_going_back(mdmem: Run, kept: Path) -> None:
     done = mdmem("review", input="n\nb\nn\nd\nk\nk\nk\n", check=True).stdout
 
@@ -353,6 +354,7 @@ def test_what_was_decided_is_not_asked_again(mdmem: Run, kept: Path) -> None:
     assert git(kept, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_failing_editor_or_a_wrong_id_is_told_and_the_question_comes_again(mdmem: Run, kept: Path) -> None:
     done = mdmem("review", "--notes", input="k\ne\no\nnone\nk\nk\nd\n", env={"EDITOR": "false"}, check=True)
 

@@ -227,6 +227,7 @@ def test_the_watcher_answers_from_where_the_asker_is(staging: Path, code: Path, 
 # -- what becomes of them ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_merging_releases_them_in_one_commit_and_touches_nothing_else(staging: Path, code: Path, mdmem: Run) -> None:
     session_on(staging, code, "feature/leap", 1)
     page = next(staging.rglob("001-002-response-*.md"))
@@ -298,6 +299,7 @@ def test_a_note_that_somebody_broke_is_left_alone_and_named(staging: Path, code:
     assert "staged: feature" in broken.read_text()
 
 
+@pytest.mark.slow
 def test_a_merged_or_deleted_branch_is_offered_for_release(staging: Path, code: Path, mdmem: Run) -> None:
     session_on(staging, code, "feature", 1)
     mdmem("index", check=True)

@@ -172,6 +172,7 @@ def test_the_page_of_a_session_is_known_in_a_renamed_folder_too(path: str, is_pa
     assert journal.is_page(path) == is_page
 
 
+@pytest.mark.slow
 def test_what_is_not_committed_moves_along(two: tuple[Config, Config]) -> None:
     first, second = two
     move(first.vault, "notes/dates.md", "notes/moved.md")

@@ -52,6 +52,7 @@ def test_decisions_are_kept_in_the_notes_committed_and_not_shown_again(vault: Pa
     assert review.pending(config).items == []
 
 
+@pytest.mark.slow
 def test_what_was_captured_while_looking_stays_to_be_reviewed(vault: Path) -> None:
     config = start(vault)
     turn(vault, 1)

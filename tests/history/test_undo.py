@@ -44,6 +44,7 @@ def test_undoing_a_session_removes_its_notes_and_nothing_else(vault: Path) -> No
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_undoing_the_undoing_brings_the_notes_back(vault: Path) -> None:
     config = start(vault)
     turn(vault)

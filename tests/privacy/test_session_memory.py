@@ -56,6 +56,7 @@ def titles(vault: Path) -> str:
     return "\n".join(path.name for path in notes(vault))
 
 
+@pytest.mark.slow
 def test_a_resumed_session_stores_nothing_that_was_private_before_its_end(
     vault: Path, hook: Hook, mdmem: Run, left: Callable[[], bytes]
 ) -> None:

@@ -198,6 +198,7 @@ def conversation(tmp_path: Path) -> Talk:
     return talk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompt_ids", [True, False], ids=["with prompt ids", "before hooks had them"])
 def test_a_session_that_hooks_stored_gains_only_what_is_missing(
     vault: Path, tmp_path: Path, hook: Run, prompt_ids: bool

@@ -115,6 +115,7 @@ def test_the_users_settings_are_those_of_the_asker(
     assert answers_of(past.vault) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stranger", ["another version", "other folders"])
 def test_a_watcher_of_another_kind_does_not_answer(
     past: Talk, watcher: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, stranger: str, tmp_path: Path
@@ -164,6 +165,7 @@ def test_an_answer_that_comes_too_late_is_not_remembered(past: Talk) -> None:
     assert not talk.flag("recalled").exists(), "the next prompt may look up what nobody was given"
 
 
+@pytest.mark.slow
 def test_many_ask_at_once_and_each_gets_its_own_answer(past: Talk, watcher: subprocess.Popen[bytes]) -> None:
     talks = [session(past, number) for number in range(1, 7)]
     got: dict[int, str] = {}
@@ -190,6 +192,7 @@ def test_a_model_is_not_asked_for_by_the_watcher(past: Talk, watcher: subprocess
     assert answers_of(past.vault) == 0
 
 
+@pytest.mark.slow
 def test_half_a_request_and_a_torn_answer_hurt_nobody(past: Talk, watcher: subprocess.Popen[bytes]) -> None:
     settings = config.load(str(past.vault))
     for data in (b"", b"\n", b"inject", b"inject claude-code", b"inject claude-code x y\n\n", b"\xff" * 70_000):

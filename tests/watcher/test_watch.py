@@ -113,12 +113,14 @@ def test_a_flood_of_files_in_new_folders_is_indexed_whole(vault: Path, watcher: 
     until(lambda: in_step(settings), "the flood is indexed")
 
 
+@pytest.mark.slow
 def test_a_second_watcher_says_so_and_ends(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
     done = mdmem("watch")
     assert done.returncode == 6
     assert "Another watcher" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_watcher_leaves_nothing_to_clean_up(vault: Path, watcher: subprocess.Popen[bytes], mdmem: Run) -> None:
     watcher.send_signal(signal.SIGKILL)
     watcher.wait()
@@ -151,6 +153,7 @@ def test_nobody_to_ask_is_no_answer(vault: Path, name: str) -> None:
     assert client.ask(settings, "status", {}, b"", seconds=1) is None
 
 
+@pytest.mark.slow
 def test_a_request_that_is_garbage_does_not_end_the_watcher(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     settings = config.load(str(vault))
     for words in ("", "unknown", "\udcff", "status " * 1_000):

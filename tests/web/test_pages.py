@@ -426,6 +426,7 @@ def test_the_queue_is_decided_note_by_note(web: Web, cookie: str) -> None:
     assert "Drop this one" not in waiting
 
 
+@pytest.mark.slow
 def test_a_note_that_is_not_committed_yet_waits_and_is_decided(web: Web, cookie: str) -> None:
     path = a_note(web, "Came a moment ago")
     queue = f"/review?kind=note&{urlencode({'x': path})}"
