@@ -25,16 +25,30 @@ WEIGHT = 0.7
 """What another word of the group counts, against the one that was asked for."""
 
 
-@cache
-def _table() -> dict[str, tuple[str, ...]]:
-    table: dict[str, dict[str, None]] = {}
-    for group in _GROUPS.replace("\n", "|").split("|"):
-        members = [terms(word)[0] for word in group.split()]
-        for member in members:
-            table.setdefault(member, {}).update(dict.fromkeys(other for other in members if other != member))
-    return {term: tuple(others) for term, others in table.items()}
-
-
 def others(term: str) -> tuple[str, ...]:
     """Return the terms that mean the same as this one, which is a term of the index."""
-    return _table().get(term, ())
+    return _others(term) if term[:_START] in _starts() else ()
+
+
+_START = 2
+"""Endings apart, a term begins like its word: with so many letters at least."""
+
+
+@cache
+def _starts() -> dict[str, list[str]]:
+    """Return the groups by how their words begin: few of them are asked for in a process that searches once."""
+    found: dict[str, list[str]] = {}
+    for group in _GROUPS.replace("\n", "|").split("|"):
+        for start in {word[:_START] for word in group.split()}:
+            found.setdefault(start, []).append(group)
+    return found
+
+
+@cache
+def _others(term: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for group in _starts()[term[:_START]]:
+        members = [terms(word)[0] for word in group.split()]
+        if term in members:
+            found.update(dict.fromkeys(other for other in members if other != term))
+    return tuple(found)
