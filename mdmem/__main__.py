@@ -20,6 +20,9 @@ def main() -> None:
 
         process.main(words[1:], vault)
     else:
+        import gc
+
+        gc.set_threshold(20_000, 20, 20)  # what a command makes, it mostly keeps until it ends
         try:
             from mdmem.cli import main as run
 
