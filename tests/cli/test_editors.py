@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -120,14 +121,41 @@ def test_types_that_are_set_in_obsidian_stay(day: Day) -> None:
     assert path.read_text() == "{broken"
 
 
-def test_the_views_name_properties_that_notes_have() -> None:
-    known = {"title", "file.name", "supersedes", "pinned"}
+BASE_KEYS = {"filters", "formulas", "properties", "summaries", "views"}
+VIEW_KEYS = {"type", "name", "limit", "filters", "groupBy", "order", "sort", "summaries"}
+STATEMENT = re.compile(r'(?P<name>[a-z]+) (?:==|!=) (?:"[a-z]+"|true|false)|file\.has(?:Tag|Property)\("[a-z]+"\)')
+"""What Obsidian's documentation has of a base: keys, and of its filters the comparisons and functions used here."""
+
+
+def statements(found: Any) -> list[str]:
+    """Return the statements of a filter: one, or a list under exactly one of `and`, `or` and `not`, at any depth."""
+    if isinstance(found, str):
+        return [found]
+    ((key, parts),) = found.items()
+    assert key in ("and", "or", "not")
+    return [one for part in parts for one in statements(part)]
+
+
+def test_the_views_keep_to_the_format_of_bases_and_name_properties_that_notes_have() -> None:
+    known = {"title", "file.name", "supersedes", "pinned", "page"}
     for entry in disk.walk(str(REPO / "sample-vault")):
         known |= set(note.parse((REPO / "sample-vault" / entry.path).read_bytes()).meta)
     for path in (REPO / "templates" / "obsidian").glob("*.base"):
         base = yaml.safe_load(path.read_text())
-        assert base["views"], path
+        assert set(base) <= BASE_KEYS
+        assert set(base.get("properties", {})) <= known
+        names = [view["name"] for view in base["views"]]
+        assert len(names) == len(set(names)) > 0
         for view in base["views"]:
+            assert set(view) <= VIEW_KEYS
             assert view["type"] == "table"
-            assert set(view["order"]) - known - {"page"} == set(), path
-            assert {row["property"] for row in view.get("sort", ())} <= known
+            assert view["order"][0] == "file.name"  # the column that opens a note
+            assert set(view["order"]) <= known, path
+            for row in [*view.get("sort", ()), *([view["groupBy"]] if "groupBy" in view else ())]:
+                assert set(row) == {"property", "direction"}
+                assert row["property"] in known
+                assert row["direction"] in ("ASC", "DESC")
+            for one in [*statements(base["filters"]), *statements(view.get("filters", "pinned == true"))]:
+                matched = STATEMENT.fullmatch(one)
+                assert matched
+                assert matched["name"] is None or matched["name"] in known

@@ -121,6 +121,26 @@ def test_sessions_come_last_first_with_what_they_were_about(day: Day) -> None:
     assert "1 prompt" in out[0]
 
 
+def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=60, force_terminal=True, color_system=None)
+    columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
+    row = (
+        "2026-09-14 14:30",
+        "21 min",
+        "acme-notes-app",
+        "b81e4c07",
+        "2 prompts",
+        "10 notes",
+        "The export drops a row",
+    )
+    table.show(console, columns, [row])
+    assert out.getvalue().splitlines() == [
+        "2026-09-14 14:30  21 min  acme-notes-…  b81e4c07  2 prompts",
+        "  10 notes  The export drops a row",
+    ]
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
     title = "Why does the date parser fail on the 29th of February?"

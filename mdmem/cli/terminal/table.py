@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.cli.terminal import lines, render
@@ -48,7 +49,7 @@ PATH = Column("dim")
 def show(console: Console | None, columns: Sequence[Column], rows: Iterable[Sequence[str]], indent: str = "") -> None:
     """Print rows, a line each; a cell's line breaks become spaces. Columns that are empty throughout are left out.
 
-    On a narrow terminal a title that could hardly be read any more gets a line of its own.
+    On a narrow terminal a title that could hardly be read any more gets a line of its own, and what does not fit above.
     console: None, for a pipe, prints to stdout; see `lines.terminal`.
     """
     cells = [[" ".join(render.safe(cell).split()) for cell in row] for row in rows]
@@ -64,10 +65,17 @@ def show(console: Console | None, columns: Sequence[Column], rows: Iterable[Sequ
         lines.write(console, ([(indent, ""), *_line(columns, row, widths)] for row in cells))
         return
     widths = _widths(columns[:-1], lengths, room)
+    ends = accumulate(width + len(GAP) for width in widths)
+    cut = max(sum(end - len(GAP) <= room for end in ends), 1)
+    left = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
+    cuts = [0, cut] if left >= LEAST_LAST else [0, cut, len(columns) - 1]
+    widths.append(max(left if left >= LEAST_LAST else room - len(GAP), MIN_CHARS))
     for row in cells:
-        head = [(indent, ""), *_line(columns[:-1], row[:-1], widths)]
-        below = [(indent + GAP, ""), *_line(columns[-1:], row[-1:], [max(room - len(GAP), MIN_CHARS)])]
-        lines.write(console, [head, below])
+        parts = [
+            [(indent + GAP * bool(start), ""), *_line(columns[start:end], row[start:end], widths[start:end])]
+            for start, end in zip(cuts, [*cuts[1:], len(columns)], strict=True)
+        ]
+        lines.write(console, parts)
 
 
 def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> Iterator[Piece]:
