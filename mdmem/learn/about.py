@@ -105,7 +105,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
             entity,
             kind_of(entity),
             [one for one in decided if view.find(one.path) in naming],
-            [one for one in open_ if view.find(one.path) in naming or whole.search(f"{one.text}\n{one.detail}")],
+            [one for one in open_ if whole.search(f"{one.text}\n{one.detail}") or _is_of(view, one, naming)],
             Finder(config, view).around(naming, MAX_FIXES),
             [],
             [],
@@ -115,6 +115,11 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
         return _with_sessions(config, view, made, naming)
 
     return asking.ask(config, known, update=False)
+
+
+def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:
+    """Whether a piece of open work comes from one of these notes; a list of tasks has many that differ."""
+    return view.find(item.path) in naming and not (item.kind == "task" and item.path.startswith("journal/"))
 
 
 # -- the notes that name an entity -------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem.learn import asking
 from mdmem.search import engine, freshness
 from mdmem.search.solved import Finder, Fix, changing
-from mdmem.search.text import errors
+from mdmem.search.text import entities, errors
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -21,7 +21,7 @@ _NEAR = 40
 def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5, update: bool = True) -> list[Fix]:
     """Return what solved an error before, the same error first, then the latest; without one, the latest fixes.
 
-    error: an output, or one line of it. project: only of this one; "" is all.
+    error: an output, one line of it, or only its name, such as `KeyError`. project: only of this one; "" is all.
     """
     if update:
         freshness.bring_up_to_date(config)
@@ -36,7 +36,9 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5,
         among = set(view.all) - view.notes("facet", "is:internal")
         if project:
             among &= view.notes("facet", f"project:{project}".lower())
-        return Finder(config, view, among).find(wanted, near, limit)
+        finder = Finder(config, view, among)
+        named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
+        return finder.around(named, limit) if named else finder.find(wanted, near, limit)
 
     return asking.ask(config, found, update=False)
 

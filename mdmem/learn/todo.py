@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents import aliases
+from mdmem.capture.tools import body
 from mdmem.learn import asking
 from mdmem.vault import disk, note
 
@@ -78,7 +79,7 @@ def _waiting(tasks: dict[str, Listed], name: str, blockers: set[str]) -> Listed:
 def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
     for mark, text in _ITEM.findall(parsed.body):
         name = str(parsed.meta.get("id", ""))
-        yield Listed(note.one_line(text), mark != " ", path, name, at, is_dropped=mark == "-")
+        yield Listed(note.one_line(body.read_inline(text)), mark != " ", path, name, at, is_dropped=mark == "-")
 
 
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:

@@ -55,6 +55,20 @@ def test_a_symbol_a_number_and_a_package_are_known_by_the_text_as_it_stands(at: 
     assert len(at.day.json("about", "requests-toolbelt")["sessions"]) == 1
 
 
+def test_a_list_of_tasks_names_only_the_task_that_has_the_name(at: Work) -> None:
+    one = at.session(4)
+    one.ask("Release it")
+    texts = ("Test `parse_zone` <again>", "*Other*")
+    one.tool("TodoWrite", {"todos": [{"content": text, "status": "pending"} for text in texts]}, {})
+    assert {item["text"] for item in at.day.json("todo")} >= set(texts)
+    assert [item["text"] for item in at.day.json("about", "parse_zone")["open_work"]] == [texts[0]]
+
+
+def test_fixes_are_found_by_the_name_of_an_error_alone(at: Work) -> None:
+    assert [fix["error"] for fix in at.day.json("fixes", "ValueError")] == ["E   ValueError: parse_date got day 29"]
+    assert at.day.json("fixes", "KeyError") == []
+
+
 def test_what_is_known_is_printed_and_what_is_not_says_so(at: Work) -> None:
     said = at.day.run("about", "src/dates.py").stdout
     assert [line for line in said.splitlines() if not line.startswith(" ")] == [

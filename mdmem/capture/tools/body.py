@@ -93,6 +93,14 @@ def inline(text: str, chars: int = _ITEM_CHARS) -> str:
     return f"\\{line}" if line[:1] in _OPENING and line else line
 
 
+def read_inline(line: str) -> str:
+    """Return the text that `inline` wrote."""
+    line = line[1:] if line[:1] == "\\" and line[1:2] in _OPENING else line
+    for mark in _SPANNING:
+        line = line.replace(f"\\{mark}", mark)
+    return line
+
+
 def link(url: str) -> str:
     """Write an address so that it can be followed; one that is no web address stays a plain text."""
     address = note.one_line(_limits.printable(url), 1000)
