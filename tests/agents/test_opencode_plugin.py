@@ -31,6 +31,7 @@ const client = {
         parts: [{ type: "tool", tool: "bash" }] },
       { info: { role: "assistant", parentID: "m1", tokens: { input: 200, output: 5 } },
         parts: [{ type: "reasoning", text: "hm" }, { type: "text", text: "Sorted." }] },
+      { info: { role: "assistant", parentID: "m2", summary: true }, parts: [{ type: "text", text: "## Goal" }] },
     ] }),
   },
   tui: { showToast: async (toast) => toasts.push(toast.body.message) },
