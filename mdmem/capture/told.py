@@ -102,7 +102,7 @@ def _of_prompt(config: Config, outcome: Outcome) -> list[str]:
     said = []
     if outcome.stray:
         said.append(f"mdmem: a closing private tag was never opened; what stands before it was kept out ({size}).")
-    elif outcome.unclosed:
+    elif outcome.unclosed and outcome.ignored != PRIVATE:
         said.append(f"mdmem: a private tag was not closed; everything after it was kept out of memory ({size}).")
     if outcome.ignored == PRIVATE:
         said.append(f"mdmem: this prompt is private ({size}); nothing of this turn is remembered.")

@@ -96,7 +96,7 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
 def is_setting(text: str, outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     """Whether a pair of tags is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
     is_plain = text.startswith("<Private>", outer[0]) and text.endswith("</Private>", 0, outer[1])
-    return is_plain and inner[1] - inner[0] < 12 and text[slice(*inner)].strip().lower() in ("true", "false")
+    return is_plain and inner[1] - inner[0] < 12 and text[slice(*inner)].strip("\\ \t\r\n").lower() in ("true", "false")
 
 
 def _in_code(tag: Tag, plain: str) -> bool:

@@ -16,3 +16,22 @@ def cuts(text: str, start: int, end: int, marks: tuple[str, ...]) -> bool:
                 return True
             at = text.find(mark, at + 1, end)
     return False
+
+
+def around(text: str, marks: tuple[str, ...], size: int) -> list[tuple[int, int]]:
+    """List the places of a text that are at most `size` characters away from a mark, in order and joined."""
+    found: list[int] = []
+    for mark in marks:
+        at = text.find(mark)
+        while at >= 0:
+            found.append(at)
+            at = text.find(mark, at + size)
+        last = text.rfind(mark)
+        found += [last] if last >= 0 else []
+    places: list[tuple[int, int]] = []
+    for at in sorted(found):
+        start, end = max(0, at - size), at + 2 * size + _LONGEST_MARK
+        if places and start <= places[-1][1]:
+            start = places.pop()[0]
+        places.append((start, end))
+    return places

@@ -63,15 +63,17 @@ def clean(text: str, job: Job) -> str:
     text = storable(text)
     if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
         return text
-    sections, private = len(job.spans), job.cleaned.private
+    sections, private, marks = len(job.spans), job.cleaned.private, job.rules.marks()
     for _ in range(MAX_ROUNDS):
         before, low = text, lower(text)
+        unmarked = False
         for step in _STEPS:
             edits = step(text, low, job)
             if edits:
+                unmarked = unmarked or not all(edit[2].startswith(marks) for edit in edits)
                 text = apply(text, edits, job)
                 low = lower(text)
-        if text == before:
+        if text == before or not _may_change_again(text, unmarked, job):
             break
     else:
         job.cleaned.redacted += 1
@@ -81,6 +83,34 @@ def clean(text: str, job: Job) -> str:
     if hidden and not _says_more(text.replace(marker, "") if marker else text, job.origin):
         return ""
     return text
+
+
+def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
+    """Whether a text that was changed has to be looked at again.
+
+    What taking out can bring together stands around the marks, so of a long text only what is near them is tried.
+    unmarked: something left no mark.
+    """
+    if len(text) < _LONG_AGAIN or unmarked or job.rules.patterns or job.echo or job.revealed:
+        return True
+    from mdmem.privacy import marks
+
+    near = marks.around(text, job.rules.marks(), _NEAR)
+    if sum([end - start for start, end in near]) > len(text) // 2:
+        return True
+    for start, end in near:
+        part = text[start:end]
+        trial = Job(type(job.cleaned)(), job.rules, job.origin, None)
+        trial.secrets = dict(job.secrets)
+        low = lower(part)
+        if any(step(part, low, trial) for step in _STEPS):
+            return True
+    return False
+
+
+_LONG_AGAIN = 64 * 1024
+_NEAR = 4 * 1024
+"""So much on either side of a mark, in characters, can be a part of what taking out brought together."""
 
 
 def _says_more(rest: str, origin: str) -> bool:

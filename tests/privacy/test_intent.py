@@ -17,6 +17,7 @@ MENTIONS = (
     "use List<Private> here, not Vec<Private> as before",
     "collect::<Private>() fails, why?",
     "in the .csproj <Private>True</Private> is set, remove it",
+    "1. [.csproj \\<Private>True\\</Private> is set](001-000-prompt.md)",
     "<Private>false</Private> is what we want",
     "[private] section of smb.conf must have a path and a comment",
     "see [private](https://example.org/x) and [private][1] for more",

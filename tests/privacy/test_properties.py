@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import mdmem
 from mdmem.privacy import Rules, clean, explain, limits
+from mdmem.privacy import text as text_steps
 from mdmem.privacy.text import lower, storable
 
 CANARY = "Canary7"
@@ -144,6 +145,17 @@ def _shape(cleaned: Any, value: Any) -> bool:
     if isinstance(value, list):
         return isinstance(cleaned, str) or (len(cleaned) == len(value) and all(map(_shape, cleaned, value)))
     return isinstance(cleaned, (type(value), str))
+
+
+@pytest.mark.parametrize("tail", ["wx token=abcd1234zzzz", "pass<mdmem-context>x</mdmem-context>word: hunter2x9"])
+def test_a_long_text_is_cleaned_as_a_short_one(tail: str) -> None:
+    plain = "a line of words that say little, and so on\n" * 1_600
+    assert len(plain) > text_steps._LONG_AGAIN
+
+    cleaned = clean(f"{plain}{tail}\n{plain}", origin="tool").value
+
+    assert cleaned == plain + clean(tail, origin="tool").value + "\n" + plain
+    assert clean(cleaned, origin="tool").value == cleaned
 
 
 def test_lower_case_keeps_every_position() -> None:

@@ -40,6 +40,7 @@ def test_the_message_says_what_happened_and_how_to_keep_the_text(vault: Path, te
     message = said(prompt(text))
 
     assert told in message
+    assert message.count("mdmem: ") == 1
     assert message.endswith("`mdmem privacy keep-last` stores it.")
 
 
