@@ -14,7 +14,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, note
 
-MAX_BYTES = 12 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 """So much text is held at a time, up to the end of a folder; what is left follows in further commits."""
 
 
