@@ -890,3 +890,18 @@ def _wait_for_the_clock(vault: Path) -> None:
     """Make the vault's folders old enough for their times to be relied on."""
     for folder in (vault, *(path for path in vault.rglob("*") if path.is_dir())):
         os.utime(folder, ns=(10**18 + 1, 10**18 + 1))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only /proc tells what is open")
+def test_a_process_that_reads_many_vaults_keeps_few_files_open(tmp_path: Path, home: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "mdmem.toml").touch()
+        (folder / "a.md").write_text("We chose the zeppelin.\n")
+        settings = config.load(str(folder))
+        index.update(settings)
+        assert index.current(settings) is not None
+
+    assert len(os.listdir("/proc/self/fd")) - before < 20

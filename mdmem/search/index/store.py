@@ -10,7 +10,7 @@ import mmap
 import os
 import stat
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmem import files, system
 from mdmem.errors import ConfigError
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.contents import Segment
 
+T = TypeVar("T")
+
 _TRIES = 20
+
+_MAX_KEPT = 8
+"""The indexes of so many vaults are kept open: each has file descriptors, of which a process may have few."""
 
 _views: dict[str, View] = {}
 
@@ -42,8 +47,15 @@ def current(config: Config) -> View | None:
         _views.pop(folder, None)
         view = open_view(folder)
         if view is not None:
-            _views[folder] = view
+            _keep(_views, folder, view)
     return view
+
+
+def _keep(cache: dict[str, T], folder: str, value: T) -> None:
+    """Put what is open of an index into a cache, and forget the oldest."""
+    cache[folder] = value
+    while len(cache) > _MAX_KEPT:
+        cache.pop(next(iter(cache)), None)
 
 
 def open_view(folder: str, *, verify: bool = False) -> View | None:
@@ -88,7 +100,7 @@ def _open(folder: str, *, verify: bool) -> View | None:
         parts[segment.name] = part
         leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
         start += segment.count
-    _parts[folder] = parts
+    _keep(_parts, folder, parts)
     files = {contents.NAME: stamp} | {name: at for part in parts.values() for name, at in part.stamps.items()}
     return View(leaves, files)
 
