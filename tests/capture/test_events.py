@@ -330,8 +330,16 @@ def test_sessions_whose_ids_begin_alike_never_share_a_folder(vault: Path, home: 
     assert [len(list(path.glob("00*.md"))) for path in vault.glob("journal/*/*/*/")] == [2, 2]
 
 
+def test_an_id_of_opencodes_stays_as_it_is(vault: Path) -> None:
+    capture(prompt("first", session_id="ses_dfbbe6027ffenPNkNucmwYkUo1"))
+
+    assert [frontmatter.loads(path.read_text())["session"] for path in notes(vault)] == [
+        "ses_dfbbe6027ffenPNkNucmwYkUo1"
+    ]
+
+
 def test_an_id_that_the_gate_takes_for_a_secret_is_named_by_its_hash_everywhere(vault: Path, home: Path) -> None:
-    name = "ses_4f0c2a91be37d6XkQm2vTz8LpR"
+    name = "run_4f0c2a91be37d6XkQm2vTz8LpR"
     capture(prompt("first", session_id=name))
     delete_state(home)
     capture(prompt("second", 2, session_id=name))
