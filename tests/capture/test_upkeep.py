@@ -111,7 +111,7 @@ def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Pa
 def test_after_a_turn_a_vault_without_an_index_gets_one(vault: Path, mdmem: Run) -> None:
     (vault / "mdmem.toml").unlink()  # what is new is not indexed at once
     mdmem("init", str(vault), check=True)
-    shutil.rmtree(config.load().index_dir)
+    shutil.rmtree(config.load().index_dir, ignore_errors=True)
     capture(prompt("first"))
     assert index.current(config.load()) is None
 
