@@ -50,7 +50,7 @@ _LIKELY = (Bar(3, 1.0, 0.28), Bar(2, 1.0, 0.4), Bar(3, 0.5, 0.7), Bar(2, 1.4, 0.
 _POSSIBLE = (Bar(3, 1.25, 0.6, 1.2), Bar(2, 2.2, 0.6), Bar(3, 2.0, 0.5, 3.0), Bar(2, 1.5, 0.6, 3.0))
 _ERROR = (Bar(4, 1.5, 0.5, 1.4), Bar(5, 2.5, 0.4, 1.5), Bar(4, 2.0, 0.3, 2.0))
 """For notes that do not say what the error says: see `says`."""
-_FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0))
+_FOREIGN_SURE = (Bar(1, 0.9, 0.0), Bar(1, 0.65, 0.0, 2.0), Bar(1, 0.45, 0.0, 3.5))
 _FOREIGN = (Bar(2, 1.2, 0.2), Bar(1, 0.9, 0.5), Bar(3, 1.5, 0.0, 2.0), Bar(1, 0.9, 0.3, 2.0), Bar(1, 0.7, 0.9))
 _UNSPACED = (*_FOREIGN, Bar(1, 0.9, 0.0, 2.0))
 _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
