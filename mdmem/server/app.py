@@ -271,8 +271,9 @@ def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
     try:
         given = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known})
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-        return f"{row.name} cannot take these arguments. {'; '.join(wrong[:5]).replace('valid tuple', 'list')}."
+        wrong = "; ".join([f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5]])
+        wrong = wrong.replace("valid tuple", "list").replace("Tuple", "List")
+        return f"{row.name} cannot take these arguments. {wrong}."
     if row.extra:
         given[row.extra[0]] = more  # the function says whether they are good
     return given

@@ -510,6 +510,7 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
         ("search", {"sort": "best"}, "sort must be relevance, newest, oldest; not 'best'"),
         ("search", {"words": "x"}, "search has no argument 'words'; it takes query, queries, kind"),
         ("search", {"tags": "decision"}, "tags: Input should be a list"),
+        ("search", {"queries": ["x"] * 9}, "queries: List should have at most 8 items"),
         ("get_notes", {}, "ids: Field required"),
         ("timeline", {}, "Give `note` (an id from `search`) or `query`"),
         ("pin", {"note": "zzzzzzzzzz"}, "`search` finds notes by their words"),
