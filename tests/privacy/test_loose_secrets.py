@@ -107,6 +107,7 @@ def test_a_password_that_is_a_word_is_masked_beside_its_name_only(value: str) ->
         "=?us-ascii?Q?LCSwrV11+IB0rSbSker+M9vWR7wEDSuGqmHD89GtXe?=",
         "<base64>AGJ5dGUgc3RyaW5n/w==</base64>",
         "Digest: sha-256=:+MO/YqmqPm/BYZwlDkir51GTc9Pt9BvmLrXcRRma8u8=:",
+        "'Test2::Event::Pass' => '1.302103',\n'Test2::Event::Note' => '1.302103',",
         "Set-Cookie: c=foo; expires=Foo Bar 12 33:22:11 2000; path=/a1b2",
     ],
 )

@@ -62,6 +62,7 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
     if (
         len(core) < (3 if weight == STRONG else 4 if weight == LITERAL else 8)
         or is_placeholder(core)
+        or ("." in core and core.replace(".", "", 1).isdigit())  # a version: 'Event::Pass' => '1.302103'
         or (not quoted and is_code(core, numbers=alone))
     ):
         return False
