@@ -89,9 +89,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return names for homes and other folders, which `mktemp` takes long to find."""
+    """Return names for homes and other folders, which `mktemp` takes long to find; no word or number is one."""
     folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
+    return (folder / "".join(letters) for letters in itertools.product("bcdfghjklmnpqrstvwxz", repeat=4))
 
 
 @pytest.fixture
