@@ -180,7 +180,8 @@ def test_a_page_that_is_too_long_to_be_read_whole_is_left_alone(vault: Path, mon
     monkeypatch.setattr(vaults, "MAX_READ_BYTES", 100)
     before = the_page(vault).stat()
     capture(stop("done"))
-    assert the_page(vault).stat() == before
+    after = the_page(vault).stat()  # reading it may change the time of the last access
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
 
 
 def test_a_page_that_its_owner_deleted_does_not_come_back(vault: Path) -> None:
