@@ -132,7 +132,7 @@ def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) ->
     for _, entries in in_turns:
         runs = [one for one in entries if one.kind == "observation"]
         prompt = next((one.name for one in entries if one.kind == "prompt"), "")
-        if runs:
+        if runs and prompt:
             lines = [known.get(one.name) or run_line(one.name, _words(one.name), success=one.success) for one in runs]
             made[prompt] = lines, sum(not one.success for one in runs)
     return made

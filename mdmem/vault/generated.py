@@ -104,7 +104,7 @@ def with_runs(lines: list[str], links: str, listed: Mapping[str, tuple[list[str]
     made = [links, ""]
     for line in bare(lines):
         made.append(line)
-        if (name := prompt_in(line)) in listed:
+        if (name := prompt_in(line)) and name in listed:
             made += _folded(*listed[name])
     return made
 

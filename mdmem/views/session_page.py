@@ -45,7 +45,7 @@ def lines(
     for turn in in_turns:
         runs = [row for row in turn.rows if row.kind == "observation" and _is_listed(found, row, folder)]
         prompt = next((row.path for row in turn.rows if row.kind == "prompt"), "").rpartition("/")[2]
-        if runs:
+        if runs and prompt:
             failed = sum(row.success is False for row in runs)
             listed_runs[prompt] = [_run(found, row) for row in runs], failed
     was = _with_every_prompt(found, was, in_turns, folder)

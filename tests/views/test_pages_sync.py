@@ -88,3 +88,6 @@ def test_turns_that_two_machines_numbered_alike_are_told_apart_by_their_time(vau
     assert [one.asks for one in session_log.sessions(settings)] == [
         ["Ask begin", "Ask here", "Ask elsewhere", "Ask on"]
     ]
+    (vault / FOLDER / "003-000-prompt-on-1030.md").unlink()
+    upkeep.rebuild(settings, now=MORNING)
+    assert (vault / PAGE).read_text().count("- [Run") == 3, "no prompt is there below which the third run could be"
