@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
-from mdmem.vault import disk, journal, note, packed
+from mdmem.vault import disk, journal, note, packed, people
 
 CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
 """Tools, in lower case, whose files are listed as touched."""
@@ -28,7 +28,7 @@ class LoggedSession(NamedTuple):
     started, ended: ISO 8601 in UTC. asks: the prompts' titles, in order.
     outcome: the title of the last answer, "" without one. files: what was changed, each once, in order.
     commit: where the code stood then. commits: those of the code that were made, with what the last one says.
-    notes: how many notes it left, its own page not counted.
+    notes: how many notes it left, its own page not counted. What front matter keeps private is only counted.
     """
 
     session: str
@@ -166,6 +166,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
     for meta in (page, *metas):
         first = {**meta, **first}
     times = sorted(_time(meta, "created") for meta in metas if meta.get("created"))
+    metas = [meta for meta in metas if not people.keeps_private(meta)]
     asks = [_text(meta, "title") for meta in metas if meta.get("kind") == "prompt"]
     answers = [_text(meta, "title") for meta in metas if meta.get("kind") == "response"]
     return LoggedSession(

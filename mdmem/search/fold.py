@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import disk, front_matter, journal
+from mdmem.vault import disk, front_matter, journal, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,7 +115,7 @@ _LOOKED_AT = 100
 
 
 def answer_title(view: View, prompt: int) -> str:
-    """Return how the last answer to a prompt begins, which is that answer's title; "" when there is none."""
+    """Return how the last answer to a prompt begins, which is that answer's title; "" with none to show."""
     turn = journal.numbers(view.name(prompt))[:1]
     flags = view.numbers("flags")
     response = KINDS.index("response")
@@ -124,7 +124,8 @@ def answer_title(view: View, prompt: int) -> str:
         for note in (view.members[view.folder_of[prompt]] if turn and session_folder(view, prompt) else ())
         if flags[note] // KIND_STEP == response and journal.numbers(view.name(note))[:1] == turn
     ]
-    return str(view.facts(max(answers, key=view.name))["title"]) if answers else ""
+    facts = view.facts(max(answers, key=view.name)) if answers else {}
+    return "" if people.keeps_private(facts) else str(facts.get("title", ""))
 
 
 def session_folder(view: View, note: int) -> str:
