@@ -20,7 +20,7 @@ from tests.helpers.transcript_files import Talk, bring
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CODE = "launch code 4711904226"
 LATER = "launch code 4712"
-PIN = "4713"
+PIN = "47135926"  # long enough that no digest or time on the disk has it by chance
 FILE = f"# notes\n<private>\n{CODE}\n{PIN}\n</private>\nthe public end\n"
 CELLS = [
     {"cell_type": "markdown", "source": ["# A public title\n", "<private>\n"]},
