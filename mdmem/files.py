@@ -34,7 +34,7 @@ def make_folder(path: str) -> None:
         OSError: when it cannot be made, or a level of mdmem's own belongs to somebody else or stays open to others.
     """
     levels = list(_levels(path))
-    os.makedirs(os.path.dirname(levels[0]) or ".", 0o700, exist_ok=True)
+    _make_above(os.path.dirname(levels[0]))
     for level in levels:
         try:
             os.mkdir(level, 0o700)
@@ -42,6 +42,16 @@ def make_folder(path: str) -> None:
             pass
         check_folder(level)
     _checked[path] = True
+
+
+def _make_above(path: str) -> None:
+    """Make the folders that are missing, each for the user alone: `os.makedirs` gives its mode to the last one only."""
+    if path and not os.path.isdir(path):
+        _make_above(os.path.dirname(path))
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            return  # by another process meanwhile
 
 
 def check_folder(path: str) -> None:

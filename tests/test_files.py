@@ -36,6 +36,15 @@ def test_every_level_that_hooks_make_is_private_whatever_the_umask_is(
     assert list(vault.rglob("0??-0??-*.md"))
 
 
+def test_the_levels_above_are_private_too_where_mdmem_makes_them(
+    tmp_path: Path, umask: Callable[[int], int]
+) -> None:
+    umask(0o000)
+    files.make_folder(str(tmp_path / ".local" / "state" / "mdmem" / "x"))
+    made = [tmp_path / ".local", tmp_path / ".local/state", tmp_path / ".local/state/mdmem/x"]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700] * 3
+
+
 def test_a_folder_that_was_left_open_is_closed_when_it_is_used(tmp_path: Path) -> None:
     top = tmp_path / "mdmem"
     (top / "state").mkdir(parents=True)

@@ -160,7 +160,8 @@ def own_folder(folder: str) -> None:
     Raises:
         ConfigError: when it is somebody else's.
     """
-    os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
+    if os.path.dirname(folder) and not os.path.exists(os.path.dirname(folder)):
+        files.make_folder(os.path.dirname(folder))
     if os.path.dirname(folder) and not files.is_private(os.path.dirname(folder)):
         raise ConfigError(f"{os.path.dirname(folder)} is open to other users, so no index is kept in it. Remove it.")
     try:
