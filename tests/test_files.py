@@ -36,9 +36,7 @@ def test_every_level_that_hooks_make_is_private_whatever_the_umask_is(
     assert list(vault.rglob("0??-0??-*.md"))
 
 
-def test_the_levels_above_are_private_too_where_mdmem_makes_them(
-    tmp_path: Path, umask: Callable[[int], int]
-) -> None:
+def test_the_levels_above_are_private_too_where_mdmem_makes_them(tmp_path: Path, umask: Callable[[int], int]) -> None:
     umask(0o000)
     files.make_folder(str(tmp_path / ".local" / "state" / "mdmem" / "x"))
     made = [tmp_path / ".local", tmp_path / ".local/state", tmp_path / ".local/state/mdmem/x"]

@@ -51,9 +51,10 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
     if Path(settings.vault).is_dir():
         upkeep.refresh(settings, now=time.time(), background=True)
-    done = work.sync(settings, remote, LookMode(touched=partial(client.touched, settings)))
-    if done.received or brought:
-        upkeep.rebuild(settings, now=time.time())
+    mode = LookMode(touched=partial(client.touched, settings))
+    done = work.sync(settings, remote, mode)
+    if (done.received or brought) and upkeep.rebuild(settings, now=time.time()):
+        done = done.with_later(work.sync(settings, remote, mode))  # other machines need not make these pages again
     if as_json:
         print_json({**done._asdict(), "held_back": [held._asdict() for held in done.held_back]})
         return 1 if done.conflicts or done.held_back else 0

@@ -70,6 +70,16 @@ class Synced(NamedTuple):
     refused: list[str]
     told: tuple[str, ...] = ()
 
+    def with_later(self, later: Synced) -> Synced:
+        """Return what this run and one right after it did together."""
+        return later._replace(
+            received=list(dict.fromkeys([*self.received, *later.received])),
+            sent=self.sent + later.sent,
+            conflicts=list(dict.fromkeys([*self.conflicts, *later.conflicts])),
+            refused=list(dict.fromkeys([*self.refused, *later.refused])),
+            told=self.told + later.told,
+        )
+
 
 class CarriedPurge(NamedTuple):
     """A purge that was carried over.
