@@ -47,7 +47,7 @@ class Live:
         self._dirty = events.Dirty(config.vault)
         self._stop = threading.Event()
         self._view: View | None = None
-        self._count = 0
+        self._newest: tuple[int, dict[str, str]] = (0, {})
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[LiveEvent]]] = set()
 
     def start(self) -> None:
@@ -106,9 +106,11 @@ class Live:
         if view is self._view:
             return
         first, self._view = self._view is None, view
-        more, self._count = view.live > self._count, view.live
+        before, self._newest = self._newest, _newest(view)
         if not first:
-            self._publish(_newest(view) if more else "")
+            known = () if self._newest[0] > before[0] else before[1]
+            came = [path for path in self._newest[1] if path not in known] if self._newest[0] >= before[0] else []
+            self._publish(self._newest[1][came[-1]] if came else "")
 
     def _watch_state(self) -> None:
         before = self._state()
@@ -142,14 +144,15 @@ class Live:
             self._listeners.discard(listener)
 
 
-def _newest(view: View) -> str:
+def _newest(view: View) -> tuple[int, dict[str, str]]:
+    """Return the second in which the newest notes were made, and their titles by path."""
     created = view.numbers("created")
     notes = set(view.all) - view.notes("facet", "is:internal")
     for kind in note.PAGES:
         notes -= view.notes("facet", f"kind:{kind}")
     last = max((created[number] for number in notes), default=0)
     newest = rows.in_order(view, (number for number in notes if created[number] == last))
-    return rows.row(view, newest[-1]).title if newest else ""
+    return last, {view.path(number): rows.row(view, number).title for number in newest}
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -16,7 +16,9 @@ import pytest
 
 from mdmem import config
 from mdmem.learn import decisions, proposals
+from mdmem.search import index
 from mdmem.vault import note, user_notes
+from mdmem.web import live
 from tests.helpers.cli_day import FIRST, MORNING
 from tests.web.conftest import Web
 
@@ -475,6 +477,23 @@ def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
         assert told, "the stream ended"
     link.close()
     assert "A prompt that is told of" in get(web, cookie, "/")
+
+
+def test_a_new_note_is_told_of_where_another_one_goes_at_the_same_moment(vault: Path) -> None:
+    settings = config.load(str(vault))
+    gone = vault / user_notes.add(settings, "Gone", "Some words.", now=MORNING).path
+    seen = live.Live(settings)
+    index.update(settings)
+    seen.view()
+    gone.unlink()
+    user_notes.add(settings, "New", "Other words.", now=MORNING + 60)
+    index.update(settings)
+    seen.view()
+    assert seen.last.title == "New"
+    user_notes.add(settings, "A second one in that second", "More words.", now=MORNING + 60)
+    index.update(settings)
+    seen.view()
+    assert seen.last.title == "A second one in that second"
 
 
 def test_a_page_that_missed_something_is_told_when_it_comes_back(web: Web, cookie: str) -> None:
