@@ -244,6 +244,10 @@ def test_a_past_that_is_only_hinted_at_is_likely_asked_for(prompt: str, grade: i
     assert found.grade == grade
 
 
+def test_a_relative_clause_at_the_end_does_not_ask() -> None:
+    assert shape.of("Clean up the packages in the file system, which have already been imported") is None
+
+
 def test_a_last_clause_that_is_an_order_does_not_ask() -> None:
     assert shape.of("Refactor the parser, then run the tests") is None
 

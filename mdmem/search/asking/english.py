@@ -10,7 +10,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+ENDS = _words("what whats why whys how hows")
+"""Question words of a question at the end of a sentence; `which`, `who`, `where` and `when` begin relative clauses."""
+_ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
 _INVERTED = _words(
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
     "anything anyone anybody can cant"
@@ -64,7 +66,7 @@ _IRREGULAR = _words(
 )
 _AGAIN = _words("again still back")
 EVERY = (
-    ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
+    _ASKS | _INVERTED | _MODAL | _WE | _YOU | _PAST | _HAVE | _BACK | _HERE
     | _words("the a an of to in on at with for from by it its that there be not no and or but if i about")
 )  # fmt: skip
 """The closed classes together: by how many of them a sentence has, its language is told."""
@@ -78,7 +80,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     """Return how surely a sentence asks for the past. words: folded. asks: whether it ends in a question mark."""
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
-    wh = first in ASKS or (asks and not held.isdisjoint(ASKS))
+    wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     past, back = _is_past(words, held), _is_back(words, held)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
@@ -111,7 +113,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     if (
         words[0] in _TELL
         and not held & (_HERE - {"me"})
-        and held & (ASKS | _BACK)
+        and held & (_ASKS | _BACK)
         and (held & (_WE | _BACK) or "again" in held)
     ):
         return LIKELY
@@ -122,7 +124,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, ASKS, _PAST):
+    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS, _PAST):
         return POSSIBLE
     return NOT
 
@@ -165,7 +167,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return SURE if back else NOT
     if back and _after(words, _words("same thing story one"), _words("as")):
         return LIKELY
-    if ours and past and not held & _MODAL and held & ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
+    if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE
     if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
         return LIKELY

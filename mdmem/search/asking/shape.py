@@ -136,7 +136,7 @@ def _judge(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
     if found[0] >= LIKELY or end < 0:
         return found
     last = sentence[end + 1 :]
-    is_question = prose.fold(last.split()[0]) in english.ASKS if last.split() else False
+    is_question = prose.fold(last.split()[0]) in english.ENDS if last.split() else False
     return max(found, _judge_whole(last, asks=asks), key=lambda one: one[0]) if is_question else found
 
 
