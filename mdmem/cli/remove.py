@@ -79,7 +79,7 @@ def forget(
 
 
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
-    """Say which notes cannot be brought back, since the privacy gate or a person keeps them out of history."""
+    """Warn of notes that cannot be brought back, since the privacy gate or a person keeps them out of history."""
     for path in paths[:SHOWN]:
         click.secho(f"{safe(path)} is not in history: it holds private text or a secret, or stays here.", fg="yellow")
     if ask:

@@ -159,7 +159,7 @@ def _asks(event: Event) -> bool:
 
 
 def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
-    """Say, as cheaply as can be, whether an event may be an occasion; `respond` looks closer."""
+    """Return, as cheaply as can be, whether an event may be an occasion; `respond` looks closer."""
     from mdmem.vault import exclusions
 
     if event.name not in EVENTS or event.subagent or not config.settings.inject.enabled or exclusions.is_disabled(env):

@@ -36,7 +36,7 @@ class TouchedFiles:
             self._paths.clear()
 
     def end(self) -> None:
-        """Tell nothing any more: the vault is not watched."""
+        """Stop answering: the vault is not watched any more."""
         with self._heard:
             self._epoch = ""
 
