@@ -98,8 +98,8 @@ def _start_of(event: Event) -> Event:
 
 def _counts(view: View, names: frozenset[str]) -> tuple[int, int]:
     """Count the notes of a project, under all its names, and of the vault; internal memories are nobody's."""
-    internal = view.notes("facet", "is:internal")
-    of_project = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in names))
+    internal = view.internal
+    of_project = view.with_any(f"project:{name}".lower() for name in names)
     return len(of_project - internal), view.live - len(internal)
 
 

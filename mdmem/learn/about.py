@@ -13,10 +13,9 @@ from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.learn import asking, decisions, fixes, relations, work
-from mdmem.search import freshness, runs, select
+from mdmem.learn import asking, decisions, relations, work
+from mdmem.search import freshness, runs, select, solved
 from mdmem.search.index.document import mentioned_files, path_tails
-from mdmem.search.solved import Finder
 from mdmem.search.text import analysis, entities, errors
 from mdmem.vault import disk, journal, note
 
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.learn.decisions import Decision
-    from mdmem.learn.fixes import Fix
     from mdmem.learn.work import OpenItem
     from mdmem.search.index.view import View
+    from mdmem.search.solved import Fix
 
 MAX_NOTES = 500
 """So many of the newest notes that name an entity are looked at, and so many read where no note names it by rule."""
@@ -99,14 +98,14 @@ def about(config: Config, entity: str, *, project: str = "", now: float) -> Know
     open_ = work.open_work(config, project, now=now, update=False)
 
     def known(view: View) -> Knowledge:
-        naming = asking.of_project(view, _naming(config, view, entity) - view.notes("facet", "is:internal"), project)
+        naming = asking.of_project(view, _naming(config, view, entity) - view.internal, project)
         whole = re.compile(rf"(?<!\w){re.escape(entity)}(?!\w)")
         made = Knowledge(
             entity,
             kind_of(entity),
             [one for one in decided if view.find(one.path) in naming],
             [one for one in open_ if whole.search(f"{one.text}\n{one.detail}") or _is_of(view, one, naming)],
-            Finder(config, view).around(naming, MAX_FIXES),
+            solved.Finder(config, view).around(naming, MAX_FIXES),
             [],
             [],
             [],
@@ -134,7 +133,7 @@ def _naming(config: Config, view: View, entity: str) -> set[int]:
     found = _NAMING[kind](view, entity)
     if kind in ("number", "commit", "address"):
         return found
-    written = set[int]().union(*(view.notes("facet", f"kind:{one}") for one in note.WRITTEN))
+    written = view.of_kinds(note.WRITTEN)
     in_text = select.newest_with_phrase(view, config.vault, entity, written if found else None, MAX_NOTES)
     return found.union(in_text)
 
@@ -153,7 +152,7 @@ def _by_commit(view: View, entity: str) -> set[int]:
     start = next(entities.facets([entity[: entities.MIN_HASH_CHARS]]))
     full = next(entities.facets([entity]))
     same = (term for term in view.starting_with("facet", start) if term.startswith(full) or full.startswith(term))
-    return set[int]().union(*(view.notes("facet", term) for term in same))
+    return view.with_any(same)
 
 
 def _by_command(view: View, entity: str) -> set[int]:
@@ -168,7 +167,7 @@ def _by_command(view: View, entity: str) -> set[int]:
 
 def _by_error(view: View, entity: str) -> set[int]:
     """Return the runs that failed with an error."""
-    return set[int]().union(*(view.notes("facet", errors.facet(one)) for one in errors.signatures(entity)))
+    return view.with_any(errors.facet(one) for one in errors.signatures(entity))
 
 
 _NAMING = {
@@ -198,7 +197,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
         facts = view.facts(number)
         session = str(facts.get("session", ""))
         if session and session not in latest and number not in pages and len(latest) < MAX_SESSIONS:
-            page = next(iter(view.notes("facet", f"session:{session}".lower()) & pages), number)
+            page = next(iter(view.of_session(session) & pages), number)
             latest[session] = KnownSession(
                 session,
                 str(view.facts(page)["title"]),
@@ -206,7 +205,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
                 disk.iso_time(created[number]),
                 str(facts["id"]),
             )
-    edits = fixes.changing(view)
+    edits = solved.edits(view)
     changed = [str(view.facts(number)["id"]) for number in numbers if number in edits and found.kind == "file"]
     links = [
         EntityLink(one.id, link.relation, link.id, link.title)
@@ -226,7 +225,7 @@ def _together(view: View, found: Knowledge, numbers: list[int]) -> list[tuple[st
         turn = _turn(view, number)
         if turn is not None and len(turns) < MAX_TURNS:
             turns[view.folder_of[number], turn] = None
-    edits = fixes.changing(view)
+    edits = solved.edits(view)
     counted = Counter(chain.from_iterable(set(_named_in(view, edits, *turn)) for turn in turns))
     own = path_tails(found.entity)[:1]
     lower = found.entity.lower()

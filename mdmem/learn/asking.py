@@ -61,4 +61,4 @@ def of_project(view: View, numbers: set[int], project: str) -> set[int]:
     """Return those of the notes that belong to a project, or to none; project: "" returns all."""
     if not project:
         return numbers
-    return numbers & (view.notes("facet", f"project:{project}".lower()) | view.notes("facet", "project:"))
+    return numbers & (view.of_project(project) | view.notes("facet", "project:"))

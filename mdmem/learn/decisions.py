@@ -145,9 +145,9 @@ def _is_shown(parsed: note.Parsed) -> bool:
 
 def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
     """Return the paths of what people and agents wrote as one of these kinds, or with its tag, newest first."""
-    written = set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
-    tagged = set[int]().union(*(view.notes("facet", f"tag:{kind}") for kind in kinds))
-    kept = asking.of_project(view, (written & tagged) - view.notes("facet", "is:internal"), project)
+    written = view.of_kinds(note.WRITTEN)
+    tagged = view.with_any(f"tag:{kind}" for kind in kinds)
+    kept = asking.of_project(view, (written & tagged) - view.internal, project)
     created = view.numbers("created")
     return [view.path(number) for number in sorted(kept, key=lambda n: (created[n], view.path(n)), reverse=True)]
 

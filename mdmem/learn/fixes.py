@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from mdmem.learn import asking
 from mdmem.search import engine, freshness
-from mdmem.search.solved import Finder, Fix, changing
+from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors
 
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
 
-__all__ = ["Fix", "changing", "fixes"]
+__all__ = ["Fix", "fixes"]
 _NEAR = 40
 
 
@@ -33,9 +33,9 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5,
     near = _near(config, error) if wanted else []
 
     def found(view: View) -> list[Fix]:
-        among = set(view.all) - view.notes("facet", "is:internal")
+        among = set(view.all) - view.internal
         if project:
-            among &= view.notes("facet", f"project:{project}".lower())
+            among &= view.of_project(project)
         finder = Finder(config, view, among)
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
         return finder.around(named, limit) if named else finder.find(wanted, near, limit)

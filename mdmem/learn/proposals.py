@@ -114,7 +114,7 @@ class _Finder:
 
     def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
         """Read notes that belong to the project, the newest first; those of ghosts and agents never."""
-        kept = asking.of_project(self._view, numbers - self._view.notes("facet", "is:internal"), self._project)
+        kept = asking.of_project(self._view, numbers - self._view.internal, self._project)
         for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
             parsed = asking.read(self._config, self._view.path(number))
             if parsed.meta:
@@ -178,7 +178,7 @@ class _Finder:
                 yield from _unless_dismissed(newer.meta, made)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
-        written = set[int]().union(*(self._view.notes("facet", f"kind:{kind}") for kind in decisions.KINDS))
+        written = self._view.of_kinds(decisions.KINDS)
         in_force = [(n, parsed) for n, parsed in self._newest(written) if decisions.is_in_force(parsed)]
         for at, older in likeness.pairs([parsed for _, parsed in in_force]):
             number, newer = in_force[at]

@@ -52,7 +52,7 @@ def _forward(view: View, meta: Mapping[str, object]) -> Iterator[TypedLink]:
 def _backward(config: Config, view: View, path: str, name: str) -> Iterator[TypedLink]:
     if not name:
         return
-    naming = view.notes("facet", f"link:{name}".lower()) - view.notes("facet", "is:internal")
+    naming = view.notes("facet", f"link:{name}".lower()) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
         other = view.path(number)
         meta = asking.read(config, other).meta if other != path else {}

@@ -109,7 +109,7 @@ def _marked(meta: Mapping[str, object]) -> list[str]:
 
 
 def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
-    own = view.notes("facet", f"session:{session}".lower()) & pages if session else set()
+    own = view.of_session(session) & pages if session else set()
     return any(asking.noted(config, view, page).get("superseded_by") for page in own)
 
 
@@ -121,16 +121,16 @@ class _Project:
         self._created = view.numbers("created")
         since = now - MAX_DAYS * _DAY
         recent = set(takewhile(lambda number: self._created[number] > since, islice(view.newest(), MAX_NOTES)))
-        self._notes = recent - view.notes("facet", "is:internal")
+        self._notes = recent - view.internal
         if project:
-            self._notes &= view.notes("facet", f"project:{project}".lower())
+            self._notes &= view.of_project(project)
 
     def items(self) -> list[OpenItem]:
         """Return everything that is open."""
         return [*self._tasks(), *self._written(), *self._failures(), *self._turns()]
 
     def _of_tools(self, names: Iterable[str]) -> list[int]:
-        found = set[int]().union(*(self._view.notes("facet", f"tool:{name}") for name in names)) & self._notes
+        found = self._view.with_any(f"tool:{name}" for name in names) & self._notes
         return sorted(found, key=lambda number: (self._created[number], self._view.name(number)))
 
     def _item(self, number: int, kind: str, text: str, *, detail: str = "", blocked_by: list[str] | None = None,

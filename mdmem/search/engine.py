@@ -202,10 +202,10 @@ def for_agent(view: View, project: str | None, without_session: str, here: Place
     """Return the notes that an agent may be shown, or None for all of them."""
     among = None
     if project is not None:
-        among = view.notes("facet", f"project:{project}".lower()) | view.notes("facet", "project:")
-    hidden = view.notes("facet", "is:internal") | staged.hidden(view, here)
+        among = view.of_project(project) | view.notes("facet", "project:")
+    hidden = view.internal | staged.hidden(view, here)
     if without_session:
-        hidden |= view.notes("facet", f"session:{without_session}".lower())
+        hidden |= view.of_session(without_session)
     return (set(view.all) if among is None else among) - hidden if hidden else among
 
 
@@ -239,7 +239,7 @@ def related(
         words = ranking.typical(view, text)
         found = ranking.scores(view, words, surroundings=False)
         itself = view.find(path)
-        hidden = view.notes("facet", "is:internal") | staged.hidden(view, here)
+        hidden = view.internal | staged.hidden(view, here)
         for note in {*hidden, *([] if itself is None else [itself])}:
             found.pop(note, None)
         chosen = _part(view, in_order(view, found), SearchOptions(limit=limit))

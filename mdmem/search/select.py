@@ -39,10 +39,9 @@ def allowed(
     kept: set[int] | None = None
     for condition in conditions:
         kept = condition if kept is None else kept & condition
-    hidden = view.notes("facet", "is:internal")
     if internal:
-        kept = hidden if kept is None else kept & hidden
-        hidden = set()
+        kept = set(view.internal) if kept is None else kept & view.internal
+    hidden = set[int]() if internal else set(view.internal)
     if not staged.are_asked_for(query):
         hidden |= staged.hidden(view, here)
     for unwanted in _exclusions(view, root, query):
@@ -92,12 +91,12 @@ def _with_facet(view: View, key: str, value: str) -> set[int]:
     if key == "file" and _GLOB.search(value):
         wanted = _glob(value)
         every = view.starting_with("facet", "file:")
-        return set().union(*(view.notes("facet", term) for term in every if wanted.fullmatch(term, len("file:"))))
+        return view.with_any(term for term in every if wanted.fullmatch(term, len("file:")))
     found = view.notes("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
         return found
     terms = view.starting_with("facet", f"{key}:{value}") if key in _BY_BEGINNING else _containing(view, key, value)
-    return set().union(*(view.notes("facet", term) for term in terms))
+    return view.with_any(terms)
 
 
 def _glob(value: str) -> re.Pattern[str]:

@@ -58,7 +58,7 @@ class _Chain(NamedTuple):
     solved: int
 
 
-def changing(view: View) -> set[int]:
+def edits(view: View) -> set[int]:
     """Return the notes of tool runs that changed files."""
     terms = view.starting_with("facet", "tool:")
     found = (view.notes("facet", term) for term in terms if aliases.changes_files(term[5:]))
@@ -73,10 +73,10 @@ class Finder:
 
     def __init__(self, config: Config, view: View, among: set[int] | None = None) -> None:
         self._config, self._view = config, view
-        self._notes = set(view.all) - view.notes("facet", "is:internal") if among is None else among
+        self._notes = set(view.all) - view.internal if among is None else among
         self._failed = view.notes("facet", "is:failed")
-        self._shells = set[int]().union(*(view.notes("facet", f"tool:{name}") for name in runs.SHELLS)) & self._notes
-        self._edits = changing(view)
+        self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
+        self._edits = edits(view)
         self._commands: dict[int, runs.CommandRun | None] = {}
         self._in_time: dict[str, list[tuple[int, int]]] = {}
 
@@ -84,7 +84,7 @@ class Finder:
         """Return the fixes of the errors with these signatures, or of those like them among the notes `near`."""
         view = self._view
         created = view.numbers("created")
-        same = set[int]().union(*(view.notes("facet", errors.facet(one)) for one in wanted))
+        same = view.with_any(errors.facet(one) for one in wanted)
         alike = {number for path in near if (number := view.find(path)) is not None}
         chosen = (same | alike if wanted else self._failed) & self._shells & self._failed
         found: list[Fix] = []
@@ -167,7 +167,7 @@ class Finder:
         """Return the runs of a project with their times, in their order."""
         if project not in self._in_time:
             created = self._view.numbers("created")
-            found = self._shells & self._view.notes("facet", f"project:{project}".lower())
+            found = self._shells & self._view.of_project(project)
             self._in_time[project] = sorted((created[number], number) for number in found)
         return self._in_time[project]
 
@@ -222,7 +222,7 @@ def of_error(config: Config, view: View, error: str, among: Iterable[int] | None
     among: the notes that may be shown; None: all of them.
     """
     wanted = errors.signatures(error)
-    seen = set[int]().union(*(view.notes("facet", errors.facet(one)) for one in wanted))
+    seen = view.with_any(errors.facet(one) for one in wanted)
     if among is not None:
         seen &= set(among)
     if not seen:

@@ -58,7 +58,7 @@ def hidden(view: View, here: Place | None) -> set[int]:
     """Return the notes that wait on a branch other than the one looked from, and the pages of their sessions."""
     waiting = view.notes("facet", "is:staged") if here is not ANYWHERE else set()
     if waiting and here is not None and here.branch:
-        ours = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in here.projects))
+        ours = view.with_any(f"project:{name}".lower() for name in here.projects)
         waiting -= ours & view.notes("facet", facet(here.branch))
     if not waiting:
         return waiting

@@ -189,9 +189,9 @@ def stats(at: Reach) -> Stats:
     """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
-        hidden = view.notes("facet", "is:internal")
+        hidden = view.internal
         for name in at.hidden:
-            hidden |= view.notes("facet", f"project:{name}".lower())
+            hidden |= view.of_project(name)
         seen = set(view.all) - hidden
         created = view.numbers("created")
         times = sorted(created[number] for number in seen)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem.search import solved
 from mdmem.search.index.document import path_tails
 from mdmem.vault import note
-from mdmem.views import rows, sessions
+from mdmem.views import rows
 
 if TYPE_CHECKING:
     from mdmem.search.index.view import View
@@ -34,12 +35,12 @@ def about(view: View, path: str, *, project: str = "", most: int = 100) -> About
     """Return what names the file `path` (or a file whose path ends so). most: of each list."""
     tails = path_tails(path)
     found = view.notes("facet", f"file:{tails[0]}") if tails else set()
-    found = found - view.notes("facet", "is:internal") - view.notes("facet", "kind:session")
+    found = found - view.internal - view.notes("facet", "kind:session")
     if project:
-        found &= view.notes("facet", f"project:{project}".lower()) | view.notes("facet", "project:")
+        found &= view.of_project(project) | view.notes("facet", "project:")
     failed = found & view.notes("facet", "is:failed")
-    edits = (found & sessions.changing(view)) - failed
-    written = found & set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+    edits = found & solved.edits(view)
+    written = found & view.of_kinds(note.WRITTEN)
 
     def part(numbers: set[int]) -> list[NoteRow]:
         return [rows.row(view, number) for number in rows.in_order(view, numbers)[::-1][:most]]

@@ -57,7 +57,7 @@ def written(found: Listing, day: str) -> list[NoteRow]:
     """
     view = found.view
     terms = (f"kind:{kind}" for kind in note.WRITTEN)
-    numbers = set().union(*(view.notes("facet", term) for term in terms)) - view.notes("facet", "is:internal")
+    numbers = view.with_any(terms) - view.internal
     near = (number for number in numbers if day in any_day(view.number("created", number)))
     made = [rows.row(view, number) for number in rows.in_order(view, near) if found.leaves(view.path(number))]
     return [row for row in made if _date(found.root, row.path) == day]

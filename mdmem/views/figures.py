@@ -74,7 +74,7 @@ def _moment(
     """Return the time of the first or the last note, which lies in the first or last quarter of an hour."""
     begin = choose(quarters) * tally.QUARTER_SECONDS
     among = view.between(begin, begin + tally.QUARTER_SECONDS)
-    found = among - set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
+    found = among - view.of_kinds(note.PAGES)
     created = view.numbers("created")
     return disk.iso_time(
         choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))

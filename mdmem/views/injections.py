@@ -117,7 +117,7 @@ def read(config: Config, view: View, rows: Iterable[dict[str, Any]]) -> list[Inj
 
 def cited_in(config: Config, view: View, session: str) -> frozenset[str]:
     """Return the ids that the answers of one session cite."""
-    answers = view.notes("facet", f"session:{session}".lower()) & view.notes("facet", "kind:response")
+    answers = view.of_session(session) & view.notes("facet", "kind:response")
     stamp = view.number
     return frozenset(
         name

@@ -22,6 +22,6 @@ def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
     """
     stem = links.stem(path.lower())
     terms = {name.lower(), stem, stem.rpartition("/")[2]} - {""}
-    found = set().union(*(view.notes("facet", f"link:{term}") for term in terms)) - view.notes("facet", "is:internal")
+    found = view.with_any(f"link:{term}" for term in terms) - view.internal
     made = [rows.row(view, number) for number in rows.in_order(view, found)[::-1][: MOST + 1]]
     return [row for row in made if row.path != path][:MOST]

@@ -37,7 +37,7 @@ class Listing:
         self.root = config.vault
         self._private = private.projects(config.vault)
         self._staying = ""
-        self._internal = view.notes("facet", "is:internal")
+        self._internal = view.internal
         self._known: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
         self.sessions = sessions.table(view)
@@ -77,9 +77,9 @@ class Listing:
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
         """Return the notes that have one of these facets, the newest first."""
-        found = set().union(*(self.view.notes("facet", term) for term in terms)) - self._internal
+        found = self.view.with_any(terms) - self._internal
         if project:
-            found &= self.view.notes("facet", f"project:{project}".lower())
+            found &= self.view.of_project(project)
         made: list[NoteRow] = []
         for number in sorted(found, key=lambda number: (self.created(number), self.view.path(number)), reverse=True):
             if len(made) < most and self.leaves(self.view.path(number)):

@@ -24,7 +24,7 @@ def every(found: Listing) -> list[OpenItem]:
     The newest captured note says what time it is: every machine finds the same.
     """
     view = found.view
-    captured = set().union(*(view.notes("facet", f"kind:{kind}") for kind in ("prompt", "observation", "response")))
+    captured = view.of_kinds(("prompt", "observation", "response"))
     created = view.numbers("created")
     return work.in_view(found.config, view, "", float(max((created[number] for number in captured), default=0)))
 

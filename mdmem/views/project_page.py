@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from mdmem.views.sessions import SessionRow
 
 MAX_FILES = 15
-_FILES_OF = 5_000
+_EDITS = 5_000
 """Files are counted in so many of the newest changes."""
 
 
@@ -56,11 +55,6 @@ def _months(held: list[SessionRow], folder: str) -> list[list[str]]:
 
 def _files(found: Listing, called: set[str]) -> list[str]:
     """Write the files that were changed most, with how often."""
-    view = found.view
-    of_project = set().union(*(view.notes("facet", f"project:{name}".lower()) for name in called))
-    edits = (sessions.changing(view) & of_project) - view.notes("facet", "is:failed")
-    created = view.numbers("created")
-    newest = sorted(edits, key=created.__getitem__, reverse=True)[:_FILES_OF]
-    counted = Counter(str(file) for number in newest for file in view.facts(number).get("files", ()))
-    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MAX_FILES]
-    return [f"- {page.code(file)} ×{count}" for file, count in ranked]
+    of_project = found.view.with_any(f"project:{name}".lower() for name in called)
+    counted = sessions.files_changed_most(found.view, of_project, edits=_EDITS, most=MAX_FILES)
+    return [f"- {page.code(file)} ×{count}" for file, count in counted]

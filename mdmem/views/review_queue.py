@@ -46,7 +46,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     base = writer.tip(repo, review.REF)
     history = _history(repo, base, head)
     terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
-    left_out = set[int]().union(*(view.notes("facet", term) for term in terms))
+    left_out = view.with_any(terms)
     found = [
         number
         for path, number in _places(view).items()
@@ -94,8 +94,8 @@ def since(found: Listing, seen: str) -> Iterator[int]:
     One that does not say when it was made is none of them: that would be another number on every machine.
     """
     view, created, first = found.view, found.view.numbers("created"), disk.epoch(seen)
-    pages = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
-    later = (n for n in set(view.all) - pages - view.notes("facet", "is:internal") if created[n] > first)
+    pages = view.of_kinds(note.PAGES)
+    later = (n for n in set(view.all) - pages - view.internal if created[n] > first)
     for number in reversed(rows.in_order(view, later)):
         if (
             found.created(number) > first
@@ -135,8 +135,8 @@ def _is_reviewed(root: str, path: str, mtime_ns: int, size: int) -> bool:  # noq
 
 def written(view: View) -> set[int]:
     """Return the notes that people and agents wrote on purpose."""
-    found = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
-    return found - view.notes("facet", "is:internal")
+    found = view.of_kinds(note.WRITTEN)
+    return found - view.internal
 
 
 def alike(view: View, most: int = 10) -> list[tuple[NoteRow, NoteRow]]:

@@ -76,7 +76,7 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
     if oldest:
         every = list(_newest(view, kept, without))
         return every[::-1][:limit], len(every)
-    pages = set[int]().union(*(view.notes("facet", f"kind:{kind}") for kind in without))
+    pages = view.of_kinds(without)
     total = view.live - len(pages) if kept is None else len(kept - pages)
     return list(islice(_newest(view, kept, without), limit)), total
 

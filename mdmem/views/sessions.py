@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.agents import aliases
+from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import disk, journal, note
 from mdmem.vault import turns as by_time
@@ -84,10 +84,10 @@ class _Sets:
     def __init__(self, view: View) -> None:
         self._view = view
         self._created, self._flags = view.numbers("created"), view.numbers("flags")
-        self._internal = view.notes("facet", "is:internal")
+        self._internal = view.internal
         self._failed = view.notes("facet", "is:failed")
         self._private = view.notes("facet", "is:private") | view.notes("facet", "is:redacted")
-        self._edits = changing(view)
+        self._edits = solved.edits(view)
 
     def row(self, found: set[int]) -> SessionRow | None:
         """Return the row of the session that these notes belong to; None when all are internal."""
@@ -114,26 +114,31 @@ class _Sets:
             prompts=len(prompts),
             runs=len(kinds.get(_RUN, ())),
             failed=len(self._failed.intersection(notes)),
-            edits=len(self._edits.intersection(notes) - self._failed),
+            edits=len(self._edits.intersection(notes)),
             private=len(self._private.intersection(notes)),
             page=self._view.path(pages[0]) if pages else "",
         )
 
 
-def changing(view: View) -> set[int]:
-    """Return the notes of tool runs that change files."""
-    terms = view.starting_with("facet", "tool:")
-    return set().union(*(view.notes("facet", term) for term in terms if aliases.changes_files(term[5:])))
+def files_changed_most(view: View, among: set[int], *, edits: int, most: int) -> list[tuple[str, int]]:
+    """Return the files that the newest edits among these notes changed most, with how often.
+
+    edits: how many edits are looked at. most: how many files are returned.
+    """
+    created = view.numbers("created")
+    newest = sorted(solved.edits(view) & among, key=created.__getitem__, reverse=True)[:edits]
+    counted = Counter(str(file) for number in newest for file in view.facts(number).get("files", ()))
+    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
 @lru_cache(maxsize=8)
 def by_day(view: View, project: str = "") -> dict[str, int]:
     """Count the notes of each local day, pages and internal memories left out."""
     created = view.numbers("created")
-    kept = set(view.all) - view.notes("facet", "is:internal")
-    kept = kept.difference(*(view.notes("facet", f"kind:{kind}") for kind in note.PAGES))
+    kept = set(view.all) - view.internal
+    kept -= view.of_kinds(note.PAGES)
     if project:
-        kept &= view.notes("facet", f"project:{project}".lower())
+        kept &= view.of_project(project)
     seconds = Counter(created[number] for number in kept)
     days: Counter[str] = Counter()
     for second, count in seconds.items():
@@ -143,7 +148,7 @@ def by_day(view: View, project: str = "") -> dict[str, int]:
 
 def turns(view: View, session: str) -> list[SessionTurn]:
     """Return the turns of a session, oldest first; its page is none of them."""
-    found = view.notes("facet", f"session:{session}".lower()) - view.notes("facet", "is:internal")
+    found = view.of_session(session) - view.internal
     made = [rows.row(view, number) for number in found - view.notes("facet", "kind:session")]
     return group(made)
 

@@ -92,7 +92,7 @@ class _Fresh:
         since = (seen - _SLACK_SECONDS) * 1e9
         new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
         self._folders = {folders[folder_of[number]] for number in new}
-        written = set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+        written = view.of_kinds(note.WRITTEN)
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in new & written))
 
     def has(self, one: SessionRow | None) -> bool:

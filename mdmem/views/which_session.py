@@ -95,8 +95,8 @@ def latest(
 
     hidden: notes that are not looked at, beside internal ones. seen: whether another note may be.
     """
-    hidden = hidden | view.notes("facet", "is:internal")
-    within = view.notes("facet", f"project:{project}".lower()) if project else None
+    hidden = hidden | view.internal
+    within = view.of_project(project) if project else None
     for number in view.newest():
         if number not in hidden and (within is None or number in within):
             session = view.facts(number).get("session")

@@ -147,7 +147,7 @@ class Live:
 def _newest(view: View) -> tuple[int, dict[str, str]]:
     """Return the second in which the newest notes were made, and their titles by path."""
     created = view.numbers("created")
-    notes = set(view.all) - view.notes("facet", "is:internal")
+    notes = set(view.all) - view.internal
     for kind in note.PAGES:
         notes -= view.notes("facet", f"kind:{kind}")
     last = max((created[number] for number in notes), default=0)

@@ -100,7 +100,7 @@ class PageRequest:
 
     def row(self, name: str) -> rows.NoteRow | None:
         """Return what the index knows of the note with this id; None when there is none."""
-        found = self.view.notes("facet", f"id:{name.lower()}") - self.view.notes("facet", "is:internal")
+        found = self.view.notes("facet", f"id:{name.lower()}") - self.view.internal
         return rows.row(self.view, min(found)) if found else None
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:

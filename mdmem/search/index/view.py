@@ -127,6 +127,27 @@ class View:
         """Return the notes in which a term occurs."""
         return {note for notes, _ in self.postings(field, term) for note in notes}
 
+    def with_any(self, facets: Iterable[str]) -> set[int]:
+        """Return the notes that have one of these facets."""
+        return set[int]().union(*(self.notes("facet", facet) for facet in facets))
+
+    def of_kinds(self, kinds: Iterable[str]) -> set[int]:
+        """Return the notes of these kinds."""
+        return self.with_any(f"kind:{kind}" for kind in kinds)
+
+    def of_project(self, name: str) -> set[int]:
+        """Return the notes of a project; "" for those of none."""
+        return self.notes("facet", f"project:{name}".lower())
+
+    def of_session(self, session: str) -> set[int]:
+        """Return the notes of the session with this id, its page among them."""
+        return self.notes("facet", f"session:{session}".lower())
+
+    @cached_property
+    def internal(self) -> frozenset[int]:
+        """Return the internal memories."""
+        return frozenset(self.notes("facet", "is:internal"))
+
     def starting_with(self, field: str, prefix: str, limit: int = 1_000_000) -> dict[str, int]:
         """Return the terms that begin with `prefix`, at most `limit` of a segment, and how often they occur."""
         found: dict[str, int] = {}

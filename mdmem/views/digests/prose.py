@@ -137,7 +137,7 @@ def _said(config: Config, found: DigestNotes, room: int, view: View) -> Iterator
 
 def _session(config: Config, view: View, one: LoggedSession, room: int) -> Iterator[str]:
     """Yield what a session was asked and what it answered, if any of it may be sent."""
-    numbers = view.notes("facet", f"session:{one.session}".lower()) - view.notes("facet", "is:internal")
+    numbers = view.of_session(one.session) - view.internal
     said = [line for number in rows.in_order(view, numbers) if (line := _step(config, rows.row(view, number), room))]
     if said:
         took = wording.between(one.started, one.ended)

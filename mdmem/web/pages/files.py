@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.learn import decisions, work
 from mdmem.vault import disk, journal, note
-from mdmem.views import about_file, open_work, sessions
+from mdmem.views import about_file, listed, open_work, sessions
 from mdmem.web import markdown
 from mdmem.web.pages import shared
 from mdmem.web.pages.timeline import calendar
@@ -28,7 +27,7 @@ MOST_FILES = 12
 MOST_DECISIONS = 10
 MOST_OPEN = 10
 SESSIONS_SHOWN = 15
-_FILES_OF = 1_000
+_EDITS = 1_000
 """The files touched most are counted in so many of the newest changes."""
 
 
@@ -59,7 +58,7 @@ def project(request: PageRequest) -> Response:
     name = request.parts["name"]
     found = [row for row in sessions.table(request.view) if row.project == name]
     view = request.view
-    mine = view.notes("facet", f"project:{name}".lower())
+    mine = view.of_project(name)
     if not mine:
         raise NotFoundError(f"There is no project {name!r:.60}.")
     page = f"journal/{name}/{journal.PROJECT_PAGE}"
@@ -73,9 +72,9 @@ def project(request: PageRequest) -> Response:
         decisions=_decisions(request.config, view, name),
         open=_open_work(request.config, view, name),
         open_kinds=open_work.LABELS,
-        lessons=shared.newest(view, _any(view, "kind:lesson", "kind:preference"), project=name),
+        lessons=shared.newest(view, view.of_kinds(("lesson", "preference")), project=name),
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
-        files=files_most(view, mine),
+        files=sessions.files_changed_most(view, mine, edits=_EDITS, most=MOST_FILES),
         calendar=calendar(days),
         words=_own_words(request, page),
         page_path=page,
@@ -88,26 +87,13 @@ def _open_work(config: Config, view: View, name: str) -> list[OpenItem]:
     return work.in_view(config, view, name, time.time())[:MOST_OPEN]
 
 
-def _any(view: View, *terms: str) -> set[int]:
-    return set().union(*(view.notes("facet", term) for term in terms))
-
-
 def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
     """Return the decisions in force: those that no other one supersedes."""
-    found = shared.newest(view, _any(view, "kind:decision", "tag:decision"), project=name, most=3 * MOST_DECISIONS)
+    found = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
     metas = {row.id: note.parse(disk.read_path(config.vault, row.path) or b"").meta for row in found}
     gone = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
     gone |= {name for name, meta in metas.items() if meta.get("superseded_by")}
     return [row for row in found if row.id not in gone][:MOST_DECISIONS]
-
-
-def files_most(view: View, mine: set[int]) -> list[tuple[str, int]]:
-    """Return the files that were changed most, with how often."""
-    created = view.numbers("created")
-    changed = (sessions.changing(view) & mine) - view.notes("facet", "is:failed")
-    newest = sorted(changed, key=created.__getitem__, reverse=True)[:_FILES_OF]
-    counted = Counter(str(name) for number in newest for name in view.facts(number).get("files", ()))
-    return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_FILES]
 
 
 def _own_words(request: PageRequest, page: str) -> str:

@@ -40,7 +40,7 @@ def _prompt(view: View, one: Injection) -> NoteRow | None:
     if one.event != "UserPromptSubmit":
         return None
     when, created = disk.epoch(one.time), view.numbers("created")
-    prompts = view.notes("facet", f"session:{one.session}".lower()) & view.notes("facet", "kind:prompt")
+    prompts = view.of_session(one.session) & view.notes("facet", "kind:prompt")
     nearest = min(prompts, key=lambda number: abs(created[number] - when), default=None)
     near = nearest is not None and abs(created[nearest] - when) <= SECONDS_APART
     return rows.row(view, nearest) if near and nearest is not None else None

@@ -73,7 +73,7 @@ def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
     if row is None or not row.session or not row.prompt or row.kind in ("prompt", *note.PAGES):
         return None
     view = request.view
-    prompts = view.notes("facet", f"session:{row.session}".lower()) & view.notes("facet", "kind:prompt")
+    prompts = view.of_session(row.session) & view.notes("facet", "kind:prompt")
     found = (rows.row(view, number) for number in prompts)
     return next((one for one in found if one.prompt == row.prompt), None)
 

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.errors import NotFoundError
+from mdmem.search import solved
 from mdmem.vault import disk, note
 from mdmem.views import conversation, injections, sessions, which_session
 from mdmem.web import markdown
@@ -162,8 +163,7 @@ def resume(row: SessionRow) -> str:
 
 
 def _files(view: View, row: SessionRow) -> list[str]:
-    numbers = view.notes("facet", f"session:{row.session}".lower()) & sessions.changing(view)
-    numbers -= view.notes("facet", "is:failed")
+    numbers = view.of_session(row.session) & solved.edits(view)
     names = (name for number in sorted(numbers) for name in view.facts(number).get("files", ()))
     return list(dict.fromkeys(map(str, names)))[:40]
 

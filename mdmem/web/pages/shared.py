@@ -33,9 +33,9 @@ def part(total: int, page: int, size: int) -> PagePart:
 
 def newest(view: View, numbers: set[int], *, day: str = "", project: str = "", most: int = 10) -> list[NoteRow]:
     """Return the newest of these notes, of one local day or project; internal memories are never among them."""
-    kept = numbers - view.notes("facet", "is:internal")
+    kept = numbers - view.internal
     if project:
-        kept &= view.notes("facet", f"project:{project}".lower())
+        kept &= view.of_project(project)
     made = []
     for number in rows.in_order(view, kept)[::-1]:
         row = rows.row(view, number)

@@ -67,8 +67,8 @@ def today(request: PageRequest) -> Response:
 
 def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card:
     view = request.view
-    found = view.notes("facet", f"session:{row.session}".lower()) - view.notes("facet", "kind:session")
-    found -= view.notes("facet", "is:internal")
+    found = view.of_session(row.session) - view.notes("facet", "kind:session")
+    found -= view.internal
     newest = rows.in_order(view, found)[::-1]
     latest = [rows.row(view, number) for number in newest[:SHOWN_NOTES]]
     mine = [one for one in given if one.session == row.session]
@@ -82,7 +82,7 @@ def _loose(request: PageRequest, day: str) -> list[NoteRow]:
 
 def _without_session(request: PageRequest) -> set[int]:
     view = request.view
-    return set().union(*(view.notes("facet", f"kind:{kind}") for kind in note.WRITTEN))
+    return view.of_kinds(note.WRITTEN)
 
 
 def _figures(found: list[SessionRow], given: list[Injection]) -> dict[str, int]:
