@@ -10,7 +10,8 @@ import click
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.vault import disk
-from mdmem.views import pages, wording
+from mdmem.views import wording
+from mdmem.views.vault_pages import updater
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -125,7 +126,7 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
-    done = branches.drop(settings, one.paths, one.branch, pages.updater(settings))
+    done = branches.drop(settings, one.paths, one.branch, updater.of(settings))
     if as_json:
         return _print_done(one, done)
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")

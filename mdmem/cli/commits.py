@@ -16,7 +16,8 @@ from mdmem import config
 from mdmem.cli.terminal import lines, options, pager
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError, UsageError
-from mdmem.views import pages, wording
+from mdmem.views import wording
+from mdmem.views.vault_pages import updater
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +62,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.look import LookMode
-    from mdmem.views import upkeep as refreshing
+    from mdmem.views.vault_pages import upkeep as refreshing
     from mdmem.watcher import client
 
     settings = config.load(vault)
@@ -309,7 +310,7 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
     settings = config.load(vault)
     planned = work.plan(settings, target)
     if as_json:
-        done = work.apply(settings, planned, pages.updater(settings)) if planned.steps else None
+        done = work.apply(settings, planned, updater.of(settings)) if planned.steps else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
         return 0
@@ -323,7 +324,7 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
         return 0
     if not yes:
         click.confirm("Undo this?", abort=True)
-    return print_applied(work.apply(settings, planned, pages.updater(settings)))
+    return print_applied(work.apply(settings, planned, updater.of(settings)))
 
 
 def print_applied(applied: Applied) -> int:

@@ -11,7 +11,8 @@ from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
 from mdmem.learn import work
 from mdmem.vault import disk, exclusions, pauses
-from mdmem.views import injections, open_work, review_queue, rows, sessions, start_page, wording
+from mdmem.views import injections, review_queue, rows, sessions, wording
+from mdmem.views.vault_pages import open_work, start_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

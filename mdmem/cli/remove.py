@@ -11,7 +11,8 @@ from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import options
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import UsageError
-from mdmem.views import pages, wording
+from mdmem.views import wording
+from mdmem.views.vault_pages import updater
 
 if TYPE_CHECKING:
     from mdmem.history.purge import Purged, PurgePlan
@@ -59,7 +60,7 @@ def forget(
     targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
     if as_json:
         lost = work.keep(settings, [target.path for target in targets]) if targets else set()
-        done = work.apply(settings, targets, pages.updater(settings)) if targets else None
+        done = work.apply(settings, targets, updater.of(settings)) if targets else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
         print_json({"forgotten": changed, "skipped": skipped, "for_good": sorted(lost.intersection(changed))})
         return 0
@@ -75,7 +76,7 @@ def forget(
     lost = work.keep(settings, [target.path for target in targets])
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
-    return print_applied(work.apply(settings, targets, pages.updater(settings)))
+    return print_applied(work.apply(settings, targets, updater.of(settings)))
 
 
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:

@@ -41,7 +41,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     """
     from mdmem.history import sync as work
     from mdmem.history.look import LookMode
-    from mdmem.views import upkeep
+    from mdmem.views.vault_pages import upkeep
     from mdmem.watcher import client
 
     if every is not None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from mdmem.health import HealthFinding, fine, warning
 from mdmem.vault import disk, generated, links, note
-from mdmem.views import upkeep, wording
+from mdmem.views import wording
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.git.repository import Repository
     from mdmem.search.index.view import View
-    from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
+    from mdmem.views.vault_pages.listed import Listing
 
 STALE_DAYS = 60
 _RUN = KINDS.index("observation")

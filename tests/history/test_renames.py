@@ -18,7 +18,7 @@ from mdmem.history import commit, purge, sync, undo
 from mdmem.history.merging import merge
 from mdmem.history.space import archive
 from mdmem.vault import journal, note
-from mdmem.views import pages
+from mdmem.views.vault_pages import updater
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
 from tests.history.test_sync import machine, settle, trees, unpacked
 
@@ -386,7 +386,7 @@ class Fleet:
         if sessions:
             commit.commit(at)
             name = sessions[self.count % len(sessions)].name[-8:]
-            undo.apply(at, undo.plan(at, f"{name}-x"), pages.updater(at))
+            undo.apply(at, undo.plan(at, f"{name}-x"), updater.of(at))
 
     def sync(self, at: Config) -> None:
         """Sync."""

@@ -9,7 +9,7 @@ import pytest
 from mdmem.agents import Event
 from mdmem.inject import context
 from mdmem.learn import decisions
-from mdmem.views import upkeep
+from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.learn.test_open_work import FAILED, HOUR, Work
 

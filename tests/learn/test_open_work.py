@@ -13,7 +13,7 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.learn import work
 from mdmem.search import runs
-from mdmem.views import upkeep
+from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day

@@ -14,7 +14,8 @@ from mdmem.health import links
 from mdmem.health.scope import LookScope
 from mdmem.history import session_log
 from mdmem.vault import generated, note
-from mdmem.views import conversation, upkeep
+from mdmem.views import conversation
+from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured

@@ -22,7 +22,7 @@ from mdmem.history.git import repository
 from mdmem.history.merging import both, join
 from mdmem.search.index import document
 from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views import day_page, upkeep
+from mdmem.views.vault_pages import day_page, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import git, start

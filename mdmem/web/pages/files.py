@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.learn import decisions, work
 from mdmem.vault import disk, journal, note
-from mdmem.views import about_file, listed, open_work, sessions
+from mdmem.views import about_file, sessions
+from mdmem.views.vault_pages import listed, open_work
 from mdmem.web import markdown
 from mdmem.web.pages import shared
 from mdmem.web.pages.timeline import calendar

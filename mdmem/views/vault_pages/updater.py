@@ -10,14 +10,14 @@ from mdmem.capture import page
 from mdmem.capture.session import Session
 from mdmem.errors import MdmemError
 from mdmem.vault import journal, note
-from mdmem.views import upkeep
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.rewrite import UpdatePage
 
 
-def updater(config: Config) -> UpdatePage:
+def of(config: Config) -> UpdatePage:
     """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it.
 
     It returns the paths of those pages around it that it wrote.

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
 from mdmem.vault import disk, generated, journal
-from mdmem.views import listed, open_work, review_queue, wording
+from mdmem.views import review_queue, wording
+from mdmem.views.vault_pages import listed, open_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mdmem.learn.work import OpenItem
     from mdmem.search.index.view import View
-    from mdmem.views.listed import Listing
     from mdmem.views.sessions import SessionRow
+    from mdmem.views.vault_pages.listed import Listing
 
 PATH = "README.md"
 MAX_PROJECTS = 50

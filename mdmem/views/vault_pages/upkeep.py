@@ -17,16 +17,16 @@ from mdmem.history import past
 from mdmem.history.git import part
 from mdmem.search import freshness
 from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views import day_page, listed, open_work, project_page, session_page, start_page
+from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
-    from mdmem.views.day_page import ListedDay
-    from mdmem.views.listed import Listing
     from mdmem.views.sessions import SessionRow
+    from mdmem.views.vault_pages.day_page import ListedDay
+    from mdmem.views.vault_pages.listed import Listing
 
 REST = 50
 """Pages are made again after so many times the processor time that it took: in the background, or where it is long."""

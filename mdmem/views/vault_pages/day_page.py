@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.capture import page
 from mdmem.vault import disk, front_matter, generated, note
-from mdmem.views import listed, rows
+from mdmem.views import rows
+from mdmem.views.vault_pages import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
     from mdmem.views.sessions import SessionRow
+    from mdmem.views.vault_pages.listed import Listing
 
 FOLDER = generated.DAYS
 

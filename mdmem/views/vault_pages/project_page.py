@@ -6,14 +6,15 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
-from mdmem.views import listed, open_work, sessions
+from mdmem.views import sessions
+from mdmem.views.vault_pages import listed, open_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.learn.work import OpenItem
-    from mdmem.views.listed import Listing
     from mdmem.views.sessions import SessionRow
+    from mdmem.views.vault_pages.listed import Listing
 
 MAX_FILES = 15
 _EDITS = 5_000

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from mdmem.capture import page
 from mdmem.capture.entry import PageEntry
 from mdmem.vault import disk, generated, journal, note, people
-from mdmem.views import listed, open_work, sessions
+from mdmem.views import sessions
+from mdmem.views.vault_pages import listed, open_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.learn.work import OpenItem
-    from mdmem.views.listed import Listing
     from mdmem.views.rows import NoteRow
     from mdmem.views.sessions import SessionRow, SessionTurn
+    from mdmem.views.vault_pages.listed import Listing
 
 MAX_ERROR_CHARS = 160
 
