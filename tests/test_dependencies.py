@@ -49,6 +49,7 @@ def _known() -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "room", sorted(path.name for path in (ROOT / "mdmem").iterdir() if path.is_dir() and path.name[0] != "_")
 )

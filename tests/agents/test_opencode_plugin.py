@@ -107,6 +107,7 @@ def test_a_session_reaches_the_hook_in_its_order(played: tuple[dict[str, Any], l
     assert (events[4].extra["tokens_in"], events[4].extra["tokens_out"]) == ("1000", "25")
 
 
+@pytest.mark.slow
 def test_a_subagents_session_is_told_from_its_parents(played: tuple[dict[str, Any], list[Any]]) -> None:
     child = [payload for payload in played[1] if isinstance(payload, dict) and payload["session_id"] == "child"]
 
@@ -119,6 +120,7 @@ def test_memories_reach_the_model_and_messages_the_user(played: tuple[dict[str, 
     assert set(played[0]["toasts"]) == {"told"}
 
 
+@pytest.mark.slow
 def test_a_prompt_is_stored_and_answered_by_one_process(played: tuple[dict[str, Any], list[Any]]) -> None:
     assert "inject" not in played[1]
 
@@ -128,6 +130,7 @@ def test_how_a_failure_was_solved_before_reaches_the_request_after_it(played: tu
     assert played[0]["next"][-1] == "solved before"
 
 
+@pytest.mark.slow
 def test_the_end_of_a_turn_commits(played: tuple[dict[str, Any], list[Any]]) -> None:
     assert played[1].count("commit") == 1
 

@@ -250,6 +250,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_no_note_and_the_user_hears_of_it_once(
     small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

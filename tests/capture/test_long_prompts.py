@@ -22,7 +22,15 @@ def body(vault: Path, kind: str) -> str:
     return note.parse(path.read_bytes()).body.strip("\n")
 
 
-@pytest.mark.parametrize(("chars", "letter"), [(60_000, "a"), (30_000, "한"), (65_536, "한"), (65_536, "😀")])
+@pytest.mark.parametrize(
+    ("chars", "letter"),
+    [
+        (65_536, "한"),
+        pytest.param(60_000, "a", marks=pytest.mark.slow),
+        pytest.param(30_000, "한", marks=pytest.mark.slow),
+        pytest.param(65_536, "😀", marks=pytest.mark.slow),
+    ],
+)
 def test_a_prompt_within_the_limit_is_stored_whole(vault: Path, chars: int, letter: str) -> None:
     text = words(chars, letter)
     assert claude.send(prompt(text)).stdout == b""
@@ -31,6 +39,7 @@ def test_a_prompt_within_the_limit_is_stored_whole(vault: Path, chars: int, lett
     assert body(vault, "response") == text
 
 
+@pytest.mark.slow
 def test_a_larger_limit_counts(vault: Path) -> None:
     own_settings("capture.prompt_chars = 200_000\n")
     text = words(199_000, "a")
@@ -38,7 +47,14 @@ def test_a_larger_limit_counts(vault: Path) -> None:
     assert body(vault, "prompt") == text
 
 
-@pytest.mark.parametrize(("limit", "chars"), [(1_000, 5_000), (65_536, 400_000), (9_000_000, 1_100_000)])
+@pytest.mark.parametrize(
+    ("limit", "chars"),
+    [
+        (1_000, 5_000),
+        pytest.param(65_536, 400_000, marks=pytest.mark.slow),
+        pytest.param(9_000_000, 1_100_000, marks=pytest.mark.slow),
+    ],
+)
 def test_the_user_hears_of_what_a_longer_prompt_lost(vault: Path, limit: int, chars: int) -> None:
     own_settings(f"capture.prompt_chars = {limit}\n")
     said = json.loads(claude.send(prompt(words(chars, "a"))).stdout)["systemMessage"]

@@ -117,6 +117,7 @@ def test_a_served_hook_leaves_the_note_and_says_what_is_to_be_said(
     assert b"falcon" not in b"".join(path.read_bytes() for path in vault.rglob("*.md"))
 
 
+@pytest.mark.slow
 def test_a_hook_does_its_work_itself_when_the_server_does_not_answer(
     vault: Path, server: subprocess.Popen[bytes]
 ) -> None:
@@ -140,6 +141,7 @@ def test_hooks_at_the_same_time_leave_each_its_note_once(vault: Path, server: su
     assert sorted(int(name[4:7]) for name in notes(vault)) == list(range(7))
 
 
+@pytest.mark.slow
 def test_a_hook_belongs_to_the_vault_and_the_environment_of_its_command(
     vault: Path, server: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ from tests.capture.test_hook_exceptions import (
 )
 from tests.capture.test_served import run, server, short_data
 from tests.helpers.claude import bash, stop
+from tests.helpers.few import few
 
 __all__ = ["fresh", "server", "short_data", "small_disk"]  # fixtures
 
@@ -123,7 +124,7 @@ MOST = 4_000
 """No hook has so many call sites: behind the last, nothing happens to it."""
 
 
-@pytest.mark.parametrize("happen", [fail, end_at_once])
+@pytest.mark.parametrize("happen", few([fail, end_at_once], always=[fail]))
 @EVERY
 def test_what_happens_to_the_server_at_any_call_site_loses_no_event_in_silence(
     name: str, step: int, happen: Callable[[], None], fresh: Callable[[], Path]
@@ -148,7 +149,7 @@ def test_what_happens_to_the_server_at_any_call_site_loses_no_event_in_silence(
     assert results[undisturbed] == "vault"
 
 
-@pytest.mark.parametrize("work", [hang, hang_whatever_comes])
+@pytest.mark.parametrize("work", few([hang, hang_whatever_comes], always=[hang_whatever_comes]))
 def test_a_served_hook_that_hangs_is_told_as_lost(fresh: Callable[[], Path], work: Callable[[], Any]) -> None:
     fresh()
 
@@ -159,6 +160,7 @@ def test_a_served_hook_that_hangs_is_told_as_lost(fresh: Callable[[], Path], wor
     assert "lost" in json.loads(handed_over(EVENTS["prompt"], start))["systemMessage"]
 
 
+@pytest.mark.slow
 def test_a_served_prompt_whose_memories_take_for_ever_is_stored_and_not_told_as_lost(fresh: Callable[[], Path]) -> None:
     vault = fresh()
 
@@ -170,6 +172,7 @@ def test_a_served_prompt_whose_memories_take_for_ever_is_stored_and_not_told_as_
     assert len(list(vault.rglob("0??-0??-*.md"))) == 1
 
 
+@pytest.mark.slow
 def test_a_served_hook_whose_search_fails_leaves_no_deadline_behind(fresh: Callable[[], Path]) -> None:
     vault = fresh()
 

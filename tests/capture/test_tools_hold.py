@@ -109,6 +109,7 @@ def check(made: Draft) -> None:
     assert not [line for line in outside_fences(made.body) if line.startswith(("# ", "---", "> ", "[CANARY]", "<!--"))]
 
 
+@pytest.mark.slow
 @given(NAMES, OBJECTS, OBJECTS, st.one_of(st.none(), TEXTS))
 def test_whatever_the_fields_hold_the_note_holds(tool: str, given_: Any, response: Any, error: str | None) -> None:
     check(told(tool, given_, response, error))

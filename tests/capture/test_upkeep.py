@@ -108,6 +108,7 @@ def test_a_commit_in_the_background_looks_after_the_house_once_an_hour(vault: Pa
     assert (folder / f"{folder.name}.md").stat().st_mtime == 1
 
 
+@pytest.mark.slow
 def test_after_a_turn_a_vault_without_an_index_gets_one(vault: Path, mdmem: Run) -> None:
     (vault / "mdmem.toml").unlink()  # what is new is not indexed at once
     mdmem("init", str(vault), check=True)

@@ -137,6 +137,7 @@ def test_any_folder_of_markdown_can_be_searched_and_nothing_is_written_into_it(d
     assert os.listdir(folder) == ["a.md"]
 
 
+@pytest.mark.slow
 def test_what_the_vault_held_then_can_be_searched(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     repository.init(mine.vault)

@@ -44,6 +44,7 @@ def test_commit_says_what_it_did_and_then_that_there_is_nothing() -> None:
     assert second == "Nothing to commit.\n"
 
 
+@pytest.mark.slow
 def test_commit_is_quiet_when_told_and_ends_with_1_when_something_was_held_back(mdmem: Run, kept: Path) -> None:
     put(kept, "notes/a.md", "<private>x</private>\n")
 
@@ -80,6 +81,7 @@ def test_log_is_a_journal_lines_json_or_commits(mdmem: Run, kept: Path) -> None:
     assert mdmem("log", "--since", "soonish").returncode == 2
 
 
+@pytest.mark.slow
 def test_commits_are_narrowed_by_project_session_file_and_time_in_any_zone(
     mdmem: Run, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +100,7 @@ def test_commits_are_narrowed_by_project_session_file_and_time_in_any_zone(
         time.tzset()
 
 
+@pytest.mark.slow
 def test_the_past_is_named_in_words_too(mdmem: Run, kept: Path) -> None:
     mdmem("commit", check=True)
     path = next((kept / FOLDER).glob("001-003*")).relative_to(kept).as_posix()
@@ -149,6 +152,7 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
 
 
+@pytest.mark.slow
 def test_forgetting_a_note_that_history_cannot_hold_says_that_it_goes_for_good(mdmem: Run, kept: Path) -> None:
     plain, secret = kept / "notes/plain.md", kept / "notes/secret.md"
     plain.parent.mkdir(exist_ok=True)
@@ -190,6 +194,7 @@ def test_what_is_forgotten_leaves_its_sessions_page_as_well(mdmem: Run, vault: P
     assert not session_pages(vault)
 
 
+@pytest.mark.slow
 def test_a_page_with_a_persons_words_outlives_its_notes(mdmem: Run, vault: Path, tmp_path: Path) -> None:
     repository.init(vault)
     Talk(vault, tmp_path / "app").says("Why does the parser fail?")
@@ -235,6 +240,7 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
     assert exported.startswith("6 notes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_hand", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way_back(
     mdmem: Run, kept: Path, by_hand: bool
@@ -335,6 +341,7 @@ def test_a_review_is_listed_asked_note_by_note_and_then_over(mdmem: Run, kept: P
     assert "A better title" in mdmem("diff", "HEAD~1..HEAD", check=True).stdout
 
 
+@pytest.mark.slow
 def test_a_review_that_is_broken_off_keeps_what_was_decided(mdmem: Run, kept: Path) -> None:
     mdmem("review", "--notes", input="d\nq\n", check=True)
 
@@ -364,6 +371,7 @@ def test_a_failing_editor_or_a_wrong_id_is_told_and_the_question_comes_again(mdm
     assert "edited" not in git(kept, "log", "-1", "-p")
 
 
+@pytest.mark.slow
 def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[1], 'a').write('by hand\\n')\n")

@@ -108,6 +108,7 @@ def test_every_look_sees_what_is_packed_changed_and_gone(old: Config, vault: Pat
     assert not [path for path in (view.path(note) for note in view.all) if "2024" in path]
 
 
+@pytest.mark.slow
 def test_taking_an_archive_apart_brings_every_byte_back(old: Config, vault: Path) -> None:
     before = {path.relative_to(vault): path.read_bytes() for path in vault.rglob("*.md")}
     packed_vault(old)
@@ -189,6 +190,7 @@ def test_a_year_that_is_not_over_is_not_archived(old: Config) -> None:
         archive.pack(old, 2024, now=time.mktime((2024, 12, 31, 0, 0, 0, 0, 0, -1)))
 
 
+@pytest.mark.slow
 def test_a_file_of_its_own_comes_before_the_packed_note(old: Config, vault: Path) -> None:
     packed_vault(old)
     put(vault, PROMPT, "written anew\n")
@@ -273,6 +275,7 @@ def test_a_session_that_goes_on_is_taken_out_of_its_archive(old: Config, vault: 
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.slow
 def test_a_session_that_is_packed_into_a_day_with_others_is_indexed_once(old: Config, vault: Path) -> None:
     packed_vault(old)
     other = FOLDER.replace("0800", "0900").replace("11893aaf", "22893aaf")

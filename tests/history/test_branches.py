@@ -168,6 +168,7 @@ def test_a_search_for_the_branch_or_for_what_waits_shows_them_from_everywhere(
     assert "001-002-response" in mdmem("list", "--json", cwd=tmp_path, check=True).stdout, "a list has everything"
 
 
+@pytest.mark.slow
 def test_the_same_branch_of_another_project_sees_nothing(staging: Path, code: Path, tmp_path: Path) -> None:
     session_on(staging, code, "feature", 1)
     other = code_repository(tmp_path / "other", commit=True)
@@ -178,6 +179,7 @@ def test_the_same_branch_of_another_project_sees_nothing(staging: Path, code: Pa
     assert cited(talk(staging, code, 3).asks(ASK))
 
 
+@pytest.mark.slow
 def test_a_session_that_changed_the_branch_hides_its_page_and_shows_its_other_notes(
     staging: Path, code: Path, mdmem: Run
 ) -> None:
@@ -289,6 +291,7 @@ def test_branches_of_one_name_in_several_projects_are_told_apart(
     assert not staged_in(staging)
 
 
+@pytest.mark.slow
 def test_a_note_that_somebody_broke_is_left_alone_and_named(staging: Path, code: Path, mdmem: Run) -> None:
     session_on(staging, code, "feature", 1)
     broken, *_ = notes(staging)
@@ -343,6 +346,7 @@ def test_a_merge_is_seen_however_it_was_made(code: Path, tmp_path: Path, way: st
     assert branches.fate(str(tmp_path), "feature", [start]) == "", "no repository there"
 
 
+@pytest.mark.slow
 def test_a_hostile_branch_name_is_only_a_name(staging: Path, code: Path, mdmem: Run) -> None:
     name = "-x/$(touch${IFS}pwned);'\"<!--é"
     git(code, "update-ref", f"refs/heads/{name}", "HEAD")

@@ -230,6 +230,7 @@ def test_what_does_not_fit_into_one_batch_follows_in_the_next_without_parting_a_
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_commits_have_the_dates_of_what_happened_in_their_order(vault: Path) -> None:
     config = start(vault)
     captured(vault, "001-000-prompt-b", "prompt", "Second", session="b", created="2024-02-02T10:00:00Z")
@@ -481,6 +482,7 @@ def test_an_index_lock_that_a_killed_mdmem_left_is_known_by_its_other_name_and_r
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_a_persons_commit_in_between_is_kept(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = start(vault)
     commit.commit(config)

@@ -87,6 +87,7 @@ def test_a_vault_in_which_nothing_changed_is_not_looked_through_again(vault: Pat
     assert wholes == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wholes")
 def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_a_watcher_names_it(
     vault: Path, monkeypatch: pytest.MonkeyPatch
@@ -110,6 +111,7 @@ def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_
     assert [made.files for made in commit.commit(config, mode=BACKGROUND).commits] == [1]
 
 
+@pytest.mark.slow
 def test_a_watcher_that_cannot_tell_has_every_file_looked_at(vault: Path, wholes: list[str]) -> None:
     config = settled(vault)
     wholes.clear()
@@ -140,7 +142,7 @@ def nested(vault: Path) -> None:
     put(vault, "notes/deep/other/x.md", "# Not the vault's\n")
 
 
-@pytest.mark.parametrize("change", [staged, committed_by_hand, ignoring, nested])
+@pytest.mark.parametrize("change", few([staged, committed_by_hand, ignoring, nested], always=[staged]))
 def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
     vault: Path, wholes: list[str], change: Callable[[Path], None]
 ) -> None:
@@ -154,6 +156,7 @@ def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
     assert found == every_change(config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", few([6, 60], always=[6]))
 def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: list[str], steps: int) -> None:
     config = settled(vault)
@@ -194,6 +197,7 @@ def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: lis
     assert looks > steps // 2
 
 
+@pytest.mark.slow
 def test_a_first_commit_in_many_batches_lists_the_vault_once(
     vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

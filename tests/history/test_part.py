@@ -67,13 +67,14 @@ def folders(settings: Config) -> set[str]:
     return {path.rpartition("/")[0] for path in files(settings)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "there", "not_there"),
     [
-        pytest.param(VaultPart("2026-09-14"), {NEW, OTHER}, {OLD, "days"}, marks=pytest.mark.slow),
-        pytest.param(VaultPart("2024-03-06"), {NEW, OTHER}, {OLD, "days"}, marks=pytest.mark.slow),
-        pytest.param(VaultPart("2024-03-05"), {NEW, OTHER, OLD, "days"}, set(), marks=pytest.mark.slow),
-        pytest.param(VaultPart(projects=("acme-notes-app",)), {NEW, OLD, "days"}, {OTHER}, marks=pytest.mark.slow),
+        (VaultPart("2026-09-14"), {NEW, OTHER}, {OLD, "days"}),
+        (VaultPart("2024-03-06"), {NEW, OTHER}, {OLD, "days"}),
+        (VaultPart("2024-03-05"), {NEW, OTHER, OLD, "days"}, set()),
+        (VaultPart(projects=("acme-notes-app",)), {NEW, OLD, "days"}, {OTHER}),
         (VaultPart("2025-01-01", ("acme-notes-app",)), {NEW}, {OLD, OTHER, "days"}),
     ],
     ids=["this day", "the day after", "the very day", "a project", "both"],
@@ -215,6 +216,7 @@ def thin(whole: Config) -> Config:
     return config.load(str(root))
 
 
+@pytest.mark.slow
 def test_texts_of_the_rest_are_not_fetched(whole: Config, thin: Config) -> None:
     root, blobs = Path(thin.vault), git(Path(whole.vault), "ls-tree", "-r", "HEAD")
     lacking = {line.split("\t")[1] for line in blobs.splitlines() if line.split()[2] in missing(root)}

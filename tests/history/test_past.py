@@ -63,6 +63,7 @@ def test_a_line_that_a_person_changed_is_theirs(vault: Path, home: Path) -> None
     assert [(step.author, step.session) for step in found.steps] == [("mdmem", SESSION), ("Ada", "")]
 
 
+@pytest.mark.slow
 def test_a_note_that_somebody_named_has_no_past_in_common_with_its_namesake(vault: Path) -> None:
     config = start(vault)
     for folder in ("one", "two"):
@@ -130,6 +131,7 @@ def test_a_note_is_shown_as_it_was_at_a_commit_or_a_date(vault: Path) -> None:
             past.show(config, "notes/plan.md", nonsense)
 
 
+@pytest.mark.slow
 def test_a_search_in_the_past_finds_what_was_deleted_since(vault: Path) -> None:
     config = start(vault)
     turn(vault)
@@ -149,6 +151,7 @@ def test_a_search_in_the_past_finds_what_was_deleted_since(vault: Path) -> None:
     assert past.search(config, "fail", "HEAD", project="nobody") == []
 
 
+@pytest.mark.slow
 def test_a_difference_shows_then_against_now_with_files_git_has_not_seen(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", "first\n")

@@ -61,13 +61,14 @@ def met(*machines: Config) -> dict[str, bytes]:
     return found[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ("notes/dates.md", "notes/decisions/about-dates.md"),
-        pytest.param("notes/dates.md", "notes/Dates.md", marks=pytest.mark.slow),
-        pytest.param("notes/plain.md", "notes/renamed.md", marks=pytest.mark.slow),
-        pytest.param(f"{FOLDER}/001-000-prompt-why-p1.md", "notes/kept-from-the-journal.md", marks=pytest.mark.slow),
+        ("notes/dates.md", "notes/Dates.md"),
+        ("notes/plain.md", "notes/renamed.md"),
+        (f"{FOLDER}/001-000-prompt-why-p1.md", "notes/kept-from-the-journal.md"),
     ],
 )
 def test_a_note_moved_here_and_edited_there_is_one_note_moved_and_edited(

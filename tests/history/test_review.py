@@ -66,6 +66,7 @@ def test_what_was_captured_while_looking_stays_to_be_reviewed(vault: Path) -> No
     assert "Why does it fail, take 2?" in titles
 
 
+@pytest.mark.slow
 def test_a_note_that_a_person_changed_is_known_as_edited(vault: Path) -> None:
     config = start(vault)
     turn(vault)
@@ -89,6 +90,7 @@ def test_a_digest_tells_an_edited_note_from_an_untouched_one_without_git() -> No
     assert not note.is_edited(note.parse("by hand, no front matter"))
 
 
+@pytest.mark.slow
 def test_filters_narrow_a_review(vault: Path) -> None:
     config = start(vault)
     turn(vault)
@@ -175,6 +177,7 @@ def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Pa
     assert len(list((tmp_path / "restored" / FOLDER).iterdir())) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reviewed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_import_is_passed_over_and_what_was_captured_before_stays_in_the_queue(vault: Path, reviewed: bool) -> None:
     config = start(vault)

@@ -186,6 +186,7 @@ def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
         assert both.merge_note(repo, "internal/agent/m.md", pair[0], was, pair[1]) == both.Both(one, conflict=False)
 
 
+@pytest.mark.slow
 def test_an_instruction_file_that_differs_on_two_machines_is_merged_without_a_mark(
     first: Config, tmp_path: Path, remote: Path
 ) -> None:
@@ -321,6 +322,7 @@ def test_links_and_git_folders_from_a_remote_are_refused(first: Config, tmp_path
     assert "notes" not in head_files(Path(first.vault))
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_link_here_is_never_written_through(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     put(Path(first.vault), "notes/a.md", "x\n")
@@ -363,6 +365,7 @@ def test_a_note_that_becomes_private_is_not_pushed_with_its_older_commits(first:
     assert (root / "notes/diary.md").read_text().endswith("CANARY\n")
 
 
+@pytest.mark.slow
 def test_a_note_that_stays_is_not_named_on_the_page_that_travels(first: Config, tmp_path: Path, remote: Path) -> None:
     root = Path(first.vault)
     talk = Talk(root, tmp_path / "app", "c0ffee00-1234-4abc-9def-0123456789ab")
@@ -421,6 +424,7 @@ def test_what_leaves_history_is_not_named_there_either(first: Config, tmp_path: 
     assert "2. [PRIVATE]" in (path.parent / f"{path.parent.name}.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_project_that_becomes_private_leaves_history_by_one_command(first: Config) -> None:
     root = Path(first.vault)
     page = put(root, "journal/home/project.md", "---\nkind: project\n---\n")

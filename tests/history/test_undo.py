@@ -57,6 +57,7 @@ def test_undoing_the_undoing_brings_the_notes_back(vault: Path) -> None:
     assert {path: path.read_bytes() for path in (vault / FOLDER).iterdir()} == files
 
 
+@pytest.mark.slow
 def test_later_work_on_other_lines_is_kept_when_a_commit_is_undone(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/a.md", "one\ntwo\nthree\nfour\nfive\n")
@@ -71,6 +72,7 @@ def test_later_work_on_other_lines_is_kept_when_a_commit_is_undone(vault: Path) 
     assert (vault / "notes/a.md").read_text() == "one\ntwo\nthree\nfour\nFIVE\n"
 
 
+@pytest.mark.slow
 def test_undoing_a_change_of_a_project_page_leaves_the_pages_of_other_projects_alone(vault: Path) -> None:
     config = start(vault)
     before = "---\nkind: project\n---\n\none\n"
@@ -111,6 +113,7 @@ def written(vault: Path, text: str, place: str) -> Path:
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["below", "above"])
 @pytest.mark.parametrize("committed", few([True, False], always=[True]))
 @pytest.mark.parametrize("text", few(["My own words.", "# My heading"], always=["# My heading"]))
@@ -170,6 +173,7 @@ def test_a_captured_note_that_was_edited_before_its_first_commit_is_kept_and_nam
     assert sorted((vault / FOLDER).glob("002*")) == [tagged, edited]
 
 
+@pytest.mark.slow
 def test_a_session_whose_folder_was_renamed_is_undone(vault: Path) -> None:
     config = start(vault)
     turn(vault)

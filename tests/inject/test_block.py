@@ -128,6 +128,7 @@ def _holds(sections: list[Section], chars: int, bullet: int) -> None:
         assert privacy.clean(f"a {made.text} b").value == "a  b"
 
 
+@pytest.mark.slow
 @given(SECTIONS, st.integers(0, 12_000), st.integers(0, 2_000))
 def test_whatever_the_notes_hold_the_block_holds(sections: list[Section], chars: int, bullet: int) -> None:
     _holds(sections, chars, bullet)

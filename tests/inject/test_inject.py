@@ -23,6 +23,7 @@ from mdmem.cli.stats import stats
 from mdmem.inject import citations, context, given, process
 from mdmem.search import index
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
+from tests.helpers.few import few
 from tests.helpers.talk import Talk, line
 from tests.inject.test_block import POISON
 
@@ -658,6 +659,7 @@ def test_sessions_that_only_ask_are_neither_recent_nor_left_open(past: Talk) -> 
     assert not any(part in text for part in ("so strict", "was the uploader", "has no answer", "limited to three"))
 
 
+@pytest.mark.slow
 def test_poisoned_notes_stay_in_their_fence(talk: Talk) -> None:
     for number, poison in enumerate(POISON):
         write(talk.vault, f"notes/p{number}.md", f"The date parser {poison} {poison}", title=poison.replace("\0", ""))
@@ -735,7 +737,11 @@ def test_every_recorded_payload_is_understood(path: Path, vault: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b"\xff\xfe{", b"\x00" * 99, b'{"hook_event_name": 7}', b"[" * 100_000]
+    "data",
+    few(
+        [b"", b"{", b"[]", b"null", b"\xff\xfe{", b"\x00" * 99, b'{"hook_event_name": 7}', b"[" * 100_000],
+        always=[b"{", b"[" * 100_000],
+    ),
 )
 def test_rubbish_on_stdin_is_borne_in_silence(past: Talk, data: bytes) -> None:
     done = past.process("inject", data)
@@ -762,6 +768,7 @@ def test_state_and_cache_that_cannot_be_written_cost_nothing_but_memories(talk: 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_hostile_ids_and_paths_are_borne(past: Talk) -> None:
     payload = past.payload("UserPromptSubmit", prompt="Do you remember the date parser?")
     places = ("", "relative", "/\0", "/\ud800", "C:\\dev", "/" + "x/" * 3_000, "/proc/self/fd/0")
@@ -798,6 +805,7 @@ def test_after_its_deadline_it_gives_nothing_and_says_so_in_the_log(talk: Talk) 
     assert "parser" not in log
 
 
+@pytest.mark.slow
 def test_an_agent_that_never_closes_stdin_is_not_waited_for_forever(
     past: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from mdmem import config
@@ -57,6 +58,7 @@ def test_the_user_is_told_once_while_it_works(vault: Path) -> None:
     assert not completion.finish(settings), "one is at work already"
 
 
+@pytest.mark.slow
 def test_a_mark_that_a_killed_process_left_does_not_keep_the_index_incomplete(vault: Path, tmp_path: Path) -> None:
     past(vault, tmp_path)
     settings = config.load(str(vault))

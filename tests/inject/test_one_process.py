@@ -64,6 +64,7 @@ def test_a_prompt_that_wants_nothing_is_stored_in_silence(vault: Path, talk: Tal
     assert len(stored(vault, "Rename the helper in dates.py")) == 1
 
 
+@pytest.mark.slow
 def test_the_command_of_people_and_of_the_plugin_does_the_same(vault: Path, talk: Talk) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mdmem", "hook", "claude-code"],

@@ -239,6 +239,7 @@ def block(journal: tuple[config.Config, str], prompt: str) -> str:
     return found.block.text if found.block else ""
 
 
+@pytest.mark.slow
 def test_most_ways_to_ask_are_answered(journal: tuple[config.Config, str]) -> None:
     silent = [prompt for prompt in ASKING if not block(journal, prompt)]
 

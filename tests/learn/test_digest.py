@@ -70,6 +70,7 @@ def test_a_note_that_its_front_matter_keeps_private_is_in_no_digest(at: Work) ->
     assert "falcon" not in said.lower()
 
 
+@pytest.mark.slow
 def test_weeks_are_rolled_up_one_line_a_session(at: Work) -> None:
     for number in range(1, 4):
         work(at, number, f"Part {number} of the work")

@@ -176,6 +176,7 @@ def test_the_lists_of_every_agent_are_open_work(at: Work, agent: str) -> None:
     assert ("task", "Write it") in at.open()
 
 
+@pytest.mark.slow
 def test_a_plan_that_only_the_transcript_of_codex_has_is_open_work(at: Work, tmp_path: Path) -> None:
     sources = (REPO / "tests" / "transcripts" / "codex").rglob("rollout-*.jsonl")
     source = next(path for path in sources if "update_plan" in path.read_text())

@@ -243,6 +243,7 @@ def test_proposals_are_listed_for_people_and_programs(at: Work) -> None:
     assert "Tabs: decision proposed by an agent" in at.day.run("proposals").stdout
 
 
+@pytest.mark.slow
 def test_review_asks_about_each_proposal_behind_the_notes(at: Work) -> None:
     install.make_vault(at.day.config())
     propose(at, "Tabs", "Indent with tabs.")

@@ -79,6 +79,7 @@ def test_a_model_writes_a_paragraph_that_cites_what_it_was_given_and_brings_no_m
     assert row["sent_chars"] >= len(sent(server))
 
 
+@pytest.mark.slow
 def test_nothing_leaves_that_an_agent_would_not_be_given(at: Work, server: Server) -> None:
     settings = at.day.config()
     old = decisions.add(settings, "Superseded words", "Old.", kind="decision", project="app", now=at.now)
@@ -120,6 +121,7 @@ def test_no_model_is_asked_unless_the_user_says_so(at: Work, server: Server) -> 
     assert "leave --prose out" in str(at.day.attempt("digest", "latest", "--for-agent", "--prose").exception)
 
 
+@pytest.mark.slow
 def test_the_budget_of_a_day_ends_the_calls_and_the_digest_is_complete_all_the_same(at: Work, server: Server) -> None:
     configure(at, server, prose_chars=5_000)
     server.speaks("openai", "A paragraph about the work of the day. " * 50)

@@ -245,6 +245,7 @@ def test_later_private_sections_are_added_once(settings: Config) -> None:
     assert len(files(settings)[SESSION]) == size
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_can_learn_at_once(settings: Config) -> None:
     words = [f"Falconridge{number}" for number in range(12)]
     code = (

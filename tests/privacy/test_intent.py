@@ -119,6 +119,7 @@ def test_a_tag_counts_however_its_characters_are_written(form: str, origin: str)
         assert clean(f"a {opening}S\nS", origin=origin).value == "a [PRIVATE]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     few(

@@ -75,6 +75,7 @@ def test_hardly_anything_is_masked_in_real_code() -> None:
     assert masked / megabytes <= 5
 
 
+@pytest.mark.slow
 def test_most_random_words_are_found_with_nothing_beside_them() -> None:
     for pattern, least in LEAST_OF_RANDOM.items():
         made = list(credentials.made(pattern, 200, seed=6))

@@ -248,6 +248,7 @@ def test_a_literal_beside_the_name_of_a_secret_is_hidden_whatever_it_looks_like(
     assert clean(text, origin="tool").value == stored
 
 
+@pytest.mark.slow
 def test_no_piece_of_a_secret_is_left_when_a_cut_comes_after_the_gate() -> None:
     for sample in credentials.samples(1, seed=3):
         text = "x" * 400 + " " + sample.text

@@ -153,6 +153,7 @@ def test_a_hook_stores_no_private_text_whatever_strings_it_is_split_over(
     assert (b"the public end" in found.read_bytes()) == (shape not in WHOLLY_INSIDE)
 
 
+@pytest.mark.slow
 def test_an_import_stores_no_private_text_whatever_strings_it_is_split_over(
     vault: Path, left: Callable[[], bytes], tmp_path: Path
 ) -> None:

@@ -379,6 +379,7 @@ def _refusal(name: str) -> bytes:
     return json.dumps(answer).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drip", [False, True])
 def test_a_slow_server_is_waited_for_no_longer_than_the_deadline(
     drip: bool, vault: Path, server: Server, monkeypatch: pytest.MonkeyPatch
@@ -593,6 +594,7 @@ def test_an_injection_is_helped_by_a_model_where_the_user_says_so(
     assert (row["caller"], row["outcome"]) == ("explicit", "ok")
 
 
+@pytest.mark.slow
 def test_a_model_that_dawdles_costs_an_injection_its_help_and_nothing_else(
     vault: Path, tmp_path: Path, home: Path, bin_folder: Path
 ) -> None:

@@ -282,7 +282,7 @@ def test_a_vault_that_is_not_there_is_said_and_forgets_nothing(vault: Path, sett
         b"---\nid: x\nno end of front matter",
         b"---\n- a\n- list\n---\ntext",
         b"\xef\xbb\xbf---\r\ntitle: crlf\r\n---\r\ntext",
-        ("wört " * 200_000).encode(),
+        pytest.param(("wört " * 200_000).encode(), marks=pytest.mark.slow),
         b"---\nproject: [1, {a: 2}]\nsession: 12\nfiles: 3\ntags: {a: b}\nid: [x]\ntitle: 5\n---\nodd types",
         "---\ncreated: 9999-99-99\n---\n\ud800".encode("utf-8", "surrogatepass"),
     ],
@@ -528,6 +528,7 @@ def shared(vault: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return [write(vault, f"s/{number}.md", f"alpha {chr(97 + number % 26) * 9}") for number in range(40)]
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_index_that_one_makes(vault: Path, settings: Config, shared: list[Path]) -> None:
     assert index.update(settings).added == len(shared)
 
@@ -561,6 +562,7 @@ def test_an_interrupted_build_goes_on_where_it_stopped(
     _assert_agrees(settings)
 
 
+@pytest.mark.slow
 def test_an_index_of_many_segments_answers_as_one_of_a_single_segment_does(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -593,6 +595,7 @@ def test_an_index_of_many_segments_answers_as_one_of_a_single_segment_does(
         assert [score for _, score in got] == pytest.approx([score for _, score in wanted])
 
 
+@pytest.mark.slow
 def test_notes_that_another_process_indexed_meanwhile_are_not_indexed_again(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -609,6 +612,7 @@ def test_notes_that_another_process_indexed_meanwhile_are_not_indexed_again(
     assert index.verify(settings, repair=False).agrees
 
 
+@pytest.mark.slow
 def test_a_large_change_of_the_vault_is_indexed_while_it_is_walked(
     vault: Path, settings: Config, shared: list[Path]
 ) -> None:
@@ -629,6 +633,7 @@ def test_a_large_change_of_the_vault_is_indexed_while_it_is_walked(
 # -- several at once ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,6 +177,7 @@ def test_prompts_are_narrowed_ordered_and_paged(server: Server, prompts: dict[st
     assert server.call("search_user_prompts", {"format": "long"}).error
 
 
+@pytest.mark.slow
 def test_the_command_answers_as_the_tool_does(
     server: Server, prompts: dict[str, str], mdmem: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

@@ -526,10 +526,13 @@ def test_many_clients_and_processes_at_once_get_their_own_answers(running: Runni
 @pytest.mark.parametrize(
     "begun",
     [
-        b"",
-        b"POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\n",
+        pytest.param(b"", marks=pytest.mark.slow),
+        pytest.param(b"POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\n", marks=pytest.mark.slow),
         b"POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{",
-        b"POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer wrong\r\nContent-Length: 9000\r\n\r\n{",
+        pytest.param(
+            b"POST /mcp HTTP/1.1\r\nHost: localhost:%d\r\nAuthorization: Bearer wrong\r\nContent-Length: 9000\r\n\r\n{",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["silent", "headers", "body", "wrong token"],
 )

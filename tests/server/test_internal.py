@@ -294,6 +294,7 @@ def test_tags_are_told_as_they_are_stored(alice: Callable[..., Answer]) -> None:
     assert made.value["tags"][3:] == ["green-tea", "a[PRIVATE]"]
 
 
+@pytest.mark.slow
 def test_the_text_before_an_update_is_in_git(vault: Path, server: Server) -> None:
     install.make_vault(config.load(str(vault)))
     alice = server.with_headers(ALICE)

@@ -382,6 +382,7 @@ def test_what_a_session_kept_private_is_known_again(server: Server, vault: Path)
 # -- what is not shown -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_notes_that_stay_at_home_are_not_shown_to_other_projects(
     server: Server, vault: Path, day: dict[str, str]
 ) -> None:

@@ -160,6 +160,7 @@ def test_an_edit_is_undone_unless_somebody_wrote_since(server: Server, vault: Pa
     assert file.read_text() == TEXT
 
 
+@pytest.mark.slow
 def test_only_notes_of_people_in_their_folder_are_changed(server: Server, vault: Path) -> None:
     home = vault / "journal" / "acme" / "2026-09-14" / "0800-x-aaaa1111"
     home.mkdir(parents=True)
@@ -194,6 +195,7 @@ def test_a_commit_of_the_journal_is_not_undone_by_a_tool(server: Server, vault: 
     assert (vault / "notes" / "other.md").exists()
 
 
+@pytest.mark.slow
 def test_nothing_private_is_written_even_in_two_steps(server: Server, vault: Path) -> None:
     masked = edit(server, find="Nothing.", text="It is <private>canary</private> here")
     assert not masked.error

@@ -350,6 +350,7 @@ def test_an_import_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     assert contents(tmp_path / "whole") == contents(vault)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL], ids=["Ctrl-C", "killed"]
 )

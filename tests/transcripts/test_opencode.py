@@ -142,6 +142,7 @@ def test_what_the_plugin_did_not_say_is_learned_when_the_session_ends(
     assert "no result" in str(lost["error"])
 
 
+@pytest.mark.slow
 def test_a_missing_answer_is_learned_after_the_turn(
     vault: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -405,6 +405,7 @@ def mutate(value: Any, chance: random.Random, odd: list[Any]) -> Any:
     return value
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SAMPLES), st.integers(), st.lists(VALUES, min_size=1, max_size=4))
 def test_a_changed_transcript_is_read_without_an_error(path: Path, seed: int, odd: list[Any]) -> None:
     chance = random.Random(seed)

@@ -410,6 +410,7 @@ def test_setting_what_is_set_already_writes_nothing(vault: Path, settings: Confi
     assert (vault / path).stat().st_ino != before.st_ino
 
 
+@pytest.mark.slow
 def test_changes_at_the_same_time_are_all_kept(vault: Path, settings: Config) -> None:
     path = put(vault, "start\n")
 

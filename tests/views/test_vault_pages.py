@@ -335,6 +335,7 @@ def test_a_days_page_that_was_deleted_stays_so_until_its_day_has_a_new_note(day:
     assert "auditors" not in old.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_machine_that_knows_nothing_asks_the_history_which_days_were_deleted(day: Day) -> None:
     settings = day.config()
     start(day.vault)
@@ -462,6 +463,7 @@ def test_the_later_of_two_reviews_is_kept_when_both_machines_made_the_start_page
     assert both.merge_note(repo, "README.md", ours, base, theirs) == both.Both(one, conflict=False)
 
 
+@pytest.mark.slow
 def test_pages_do_not_depend_on_when_a_machine_got_a_file(day: Day) -> None:
     settings = day.config()
     names = ["a", "b", "c"]

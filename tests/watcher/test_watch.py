@@ -78,6 +78,7 @@ def status(vault: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_note_is_indexed_whichever_way_it_is_saved(vault: Path, watcher: subprocess.Popen[bytes]) -> None:
     settings = config.load(str(vault))
     (vault / "notes").mkdir()
@@ -308,6 +309,7 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: 
     assert not (Path(settings.state_dir) / "log").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the times of files do not tell there")
 def test_a_commit_takes_what_the_watcher_saw_change_in_place_without_a_look_at_every_file(
     vault: Path, monkeypatch: pytest.MonkeyPatch
@@ -366,6 +368,7 @@ def test_what_a_watcher_cannot_know_it_does_not_tell(tmp_path: Path, monkeypatch
     assert list((tmp_path / ".git").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
     settings = config.load(str(vault))
     Path(settings.index_dir).parent.mkdir(parents=True, exist_ok=True)
@@ -403,6 +406,7 @@ def _can_limit() -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("unshare") is None or not _can_limit(), reason="needs a user namespace of its own")
 @pytest.mark.parametrize(
     ("limit", "said"),

@@ -166,6 +166,7 @@ def test_the_queue_is_what_review_lists(day: Day, settings: Config) -> None:
     assert not review_queue.waiting(settings, fresh(settings)).numbers
 
 
+@pytest.mark.slow
 def test_a_proposed_note_is_asked_about_as_a_proposal_and_not_again_as_a_note(day: Day, settings: Config) -> None:
     taken, left = (
         decisions.add(settings, f"Proposed {word}", "By an agent.", kind="lesson", proposed=True, now=MORNING)
