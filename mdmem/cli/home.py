@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
 from mdmem.learn import work
-from mdmem.vault import disk, exclusions, pauses
-from mdmem.views import injections, review_queue, rows, sessions, wording
+from mdmem.vault import disk
+from mdmem.views import injections, review_queue, rows, sessions, storing, wording
 from mdmem.views.vault_pages import open_work, start_page
 
 if TYPE_CHECKING:
@@ -31,7 +29,8 @@ def show(given_vault: str | None) -> None:
     console = lines.terminal()
     now = time.time()
     lines.write(console, [_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
-    heard = list(_heard(settings))
+    found = storing.last_heard(settings)
+    heard = [(name, wording.date_and_time(disk.iso_time(last.when))) for name, last in found.items()]
     if heard:
         lines.write(console, [[], [("Last heard of", "bold")]])
         table.show(console, (table.Column(), table.WHEN), heard, "  ")
@@ -42,30 +41,8 @@ def show(given_vault: str | None) -> None:
 
 def _recording(settings: Config) -> list[Piece]:
     """Return whether notes are stored, and when that will be so again."""
-    why = paused(settings)
+    why = storing.paused(settings)
     return [(why, "bold yellow")] if why else [("Storing is on.", "bold green")]
-
-
-def paused(settings: Config) -> str:
-    """Return why nothing is stored, since when and until when; "" when it is."""
-    if exclusions.is_disabled(os.environ):
-        return "Storing is switched off: MDMEM_DISABLED is set."
-    pause = pauses.pause_of(settings)
-    if pause is None:
-        return ""
-    began = wording.date_and_time(disk.iso_time(pause.began))
-    ends = f" until {wording.date_and_time(disk.iso_time(pause.ends))}" if pause.ends else ""
-    return f"Storing is paused since {began}{ends}. `mdmem resume` resumes it."
-
-
-def _heard(settings: Config) -> Iterator[tuple[str, str]]:
-    folder = Path(settings.state_dir) / "seen"
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        try:
-            when = float(path.read_text(encoding="utf-8").partition(" ")[0])
-        except (OSError, ValueError):
-            continue
-        yield path.name, wording.date_and_time(disk.iso_time(when))
 
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:

@@ -18,7 +18,7 @@ from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.vault import exclusions, pauses
 from mdmem.vault.disk import iso_time
-from mdmem.views import wording
+from mdmem.views import storing, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,16 +214,12 @@ def events(config: Config) -> Iterator[HealthFinding]:
     from mdmem.agents.install import registration
 
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
+    heard = storing.last_heard(config)
     for agent, title in names.items():
-        try:
-            text = (Path(config.state_dir) / "seen" / agent).read_text(encoding="utf-8")
-            when = float(text.partition(" ")[0])
-        except (OSError, ValueError):
-            yield note(
-                f"{title} has not been heard of yet.",
-                "Start a new session: hooks are read at its start.",
-            )
+        if agent not in heard:
+            yield note(f"{title} has not been heard of yet.", "Start a new session: hooks are read at its start.")
             continue
+        when = heard[agent].when
         days = (time.time() - when) / 86_400
         said = f"{title} was last heard of {wording.date_and_time(iso_time(when))}"
         if days > SILENT_DAYS:

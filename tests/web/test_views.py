@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import config
+from mdmem.agents.install import known
 from mdmem.config import Config
 from mdmem.history import review
 from mdmem.inject import given
@@ -20,9 +21,9 @@ from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
 from mdmem.vault import disk, user_notes
-from mdmem.views import about_file, facets, injections, links, review_queue, sessions
+from mdmem.views import about_file, facets, injections, links, review_queue, sessions, storing
 from mdmem.views.rows import NoteRow
-from mdmem.web.pages import health, search, session, timeline, today
+from mdmem.web.pages import health, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 
@@ -222,20 +223,18 @@ def test_what_waits_and_what_is_lost_is_an_alarm(tmp_path: Path) -> None:
 
     made = cli_day.make(tmp_path)
     settings = config.load(str(made.vault), {**os.environ, **made.env})
-    assert today.alarms(settings) == []
+    assert storing.alarms(settings) == []
 
     cli_day.strand_a_note(made, tmp_path)
     losses.record(settings, "Stop", "codex", "OSError", time.time())
-    waiting, lost = today.alarms(settings)
+    waiting, lost = storing.alarms(settings)
     assert "1 note could not be stored and will be retried" in waiting
     assert "1 event lost" in lost
 
 
 @pytest.mark.parametrize("name", ["s; rm -rf ~", "-x", "a b", "$(id)"])
-def test_no_command_is_offered_for_a_session_with_a_strange_name(view: View, name: str) -> None:
-    row = sessions.table(view)[0]._replace(session=name, agent="codex")
-
-    assert session.resume(row) == ""
+def test_no_command_is_offered_for_a_session_with_a_strange_name(name: str) -> None:
+    assert known.resume_command("codex", name, "") == ""
 
 
 def test_a_snippet_reads_as_text_and_keeps_its_marks() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -231,10 +232,13 @@ CLIENTS: dict[str, McpClient] = {
 """The name of a client of MCP in commands -> what is known of it; Claude Desktop has no hooks."""
 
 
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+
+
 def resume_command(agent: str, session: str, cwd: str) -> str:
     """Return the line for a shell by which an agent goes on with a session where it was; "" where there is none."""
     words = next((row.resume for row in ROWS if agent == row.module.NAME), ())
-    if not words or not session:
+    if not words or not _PLAIN_ID.fullmatch(session):
         return ""
     home, tail = ("~/", cwd[2:]) if cwd.startswith("~/") else ("", cwd)
     start = f"cd {home}{shlex.quote(tail)} && " if tail else ""

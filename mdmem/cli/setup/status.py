@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem import config
 from mdmem.cli.terminal import options, render
 from mdmem.vault.disk import iso_time
+
+if TYPE_CHECKING:
+    from mdmem.views.storing import LastEvent
 
 
 @click.command()
@@ -27,10 +30,10 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.agents.install import mcp_registration, registration
     from mdmem.agents.install.known import CLIENTS
     from mdmem.capture import losses
-    from mdmem.cli import branch, home
+    from mdmem.cli import branch
     from mdmem.history import beside
     from mdmem.history.git import part
-    from mdmem.views import wording
+    from mdmem.views import storing, wording
 
     settings = config.load(vault)
     if line:
@@ -38,13 +41,14 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
 
         click.echo(status_line.line(settings, time.time()))
         return
-    rows = [{**row._asdict(), **_last_seen(settings, row.agent)} for row in registration.survey()]
+    heard = storing.last_heard(settings)
+    rows = [{**row._asdict(), **_last_seen(heard.get(row.agent))} for row in registration.survey()]
     servers = [mcp_registration.status(client)._asdict() for client in CLIENTS]
     servers = [row for row in servers if row["state"] != "absent"]
     if as_json:
         render.print_json([*rows, *servers])
         return
-    paused = home.paused(settings)
+    paused = storing.paused(settings)
     if paused:
         click.secho(paused, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
@@ -80,9 +84,5 @@ def _tell(row: dict[str, Any], seen: str, options: str) -> None:
         click.echo(f"  `mdmem install {row['agent']} {options}` brings it up to date.")
 
 
-def _last_seen(settings: config.Config, agent: str) -> dict[str, str | None]:
-    try:
-        when, _, event = (Path(settings.state_dir) / "seen" / agent).read_text(encoding="utf-8").partition(" ")
-        return {"last_seen": iso_time(float(when)), "last_event": event or None}
-    except (OSError, ValueError):
-        return {"last_seen": None, "last_event": None}
+def _last_seen(last: LastEvent | None) -> dict[str, str | None]:
+    return {"last_seen": iso_time(last.when) if last else None, "last_event": last.name or None if last else None}

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-from pathlib import Path
-
 import click
 
 from mdmem.cli.terminal import render
-from mdmem.errors import NotFoundError
-
-PAGES = Path(__file__).parent.parent.parent / "help"
-"""One Markdown file per topic; its first line is `# Title`."""
-
-
-def topics() -> dict[str, str]:
-    """Return each topic and the title of its page, in alphabetical order."""
-    return {path.stem: _title(path) for path in sorted(PAGES.glob("*.md"))}
-
-
-def page(topic: str) -> str:
-    """Return the Markdown of a topic's page.
-
-    Raises:
-        NotFoundError: when there is no such page; the message names the nearest.
-    """
-    known = topics()
-    if topic not in known:
-        near = difflib.get_close_matches(topic, known, 1)
-        tip = f"Did you mean `mdmem help {near[0]}`?" if near else "`mdmem help` lists the topics."
-        raise NotFoundError(f"There is no help page {topic!r:.40}. {tip}")
-    return (PAGES / f"{topic}.md").read_text(encoding="utf-8")
+from mdmem.views import help_pages
 
 
 @click.command("help", short_help="Show a help page, or the help of a command.")
 @click.argument(
-    "topic", required=False, shell_complete=lambda _ctx, _param, begin: [t for t in topics() if t.startswith(begin)]
+    "topic",
+    required=False,
+    shell_complete=lambda _ctx, _param, begin: [t for t in help_pages.topics() if t.startswith(begin)],
 )
 @click.pass_context
 def command(ctx: click.Context, topic: str | None) -> None:
@@ -48,8 +25,8 @@ def command(ctx: click.Context, topic: str | None) -> None:
     group = ctx.parent.command if ctx.parent else None
     if topic is None:
         _list()
-    elif topic in topics() or not isinstance(group, click.Group) or topic not in group.list_commands(ctx):
-        _show(page(topic))
+    elif topic in help_pages.topics() or not isinstance(group, click.Group) or topic not in group.list_commands(ctx):
+        _show(help_pages.page(topic))
     else:
         shown = group.get_command(ctx, topic)
         if shown is not None:
@@ -58,9 +35,9 @@ def command(ctx: click.Context, topic: str | None) -> None:
 
 
 def _list() -> None:
-    width = max(map(len, topics()), default=0)
+    width = max(map(len, help_pages.topics()), default=0)
     click.echo("Help pages:\n")
-    for name, title in topics().items():
+    for name, title in help_pages.topics().items():
         click.echo(f"  mdmem help {name:<{width}}  {title}")
     click.echo("\n`mdmem --help` lists the commands; `mdmem COMMAND --help` explains one.")
 
@@ -75,8 +52,3 @@ def _show(text: str) -> None:
     shown = render.console()
     with shown.pager(styles=True):
         shown.print(Markdown(text), width=min(shown.width, 100))
-
-
-def _title(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.readline().lstrip("# ").strip()

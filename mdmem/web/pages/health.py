@@ -12,11 +12,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.agents.install.known import AGENTS
 from mdmem.health import checks
 from mdmem.vault.disk import iso_time
-from mdmem.views import figures, injections
-from mdmem.web.pages.today import alarms
+from mdmem.views import figures, injections, storing
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -59,11 +57,11 @@ def health(request: PageRequest) -> Response:
         "health",
         checked=request.site.memo.get("checked"),
         order=_ORDER,
-        alarms=alarms(request.config),
+        alarms=storing.alarms(request.config),
         growth=growth(view),
         private=len(view.notes("facet", "is:private")),
         redacted=len(view.notes("facet", "is:redacted")),
-        heard=heard(request.config),
+        heard=_heard(request.config),
         injection_ms=median(seconds) * 1000 if seconds else 0.0,
         tokens=sum(map(injections.tokens, given)),
         times=len(given),
@@ -89,16 +87,10 @@ def growth(view: View) -> Growth | None:
     return Growth(points, iso_time(first), iso_time(ordered[-1][0]), total, len(ordered))
 
 
-def heard(config: Config) -> list[tuple[str, str]]:
-    """Return which agents were heard from, and when last, the last one first."""
-    made = []
-    for name in AGENTS:
-        try:
-            text = (Path(config.state_dir) / "seen" / name).read_text(encoding="utf-8")
-            made.append((name, iso_time(float(text.partition(" ")[0]))))
-        except (OSError, ValueError):
-            continue
-    return sorted(made, key=lambda row: row[1], reverse=True)
+def _heard(config: Config) -> list[tuple[str, str]]:
+    """Return which agents were heard of, and when last, the last one first."""
+    found = storing.last_heard(config).items()
+    return [(name, iso_time(last.when)) for name, last in sorted(found, key=lambda item: -item[1].when)]
 
 
 def check(request: PageRequest) -> Response:

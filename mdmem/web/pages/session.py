@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
 from mdmem.vault import disk, note
@@ -24,17 +23,6 @@ if TYPE_CHECKING:
     from mdmem.web.site import PageRequest
 
 NOTES_ON_A_PAGE = 150
-RESUME = {
-    "claude-code": "claude --resume {session}",
-    "codex": "codex resume {session}",
-    "opencode": "opencode --session {session}",
-    "gemini": "gemini --resume {session}",
-    "cursor": "cursor-agent --resume {session}",
-    "copilot": "copilot --resume {session}",
-}
-"""An agent -> what continues a session of it on the command line."""
-
-_RESUMABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 class ShownStep(NamedTuple):
@@ -85,7 +73,7 @@ def session(request: PageRequest) -> Response:
         given_first=[one for one in given if one.event == "SessionStart"],
         part_of=part,
         outline=_outline(parts),
-        resume=resume(row),
+        resume=_resume(request.view, row, every),
         files=_files(request.view, row),
         commits=list(dict.fromkeys(_commits(request, every))),
         words=_own_words(page.body) if page else "",
@@ -156,10 +144,11 @@ def _given_to(turn: SessionTurn, turns: list[SessionTurn], given: list[Injection
     return [one for one in given if one.event != "SessionStart" and first <= one.time < last]
 
 
-def resume(row: SessionRow) -> str:
-    """Return the command that continues a session, "" where its agent has none."""
-    form = RESUME.get(row.agent, "")
-    return form.format(session=shlex.quote(row.session)) if form and _RESUMABLE.fullmatch(row.session) else ""
+def _resume(view: View, row: SessionRow, every: list[NoteRow]) -> str:
+    """Return the command that continues a session where it was; "" where its agent has none."""
+    first = view.find(every[0].path) if every else None
+    cwd = view.facts(first).get("cwd", "") if first is not None else ""
+    return known.resume_command(row.agent, row.session, str(cwd))
 
 
 def _files(view: View, row: SessionRow) -> list[str]:

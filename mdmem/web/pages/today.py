@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.capture import losses, retry_queue
-from mdmem.vault import disk, note, pauses
-from mdmem.views import injections, rows, sessions, wording
+from mdmem.vault import note
+from mdmem.views import injections, rows, sessions, storing, wording
 from mdmem.web.pages import shared
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from mdmem.config import Config
     from mdmem.views.injections import Injection
     from mdmem.views.rows import NoteRow
     from mdmem.views.sessions import SessionRow
@@ -58,8 +56,8 @@ def today(request: PageRequest) -> Response:
         cards=cards,
         before=before,
         left_out=len(found) - len(cards),
-        loose=_loose(request, day),
-        alarms=alarms(request.config),
+        loose=shared.newest(request.view, request.view.of_kinds(note.WRITTEN), day=day, most=SHOWN_NOTES),
+        alarms=storing.alarms(request.config),
         figures=_figures(found, read),
         empty=not table,
     )
@@ -75,16 +73,6 @@ def _card(request: PageRequest, row: SessionRow, given: list[Injection]) -> Card
     return Card(row, latest, max(len(newest) - SHOWN_NOTES, 0), mine)
 
 
-def _loose(request: PageRequest, day: str) -> list[NoteRow]:
-    """Return the notes of the day that belong to no session: what people wrote."""
-    return shared.newest(request.view, _without_session(request), day=day, most=SHOWN_NOTES)
-
-
-def _without_session(request: PageRequest) -> set[int]:
-    view = request.view
-    return view.of_kinds(note.WRITTEN)
-
-
 def _figures(found: list[SessionRow], given: list[Injection]) -> dict[str, int]:
     return {
         "sessions": len(found),
@@ -95,18 +83,3 @@ def _figures(found: list[SessionRow], given: list[Injection]) -> dict[str, int]:
         "given": sum(len(one.ids) for one in given),
         "cited": sum(len(one.cited) for one in given),
     }
-
-
-def alarms(config: Config) -> list[str]:
-    """Return what a person has to know at once: events that wait or are lost, and that nothing is stored."""
-    made = []
-    waiting = len(retry_queue.waiting(config))
-    if waiting:
-        made.append(f"{wording.number(waiting, 'note')} could not be stored and will be retried: `mdmem doctor`.")
-    lost = losses.recent(config, time.time())
-    if lost:
-        last = wording.date_and_time(disk.iso_time(lost[-1]["time"]))
-        made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
-    if pauses.pause_of(config) is not None:
-        made.append("Storing is paused: `mdmem resume` stores again.")
-    return made

@@ -1,0 +1,62 @@
+"""Whether events are stored: pauses, when each agent was last heard of, what waits, and what was lost."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mdmem.capture import losses, retry_queue
+from mdmem.vault import disk, exclusions, pauses
+from mdmem.views import wording
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
+
+
+class LastEvent(NamedTuple):
+    """The last event that came from an agent. when: seconds since the epoch. name: "" where that is not known."""
+
+    when: float
+    name: str
+
+
+def last_heard(config: Config) -> dict[str, LastEvent]:
+    """Return the last event of each agent that was ever heard of, by the agent's name."""
+    folder = Path(config.state_dir, "seen")
+    found: dict[str, LastEvent] = {}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            when, _, name = path.read_text(encoding="utf-8").partition(" ")
+            found[path.name] = LastEvent(float(when), name)
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def paused(config: Config) -> str:
+    """Return why nothing is stored, since when and until when; "" when it is."""
+    if exclusions.is_disabled(os.environ):
+        return "Storing is switched off: MDMEM_DISABLED is set."
+    pause = pauses.pause_of(config)
+    if pause is None:
+        return ""
+    began = wording.date_and_time(disk.iso_time(pause.began))
+    ends = f" until {wording.date_and_time(disk.iso_time(pause.ends))}" if pause.ends else ""
+    return f"Storing is paused since {began}{ends}. `mdmem resume` resumes it."
+
+
+def alarms(config: Config) -> list[str]:
+    """Return what a person has to know at once: events that wait or are lost, and that nothing is stored."""
+    made = []
+    waiting = len(retry_queue.waiting(config))
+    if waiting:
+        made.append(f"{wording.number(waiting, 'note')} could not be stored and will be retried: `mdmem doctor`.")
+    lost = losses.recent(config, time.time())
+    if lost:
+        last = wording.date_and_time(disk.iso_time(lost[-1]["time"]))
+        made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
+    if why := paused(config):
+        made.append(why)
+    return made
