@@ -47,14 +47,14 @@ assert token not in str(privacy.clean(f"it failed with {token} again", rules=pri
     "mcp-tool": """
 from mdmem import config
 from mdmem.cli.setup import install
-from mdmem.server import app, reach
+from mdmem.server import access, app
 from mdmem.server.tools import TOOLS
 install.make_vault(config.load())
 Path(home, "mdmem", "notes").mkdir(exist_ok=True)
 text = "---\\nid: nnnnnnnnn1\\ntitle: A\\ncreated: 2026-01-01T00:00:00Z\\n---\\n"
 Path(home, "mdmem", "notes", "a.md").write_text(text)
 row = next(row for row in TOOLS if row.name == "note_age")
-answer = app.answer(row, reach.in_python, {"note": "notes/a.md"})
+answer = app.answer(row, access.in_python, {"note": "notes/a.md"})
 assert answer.structured_content["days"] >= 0 and "note_age" in [tool.name for tool in app.listed()]
 """,
     "command": """

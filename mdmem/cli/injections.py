@@ -56,7 +56,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     )
     now, deadline = time.time(), time.monotonic() + 3600.0
     found = context.explain(settings, event, now, deadline)
-    assumed = context.At(settings, event, now, deadline)
+    assumed = context.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
     gone = moved.candidates(settings, assumed.place) if not counts[0] and counts[1] else []
@@ -198,14 +198,14 @@ def injections(
     \b
     Example:  mdmem injections --ids
     """
-    from mdmem.inject import citations, given
+    from mdmem.inject import citations, injection_log
     from mdmem.search import freshness
 
     settings = options.settings(given_vault)
     first, last = options.span(when)
     rows = [
         row
-        for row in given.read_log(settings)
+        for row in injection_log.read_log(settings)
         if str(row.get("session", "")).startswith(session or "")
         and project in (None, row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.health.scope import LookScope
+    from mdmem.health.scope import CheckScope
     from mdmem.search.index import Report
 
 MOST = 20
@@ -27,7 +27,7 @@ OLD_SECONDS = 3600
 """A file of the index that is younger may be of a writer at work."""
 
 
-def files(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look into the notes: their front matter, their tags, and what a merge has left in them."""
     ids: dict[str, str] = {}
     found: list[HealthFinding] = []
@@ -107,7 +107,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
         yield note(f"{path} lacks {' and '.join(missing)}.", f"`mdmem edit {path}`, or dismiss it.")
 
 
-def index(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Compare the index with every file, and look for what older versions left."""
     from mdmem.search import index as engine
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.health.scope import LookScope
+    from mdmem.health.scope import CheckScope
     from mdmem.vault.links import WrittenLink
 
 MOST = 20
 """So many broken links are named one by one."""
 
 
-def broken(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def broken(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look where the links of people's notes and of generated pages lead."""
     places = _Places(config.vault)
     found: list[HealthFinding] = []

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.health.scope import LookScope
+    from mdmem.health.scope import CheckScope
 
 MAX_PATH_CHARS = 159
 """A path relative to the vault is shorter than 160 characters, as hooks write them."""
 
 
-def pages(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look for session pages under the name of version 0.1, `session.md`, and rename them after their folders."""
     if scope.paths is not None and not any(path.endswith(f"/{journal.FORMER_PAGE}") for path in scope.paths):
         return

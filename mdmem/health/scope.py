@@ -30,7 +30,7 @@ _MAX_BYTES = 64 * 1024 * 1024
 _STATE = "doctor"
 
 
-class LookScope:
+class CheckScope:
     """What is looked at. paths: the notes to look into; None: all, and all that lies beside them.
 
     view: the index, where notes are not all looked into. wrong: the notes in which something was found.
@@ -49,25 +49,25 @@ class LookScope:
         return self.paths is None
 
 
-def of(config: Config, *, every: bool) -> LookScope:
+def of(config: Config, *, every: bool) -> CheckScope:
     """Return what to look at in a vault; every: all of it."""
     known = None if every else _load(config)
     if known is None:
-        return LookScope()
+        return CheckScope()
     try:
         freshness.bring_up_to_date(config)
         view = index.current(config)
         if view is None or view.live <= FEW_NOTES:
-            return LookScope()
+            return CheckScope()
         digests = view.numbers("digest")
         unknown = set(digests) - known
         new = [view.path(note) for note in view.all if digests[note] in unknown] if unknown else []
     except (MdmemError, DamagedError, OSError):
-        return LookScope()  # the check of the index says so
-    return LookScope(sorted(new), view)
+        return CheckScope()  # the check of the index says so
+    return CheckScope(sorted(new), view)
 
 
-def remember(config: Config, scope: LookScope) -> None:
+def remember(config: Config, scope: CheckScope) -> None:
     """Keep what was looked at and found well, unless nothing was looked into."""
     if scope.paths == []:
         return

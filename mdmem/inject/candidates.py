@@ -6,7 +6,7 @@ import time
 
 from mdmem.inject import block, entry, evidence, recent
 from mdmem.inject.block import Item, Section
-from mdmem.inject.given import IN_VAIN_TIMES
+from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from mdmem.inject.context import At
+    from mdmem.inject.context import Occasion
     from mdmem.search.asking.shape import Shape
     from mdmem.search.engine import SearchHit
     from mdmem.search.index.view import View
@@ -51,7 +51,7 @@ def has_topic(text: str) -> bool:
     return any(word.lower() not in STOPWORDS for word in analysis.words(text))
 
 
-def looked_up(at: At, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
+def looked_up(at: Occasion, query: str, *, shape: Shape | None = None, without_session: bool = True) -> list[Found]:
     """Return what a query finds, best first, each with how it is shown or why it is not.
 
     shape: how the prompt asks, which says how well an answer must fit; None for a query nobody asked.
@@ -91,7 +91,7 @@ _ERROR_CHARS = 20_000
 """So much of a note is looked through for an error's message."""
 
 
-def _same_error(at: At, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
+def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) -> tuple[list[Answer], str] | None:
     """Return the answers in which a pasted error's message stands, and why the others are not shown; None for none."""
     if shape is None or shape.language != "error":
         return None
@@ -113,7 +113,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     )
 
 
-def _shown(at: At, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
+def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
     hit = answer.hits[0]
     if hit.session == at.record.id and hit.kind == "prompt" and hit.created > disk.iso_time(at.now - _JUST_SECONDS):
         return None, "the prompt itself"
@@ -138,7 +138,7 @@ def _other_time(now: float) -> datetime | None:
     return datetime.fromtimestamp(now, UTC)
 
 
-def _guess(at: At, query: str, caller: str) -> str:
+def _guess(at: Occasion, query: str, caller: str) -> str:
     """Ask a model for a guess, where the user's settings say so; the search keeps its own part of the deadline."""
     settings = at.config.settings
     if not settings.expand.enabled:
@@ -153,7 +153,7 @@ def _guess(at: At, query: str, caller: str) -> str:
 # -- of a file -------------------------------------------------------------------------------------
 
 
-def about_file(at: At, path: str) -> Section:
+def about_file(at: Occasion, path: str) -> Section:
     """Return the newest turns and notes that are about exactly this file, those that failed before the others."""
     name = _within(path, at.place.worktree)
     recall.make_ready(at.config, at.seconds_left / 2)
@@ -188,7 +188,7 @@ def _within(path: str, root: str) -> str:
     return path.removeprefix(inside) if path.startswith(inside) else path.lstrip("/")
 
 
-def _is_at_home(at: At, hit: SearchHit) -> bool:
+def _is_at_home(at: Occasion, hit: SearchHit) -> bool:
     return hit.project in ("", *at.names) or at.config.settings.inject.other_projects
 
 
@@ -199,7 +199,7 @@ MAX_INDEX_CHARS, MIN_INDEX_CHARS = 3_000, 900
 """How long the index is: what open work and sessions leave of a block, within these bounds."""
 
 
-def durable(at: At, uses: dict[str, int], room: int) -> Section:
+def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     """List the notes that stay true: a person's, decisions, preferences, lessons.
 
     Pinned ones come first, then those that were used most; those that were given in vain come last.
@@ -227,7 +227,7 @@ def durable(at: At, uses: dict[str, int], room: int) -> Section:
     return Section("Notes that stay true", items, f"({more} more: `mdmem search kind:decision`)" if more else "")
 
 
-def _in_vain(at: At, uses: dict[str, int]) -> set[str]:
+def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
     """Return the notes that were given often and that no answer cites: they sink."""
     often = [name for name, times in uses.items() if times >= IN_VAIN_TIMES]
 
@@ -238,21 +238,21 @@ def _in_vain(at: At, uses: dict[str, int]) -> set[str]:
     return (freshness.answered(at.config, uncited) or set()) if often else set()
 
 
-def _pinned_or_durable(at: At) -> Iterable[SearchHit]:
+def _pinned_or_durable(at: Occasion) -> Iterable[SearchHit]:
     yield from _matching(at, Filter("is", ("pinned",)))
     yield from _matching(at, Filter("kind", evidence.PERSONS))
 
 
-def _matching(at: At, wanted: Filter) -> tuple[SearchHit, ...]:
+def _matching(at: Occasion, wanted: Filter) -> tuple[SearchHit, ...]:
     return _newest(at, Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES)
 
 
-def _newest(at: At, query: Query, limit: int) -> tuple[SearchHit, ...]:
+def _newest(at: Occasion, query: Query, limit: int) -> tuple[SearchHit, ...]:
     options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=at.here, collapse=False)
     return engine.search(at.config, query, options).hits
 
 
-def _line(at: At, hit: SearchHit, *, full: bool) -> Item | None:
+def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Make a line of the index; a pinned note has its first sentence as well."""
     if hit.id in at.given:
         return None

@@ -9,7 +9,7 @@ from itertools import islice
 from mdmem import project
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import block, candidates, given, known_fix, occasion, open_work, recent, turns
+from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
 from mdmem.inject.block import Section
 from mdmem.search import staged
 from mdmem.search.asking.english import SURE
@@ -35,7 +35,7 @@ DISTRUST_SECONDS = 0.25
 """Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
 
 
-class At:
+class Occasion:
     """One event being answered: what every rule may ask for.
 
     project: the name of its folder in the journal, or what that would be. names: all that the project is called
@@ -72,7 +72,7 @@ class At:
         self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
         self.names = frozenset([self.project, name])
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
-        self.given = given.ids(self.record)
+        self.given = injection_log.ids(self.record)
 
     @property
     def seconds_left(self) -> float:
@@ -125,21 +125,21 @@ def build(
     is_late: whether the caller has stopped waiting: then the result is dropped and nothing is remembered.
     """
     rule = RULES.get(event.name)
-    at = At(config, event, now, deadline)
+    at = Occasion(config, event, now, deadline)
     if rule is None or event.subagent or not exclusions.takes_project(config, at.place, event.cwd):
         return None
     offer = rule(at)
     made = rendered(config, offer)
     if is_late():
         if offer.claimed:
-            given.release(at.record)
+            injection_log.release(at.record)
         return None
     if made is None:
         if offer.asked:
-            given.log(config, _log_row(at, offer, block.Block("", ())))
+            injection_log.log(config, _log_row(at, offer, block.Block("", ())))
         return None
-    given.remember(at.record, [*made.ids, *offer.marks])
-    given.log(config, _log_row(at, offer, made))
+    injection_log.remember(at.record, [*made.ids, *offer.marks])
+    injection_log.log(config, _log_row(at, offer, made))
     return made.text
 
 
@@ -167,25 +167,25 @@ def explain(config: Config, event: Event, now: float, deadline: float, place: Pr
 
     place: the project that is assumed; else that of the event's folder.
     """
-    at = At(config, event, now, deadline, place)
+    at = Occasion(config, event, now, deadline, place)
     explanation = Explanation()
     text = at.gate.prompt(prompts.typed(event.prompt))
     explanation.private = not text
     explanation.excluded = not exclusions.takes_project(config, at.place, event.cwd)
     if explanation.private or explanation.excluded:
         return explanation
-    found = occasion.of_prompt(config, at.record, event, text, at.gate.prompt, now)
-    explanation.trigger, explanation.asked = found.trigger, found.asked
-    explanation.query = found.asked.topic if found.asked else _of_last_turns(at, text) if found.trigger else text
+    found = trigger.of_prompt(config, at.record, event, text, at.gate.prompt, now)
+    explanation.trigger, explanation.asked = found.once, found.asked
+    explanation.query = found.asked.topic if found.asked else _of_last_turns(at, text) if found.once else text
     if not candidates.has_topic(explanation.query):
         explanation.query = ""
     explanation.found = candidates.looked_up(at, explanation.query, shape=found.asked)
     offer = Offer()
     if found.asked:
         _add_recall(at, offer, text, found.asked, explanation.found)
-    if found.trigger:
+    if found.once:
         query = _of_last_turns(at, text)
-        offer.add(found.trigger, candidates.section(candidates.looked_up(at, query), RELATED))
+        offer.add(found.once, candidates.section(candidates.looked_up(at, query), RELATED))
     explanation.block = rendered(config, offer)
     return explanation
 
@@ -194,7 +194,7 @@ def at_start(
     config: Config, event: Event, now: float, deadline: float, place: Project | None = None
 ) -> block.Block | None:
     """Return what a session that begins like `event` would be given; nothing is remembered of it."""
-    at = At(config, event, now, deadline, place)
+    at = Occasion(config, event, now, deadline, place)
     if not exclusions.takes_project(config, at.place, event.cwd):
         return None
     return rendered(config, _session_start(at))
@@ -206,7 +206,7 @@ def rendered(config: Config, offer: Offer) -> block.Block | None:
     return block.render(offer.sections, chars=offer.chars or settings.chars, bullet_chars=settings.bullet_chars)
 
 
-def _log_row(at: At, offer: Offer, made: block.Block) -> dict[str, object]:
+def _log_row(at: Occasion, offer: Offer, made: block.Block) -> dict[str, object]:
     return {
         "time": disk.iso_time(at.now),
         "session": at.record.id,
@@ -225,14 +225,14 @@ def _log_row(at: At, offer: Offer, made: block.Block) -> dict[str, object]:
 # -- the rules -------------------------------------------------------------------------------------
 
 
-def _session_start(at: At) -> Offer:
+def _session_start(at: Occasion) -> Offer:
     """Return what stays true and what was last done here; after a compaction first what this session was about."""
     offer = Offer()
     if "start" not in at.config.settings.inject.on:
         return offer
     compacted = at.event.source == "compact"
     if compacted:
-        given.forget(at.record)
+        injection_log.forget(at.record)
         at.given = frozenset()
         folder = at.record.folder or journal.find_session(at.config, at.record.id)
         if folder:
@@ -245,32 +245,32 @@ def _session_start(at: At) -> Offer:
     ]
     taken = sum(block.least(section) for section in [*offer.sections, *(section for _, section in others)])
     room = at.config.settings.inject.chars - block.FRAME_CHARS - taken
-    offer.add("durable", candidates.durable(at, given.uses(at.config), room))
+    offer.add("durable", candidates.durable(at, injection_log.uses(at.config), room))
     for why, section in others:
         offer.add(why, section)
     return offer
 
 
-def _prompt(at: At) -> Offer:
+def _prompt(at: Occasion) -> Offer:
     """Answer a prompt that asks for something of the past; once a session, look up what its last turns are about."""
     offer = Offer()
     text = at.gate.prompt(prompts.typed(at.event.prompt))
-    found = occasion.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
+    found = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = found.asked is not None and found.asked.grade == SURE
     if found.asked:
         _recall(at, offer, text, found.asked)
-    if found.trigger:
-        _once(at, offer, text, found.trigger)
+    if found.once:
+        _once(at, offer, text, found.once)
     return offer
 
 
-def _recall(at: At, offer: Offer, text: str, asked: Shape) -> None:
+def _recall(at: Occasion, offer: Offer, text: str, asked: Shape) -> None:
     """Search for what a prompt asks about; where it only goes on with work, fall back to what was done last."""
     found = candidates.looked_up(at, asked.topic, shape=asked, without_session=not at.was_compacted)
     _add_recall(at, offer, text, asked, found)
 
 
-def _add_recall(at: At, offer: Offer, text: str, asked: Shape, found: list[candidates.Found]) -> None:
+def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: list[candidates.Found]) -> None:
     section = candidates.section(found, RECALLED)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))
@@ -278,20 +278,20 @@ def _add_recall(at: At, offer: Offer, text: str, asked: Shape, found: list[candi
         offer.add("recall", _new(at, recent.last_done(_visits(at, recent.MAX_SESSIONS))), len(text))
 
 
-def _once(at: At, offer: Offer, text: str, trigger: str) -> None:
+def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
     query = _of_last_turns(at, text)
     when = disk.iso_time(at.now)
-    offer.claimed = given.claim(at.record, trigger, len(query), when)
+    offer.claimed = injection_log.claim(at.record, trigger, len(query), when)
     if not offer.claimed:
         return
     count = 0
     if query.strip():
         section = candidates.section(candidates.looked_up(at, query), RELATED)
         count = offer.add(trigger, Section(section.heading, section.items), len(query))
-    given.settle(at.record, trigger, len(query), count, when)
+    injection_log.settle(at.record, trigger, len(query), count, when)
 
 
-def _of_last_turns(at: At, text: str) -> str:
+def _of_last_turns(at: Occasion, text: str) -> str:
     """Make a query of the session's last turns; `text` is the current one, cleaned."""
     settings = at.config.settings
     limit = settings.inject.query_turns
@@ -299,14 +299,14 @@ def _of_last_turns(at: At, text: str) -> str:
     return turns.query(turns.topical(said)[-limit:] if limit else [], settings.inject.query_turn_chars)
 
 
-def _visits(at: At, most: int) -> list[recent.Visit]:
+def _visits(at: Occasion, most: int) -> list[recent.Visit]:
     """Visit the last sessions of the project, this one left out."""
     visits = recent.sessions(at.config, at.gate, at.project, without=at.record)
     worked = (visit for visit in visits if visit.is_worth_showing() and not visit.waits_elsewhere(at.here.branch))
     return list(islice(worked, most))
 
 
-def _file(at: At) -> Offer:
+def _file(at: Occasion) -> Offer:
     """Return what is known of a file that is about to be read or changed, once a session."""
     offer = Offer()
     tool_input = at.event.tool_input
@@ -320,7 +320,7 @@ def _file(at: At) -> Offer:
     return offer
 
 
-def _failure(at: At) -> Offer:
+def _failure(at: Occasion) -> Offer:
     """Return what solved an error before, once a session for each error."""
     from mdmem.search.text import errors  # its patterns cost what other events need not pay
 
@@ -335,7 +335,7 @@ def _failure(at: At) -> Offer:
     return offer
 
 
-RULES: dict[str, Callable[[At], Offer]] = {
+RULES: dict[str, Callable[[Occasion], Offer]] = {
     "SessionStart": _session_start,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _file,
@@ -344,6 +344,6 @@ RULES: dict[str, Callable[[At], Offer]] = {
 """An event -> which memories it is given."""
 
 
-def _new(at: At, section: Section) -> Section:
+def _new(at: Occasion, section: Section) -> Section:
     """Leave out what this session was given already."""
     return Section(section.heading, [item for item in section.items if item.id not in at.given])

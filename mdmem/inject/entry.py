@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from mdmem.inject.context import At
+    from mdmem.inject.context import Occasion
     from mdmem.inject.excerpts import ExcerptHunk
     from mdmem.search.engine import SearchHit
     from mdmem.search.recall import Answer
@@ -67,7 +67,7 @@ def _source(name: str) -> str:
     return name.split("-", 3)[2]
 
 
-def of(at: At, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Make an entry of an answer, of `room` characters; or None, and why not. terms: what is asked about."""
     if not answer.folder:
         return of_note(at, answer.hits[0], terms, room)
@@ -75,7 +75,7 @@ def of(at: At, answer: Answer, terms: Collection[str], room: int) -> tuple[Item 
     return of_turn(at, hit, terms, room)
 
 
-def of_note(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Make an entry of a note that belongs to no session."""
     if hit.kind == "project":
         return None, "a project's page answers nothing"
@@ -91,7 +91,7 @@ def of_note(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[
     return _item(at, hit, title, text, room=room, marks=marks), ""
 
 
-def of_turn(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
+def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Make an entry of the turn that a note belongs to."""
     visit = recent.Visit(at.config, at.gate, tuple(hit.path.split("/")[:-1]))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
@@ -114,13 +114,20 @@ def of_turn(at: At, hit: SearchHit, terms: Collection[str], room: int) -> tuple[
     return item, ""
 
 
-def plain(at: At, hit: SearchHit, text: str, room: int) -> Item:
+def plain(at: Occasion, hit: SearchHit, text: str, room: int) -> Item:
     """Make an entry of a note and a text of it that is clean."""
     return _item(at, hit, hit.title, excerpts.first(text), room=room)
 
 
 def _item(
-    at: At, hit: SearchHit, title: str, text: str, *, room: int, marks: Iterable[str] = (), lines: Iterable[str] = ()
+    at: Occasion,
+    hit: SearchHit,
+    title: str,
+    text: str,
+    *,
+    room: int,
+    marks: Iterable[str] = (),
+    lines: Iterable[str] = (),
 ) -> Item:
     return Item(
         id=hit.id,
@@ -168,7 +175,7 @@ def _failed_then_succeeded(turn: Turn) -> Iterator[str]:
         yield from (f"  {line.strip()[:150]}" for line in excerpts.last_lines(fixed[2], 1))
 
 
-def _marks(at: At, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
+def _marks(at: Occasion, hit: SearchHit, changes: list[ExcerptHunk]) -> Iterator[str]:
     if hit.project not in ("", *at.names):
         yield f"of another project: {hit.project}"
     every = list(dict.fromkeys(hunk.file for hunk in changes if hunk.file))

@@ -9,7 +9,7 @@ from mdmem.vault import disk, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.inject.context import At
+    from mdmem.inject.context import Occasion
     from mdmem.search.index.view import View
     from mdmem.search.solved import Fix
 
@@ -19,7 +19,7 @@ _ROOM = 420
 _MAX_FILES = 3
 
 
-def of_error(at: At, error: str) -> Section:
+def of_error(at: Occasion, error: str) -> Section:
     """Return what solved an error before, in a section without entries when it is not known.
 
     An error that was never seen costs one look-up in the index.
@@ -42,7 +42,7 @@ def of_error(at: At, error: str) -> Section:
     return Section("What solved this error before", [_item(at, *found)] if found else [])
 
 
-def _item(at: At, fix: Fix, solved: str) -> Item:
+def _item(at: Occasion, fix: Fix, solved: str) -> Item:
     """Show a fix: the error, what was changed, and how the turn that solved it ended."""
     files = ", ".join(fix.files[:_MAX_FILES])
     more = f" and {len(fix.files) - _MAX_FILES} more files" if len(fix.files) > _MAX_FILES else ""
@@ -62,7 +62,7 @@ def _item(at: At, fix: Fix, solved: str) -> Item:
     )
 
 
-def _ending(at: At, solved: str) -> str:
+def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentences of the answer of the turn in which a run succeeded."""
     if not solved:
         return ""

@@ -13,13 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.inject.context import At
+    from mdmem.inject.context import Occasion
 
 HEADING = "Open work"
 MAX_ITEMS = 8
 
 
-def of_project(at: At) -> Section:
+def of_project(at: Occasion) -> Section:
     """Return what is open in a project, newest first; its page is as new as the last turn that ended."""
     folder = f"journal/{at.project}"
     text = recent.read(at.config, f"{folder}/{journal.PROJECT_PAGE}").body
@@ -29,7 +29,7 @@ def of_project(at: At) -> Section:
     return Section(HEADING, items[:MAX_ITEMS])
 
 
-def _item(at: At, folder: str, line: str) -> Item | None:
+def _item(at: Occasion, folder: str, line: str) -> Item | None:
     """Read a line such as `- To do: [Write it](2026-09-14/…/001-001-todowrite-….md)`; None when it is closed."""
     kind, _, link = line.removeprefix("- ").partition(": [")
     said, _, place = link.rpartition("](")

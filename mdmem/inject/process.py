@@ -102,12 +102,12 @@ def _takes_context(event: Event) -> bool:
 def _is_first(config: Config, event: Event) -> bool:
     """Whether no other process answers this event: settings may name two commands that do."""
     from mdmem.hashing import short
-    from mdmem.inject import given
+    from mdmem.inject import injection_log
     from mdmem.vault import journal
 
     told = event.prompt_id or event.prompt if event.name == "UserPromptSubmit" else event.tool_use_id or event.source
     key = short("\0".join((event.name, told)), 16)
-    return given.is_first(journal.Record(config, journal.session_id(event)), key, time.time())
+    return injection_log.is_first(journal.Record(config, journal.session_id(event)), key, time.time())
 
 
 def _ask(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes | None:
@@ -170,7 +170,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
         return "failure" in config.settings.inject.on and bool(event.error)
     if event.name == "SessionStart":
         return "start" in config.settings.inject.on and os.path.isdir(config.vault)
-    from mdmem.inject import occasion
+    from mdmem.inject import trigger
     from mdmem.vault import journal
 
     record = journal.Record(config, journal.session_id(event))
@@ -180,7 +180,7 @@ def wants(config: Config, event: Event, env: Mapping[str, str]) -> bool:
 
         return Gate(config).prompt(text)
 
-    return bool(occasion.of_prompt(config, record, event, event.prompt, clean, now(env)))
+    return bool(trigger.of_prompt(config, record, event, event.prompt, clean, now(env)))
 
 
 def respond(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from mdmem.inject.block import Item, Section, cut
-from mdmem.search import fold
+from mdmem.search import turn_groups
 from mdmem.vault import disk, journal, note, people
 
 TYPE_CHECKING = False
@@ -59,13 +59,15 @@ class Visit:
         for name in self.names:
             turns.setdefault(journal.numbers(name)[0], []).append(name)
         folder = os.path.join(self._config.vault, *self.parts)
-        return {number: fold.kind_of_turn(folder, names) for number, names in turns.items()}
+        return {number: turn_groups.kind_of_turn(folder, names) for number, names in turns.items()}
 
     def is_worth_showing(self) -> bool:
         """Whether it holds any work, or a question that was answered from something else than memory."""
         kinds = self.kinds()
         answered = {journal.numbers(name)[0] for name in self.of_kind("response")}
-        return any(kind == fold.WORK or (kind == fold.TALK and turn in answered) for turn, kind in kinds.items())
+        return any(
+            kind == turn_groups.WORK or (kind == turn_groups.TALK and turn in answered) for turn, kind in kinds.items()
+        )
 
     def last_turn(self) -> int:
         """Return the number of its last turn."""
@@ -187,7 +189,7 @@ def _open_ends(visit: Visit) -> Iterator[Item]:
     last = journal.numbers(prompts[-1])[0] if prompts else 0
     if prompts and not any(journal.numbers(name)[0] == last for name in answers):
         item = visit.item(prompts[-1], visit.excerpt(visit.read(prompts[-1])), "has no answer")
-        if item and visit.kinds()[last] == fold.WORK:
+        if item and visit.kinds()[last] == turn_groups.WORK:
             yield item
     elif answers and visit.read(answers[-1]).meta.get("success") is False:
         item = visit.item(answers[-1], "", "the turn failed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from mdmem.inject import given
+from mdmem.inject import injection_log
 from mdmem.vault.note import PAGES
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def cited(view: View) -> Iterator[tuple[int, int]]:
 
 
 def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
-    """Yield the notes that were given `given.IN_VAIN_TIMES` and never cited, with how often."""
-    counted = Counter(str(name) for row in given.read_log(config) for name in row["ids"])
+    """Yield the notes that were given `injection_log.IN_VAIN_TIMES` and never cited, with how often."""
+    counted = Counter(str(name) for row in injection_log.read_log(config) for name in row["ids"])
     for name, times in counted.most_common():
-        if times < given.IN_VAIN_TIMES:
+        if times < injection_log.IN_VAIN_TIMES:
             return
         number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
         if number is not None and not _is_page(view, number) and not citing(view, name):

@@ -7,7 +7,7 @@ from functools import cache, cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.search import duplicates, fold, freshness, index, ranking, rerank, snippet, staged
+from mdmem.search import duplicates, freshness, index, ranking, rerank, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
@@ -150,7 +150,9 @@ def search(
         more, words = guessed(view, config, options.guess), words_of(view)
         found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more)
         order = in_order(view, found, options.sort)
-        order = fold.echoes_last(view, config.vault, order) if options.sort == "relevance" and asked.words else order
+        order = (
+            turn_groups.echoes_last(view, config.vault, order) if options.sort == "relevance" and asked.words else order
+        )
         chosen = _part(view, order, options)
         hits = tuple(hits_of(view, config.vault, words, chosen, found, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
@@ -367,7 +369,7 @@ def hits_of(
 
     for note, similar in chosen.items():
         facts = view.facts(note)
-        answer = fold.answer_title(view, note) if answers and facts["kind"] == "prompt" else ""
+        answer = turn_groups.answer_title(view, note) if answers and facts["kind"] == "prompt" else ""
         yield SearchHit(
             id=facts["id"],
             path=view.path(note),

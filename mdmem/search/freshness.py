@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
-from mdmem.search.index import look
+from mdmem.search.index import scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -58,7 +58,7 @@ def again_if_stale(
     paths = None
     if not is_short(found, view):
         notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
-        changed = look.at_notes(config.vault, view, notes)
+        changed = scan.at_notes(config.vault, view, notes)
         if not changed:
             return found
         paths = [*changed.gone, *(entry.path for entry in changed.files)]

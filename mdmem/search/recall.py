@@ -6,7 +6,7 @@ from itertools import islice
 from math import log
 from typing import TYPE_CHECKING
 
-from mdmem.search import engine, fold, freshness, index, ranking
+from mdmem.search import engine, freshness, index, ranking, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.engine import SearchHit
-    from mdmem.search.fold import Group
     from mdmem.search.index.view import View
     from mdmem.search.staged import Place
+    from mdmem.search.turn_groups import Group
     from mdmem.search.units import Unit
 
 POOL = 150
@@ -103,7 +103,7 @@ def answers(
             hits = engine.hits_of(view, config.vault, words, notes, scores, snippet_chars)
             return Answer(group, tuple(hits), *weigh(group.notes))
 
-        given = map(made, fold.by_turn(view, config.vault, scores, order, limit=limit))
+        given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))
         return tuple(answer for answer in given if not _answers_nothing(answer, text))
 
     return freshness.answered(config, found, seen) or ()

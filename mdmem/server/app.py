@@ -23,8 +23,8 @@ from pydantic import ValidationError
 
 from mdmem import __version__, config, log
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.server import reach, shown
-from mdmem.server.reach import Reach
+from mdmem.server import access, safe_text
+from mdmem.server.access import Access
 from mdmem.server.resources import PROMPTS, RESOURCES, Prompt, Resource
 from mdmem.server.tools import TOOLS, Tool
 
@@ -36,7 +36,7 @@ INSTRUCTIONS = (
 )
 
 Request = ServerRequestContext[Any, Any]
-ReachOf = Callable[[Request], Reach]
+AccessOf = Callable[[Request], Access]
 """Returns what a request may see."""
 
 _ROWS = {row.name: row for row in TOOLS}
@@ -46,12 +46,12 @@ _PROMPTS = {row.name: row for row in PROMPTS}
 def on_stdio(vault: str | None) -> Server[Any]:
     """Return the server for a process that an agent started and talks to over pipes."""
     cwd = str(Path.cwd())
-    return build(lambda request: reach.on_stdio(vault, os.environ, cwd, _meta(request)), vault)
+    return build(lambda request: access.on_stdio(vault, os.environ, cwd, _meta(request)), vault)
 
 
 def over_http(vault: str | None) -> Server[Any]:
     """Return the server for HTTP, where every request says for itself whose it is."""
-    return build(lambda request: reach.over_http(vault, _http(request).headers, _meta(request)), vault)
+    return build(lambda request: access.over_http(vault, _http(request).headers, _meta(request)), vault)
 
 
 def _meta(request: Request) -> Mapping[str, Any]:
@@ -66,9 +66,9 @@ def _http(request: Request) -> Any:
     return request.request
 
 
-def build(reach_of: ReachOf, vault: str | None) -> Server[Any]:
-    """Return a server whose requests see what `reach_of` returns."""
-    answers = Answers(reach_of, vault)
+def build(access_of: AccessOf, vault: str | None) -> Server[Any]:
+    """Return a server whose requests see what `access_of` returns."""
+    answers = Answers(access_of, vault)
     return Server(
         "mdmem",
         title="mdmem",
@@ -87,8 +87,8 @@ def build(reach_of: ReachOf, vault: str | None) -> Server[Any]:
 class Answers:
     """What the server answers to each method of the protocol. Files are read in worker threads."""
 
-    def __init__(self, reach_of: ReachOf, vault: str | None) -> None:
-        self._reach_of = reach_of
+    def __init__(self, access_of: AccessOf, vault: str | None) -> None:
+        self._access_of = access_of
         self._vault = vault
 
     async def list_tools(self, request: Request, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG002
@@ -103,7 +103,7 @@ class Answers:
         given = taken(row, params.arguments or {})
         if isinstance(given, str):
             return _refusal(given)
-        return await to_thread.run_sync(answer, row, partial(self._reach_of, request), given, self._vault)
+        return await to_thread.run_sync(answer, row, partial(self._access_of, request), given, self._vault)
 
     async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
         """Return what has one address; there are too many notes to list, and `search` finds them."""
@@ -154,9 +154,9 @@ class Answers:
 
     def _read(self, request: Request, row: Resource, variable: str, uri: str) -> str:
         try:
-            here = self._reach_of(request)
+            here = self._access_of(request)
             here.require(row.needs)
-            return shown.fenced(row.function(here, variable))
+            return safe_text.fenced(row.function(here, variable))
         except NotFoundError as error:
             raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from None
         except MdmemError as error:
@@ -198,7 +198,7 @@ class Answers:
 
     def _render(self, request: Request, row: Prompt, given: str) -> str:
         try:
-            here = self._reach_of(request)
+            here = self._access_of(request)
             here.require(row.needs)
             return row.function(here, given)
         except MdmemError as error:
@@ -213,7 +213,9 @@ class Answers:
 _MARKDOWN = "text/markdown"
 
 
-def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str | None = None) -> types.CallToolResult:
+def answer(
+    row: Tool, at: Callable[[], Access], given: dict[str, Any], vault: str | None = None
+) -> types.CallToolResult:
     """Call a tool's function and return its values, and the same as text; or why not, for the model to act on."""
     try:
         here = at()
@@ -225,7 +227,7 @@ def answer(row: Tool, at: Callable[[], Reach], given: dict[str, Any], vault: str
     except Exception as error:  # noqa: BLE001 - as for resources
         return _refusal(failed(vault, "tool", row.name, error))
     lines = row.text(value)
-    text = "\n".join(lines) if row.writes else shown.fenced(lines)
+    text = "\n".join(lines) if row.writes else safe_text.fenced(lines)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=value)
 
 
@@ -254,7 +256,7 @@ def _addressed(uri: str) -> tuple[Resource, str]:
 
 @cache
 def _metadata(name: str) -> FuncMetadata:
-    """Return the SDK's model of a tool's arguments: its function's parameters, without the reach."""
+    """Return the SDK's model of a tool's arguments: its function's parameters, without the access."""
     row = _ROWS[name]
     skipped = ("at", row.extra[0]) if row.extra else ("at",)
     return func_metadata(row.function, skip_names=skipped, structured_output=False)

@@ -8,8 +8,8 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from mdmem.search.engine import SearchHit
-from mdmem.server import shown
-from mdmem.server.reach import Reach
+from mdmem.server import safe_text
+from mdmem.server.access import Access
 from mdmem.vault import disk, journal, note
 
 NAME_CHARS = 60
@@ -39,46 +39,46 @@ class FoundNotes(TypedDict):
     hints: list[str]
 
 
-def of_hit(at: Reach, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
+def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Make an entry of a hit. meta: its front matter, as its file says now."""
     return {
-        "id": shown.line(at.gate, hit.id, NAME_CHARS),
+        "id": safe_text.line(at.gate, hit.id, NAME_CHARS),
         "date": disk.spoken(hit.created),
-        "kind": shown.line(at.gate, hit.kind, NAME_CHARS),
-        "title": shown.line(at.gate, hit.title, shown.TITLE_CHARS),
-        "project": shown.line(at.gate, hit.project, NAME_CHARS),
+        "kind": safe_text.line(at.gate, hit.kind, NAME_CHARS),
+        "title": safe_text.line(at.gate, hit.title, safe_text.TITLE_CHARS),
+        "project": safe_text.line(at.gate, hit.project, NAME_CHARS),
         "score": 0.0 if at.titles_only else round(hit.score, 2),
         "line": _outdated(at, meta) + _alike(hit) + _text(at, hit.snippet, hit.title),
     }
 
 
-def of_note(at: Reach, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> NoteLine:
+def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> NoteLine:
     """Make an entry of a note that was read. facts: what the index knows of it."""
     meta = {**facts, **parsed.meta}
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
     return {
-        "id": shown.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
-        "date": shown.line(at.gate, disk.spoken(str(meta.get("created", ""))), NAME_CHARS),
-        "kind": shown.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
-        "title": shown.line(at.gate, title, shown.TITLE_CHARS),
-        "project": shown.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
+        "id": safe_text.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
+        "date": safe_text.line(at.gate, disk.spoken(str(meta.get("created", ""))), NAME_CHARS),
+        "kind": safe_text.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
+        "title": safe_text.line(at.gate, title, safe_text.TITLE_CHARS),
+        "project": safe_text.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
         "line": _outdated(at, meta) + _text(at, journal.unmarked(parsed.body[:1_000]), title),
     }
 
 
-def _outdated(at: Reach, meta: Mapping[str, Any]) -> str:
+def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
     newer = meta.get("superseded_by")
-    return f"(superseded by {shown.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
+    return f"(superseded by {safe_text.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
 
 
 def _alike(hit: SearchHit) -> str:
     return f"({hit.similar} more say the same) " if hit.similar else ""
 
 
-def _text(at: Reach, text: str, title: str) -> str:
+def _text(at: Access, text: str, title: str) -> str:
     """Show the best of a note's text, unless only titles are open, or it says what the title says."""
-    line = "" if at.titles_only else shown.line(at.gate, text)
+    line = "" if at.titles_only else safe_text.line(at.gate, text)
     return "" if line.rstrip("…").strip() in title else line
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem.server import lookup, shown
-from mdmem.server.reach import Reach
+from mdmem.server import lookup, safe_text
+from mdmem.server.access import Access
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class OpenTasks(TypedDict):
 
 
 def fixes(
-    at: Reach,
+    at: Access,
     error: Annotated[str, Field(description="The error's line, or the whole output.", min_length=1, max_length=40_000)],
     project: Annotated[str, Field(description="Only this project, by its name.")] = "",
 ) -> KnownFixes:
@@ -71,22 +71,22 @@ def fixes(
     return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]]}
 
 
-def _known(at: Reach, fix: Fix) -> KnownFix:
+def _known(at: Access, fix: Fix) -> KnownFix:
     return {
         "id": fix.id,
         "solved": fix.solved,
         "edits": fix.edits,
-        "project": shown.line(at.gate, fix.project, 80),
+        "project": safe_text.line(at.gate, fix.project, 80),
         "created": fix.created,
-        "command": shown.line(at.gate, fix.command, 200),
-        "error": shown.line(at.gate, fix.error, 300),
-        "files": [shown.line(at.gate, file, 200) for file in fix.files[:20]],
+        "command": safe_text.line(at.gate, fix.command, 200),
+        "error": safe_text.line(at.gate, fix.error, 300),
+        "files": [safe_text.line(at.gate, file, 200) for file in fix.files[:20]],
         "diff": at.gate.stored(fix.diff),
     }
 
 
 def open_work(
-    at: Reach,
+    at: Access,
     project: Annotated[str, Field(description="Its name; without it the one that is worked in. `-` is all.")] = "",
 ) -> OpenTasks:
     """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off."""
@@ -101,9 +101,9 @@ def open_work(
             {
                 "key": item.key,
                 "kind": item.kind,
-                "text": shown.line(at.gate, item.text, 200),
-                "detail": shown.line(at.gate, item.detail, 300),
-                "project": shown.line(at.gate, item.project, 80),
+                "text": safe_text.line(at.gate, item.text, 200),
+                "detail": safe_text.line(at.gate, item.detail, 300),
+                "project": safe_text.line(at.gate, item.project, 80),
                 "created": item.created,
                 "id": item.id,
             }

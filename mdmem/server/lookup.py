@@ -15,7 +15,7 @@ from mdmem.search import freshness, index
 from mdmem.search import query as language
 from mdmem.search.index.view import View
 from mdmem.search.query import Filter, Query
-from mdmem.server.reach import Reach
+from mdmem.server.access import Access
 from mdmem.vault import disk, note
 
 BUDGET_SECONDS = 5.0
@@ -32,7 +32,7 @@ _alone = threading.RLock()
 _swept: dict[str, float] = {}
 
 
-def ask(at: Reach, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
+def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tuple[_Answer, tuple[str, ...]]:
     """Ask the index as it is now; return the answer, and what the user should know of it."""
     with fresh(at.config) as notices:
         found = freshness.answered(at.config, answer)
@@ -70,7 +70,7 @@ def _sweep(config: Config) -> None:
     timer.start()
 
 
-def without_hidden(at: Reach, query: Query) -> Query:
+def without_hidden(at: Access, query: Query) -> Query:
     """Leave out what the projects that stay at home have."""
     if not at.hidden:
         return query
@@ -78,12 +78,12 @@ def without_hidden(at: Reach, query: Query) -> Query:
     return query._replace(filters=(*query.filters, hidden))
 
 
-def parsed(at: Reach, text: str, **filters: Any) -> Query:
+def parsed(at: Access, text: str, **filters: Any) -> Query:
     """Read a query in the language of people, with filters beside it."""
     return without_hidden(at, language.with_filters(language.parse(text), None, **filters))
 
 
-def resolve(at: Reach, reference: str) -> tuple[str, note.Parsed]:
+def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:
     """Find the note that a reference names, and read it: `mem:ID`, an id, an unambiguous beginning of one, a path.
 
     Raises:
@@ -106,12 +106,12 @@ def resolve(at: Reach, reference: str) -> tuple[str, note.Parsed]:
     raise NotFoundError(f"{len(found)} notes have ids that begin with {wanted!r:.40}: {names}. Give more characters.")
 
 
-def read(at: Reach, path: str) -> note.Parsed | None:
+def read(at: Access, path: str) -> note.Parsed | None:
     """Read a note that may be seen; None for any other."""
     return seen(at, path, disk.read_path(at.config.vault, path))
 
 
-def seen(at: Reach, path: str, data: bytes | None) -> note.Parsed | None:
+def seen(at: Access, path: str, data: bytes | None) -> note.Parsed | None:
     """Return the note in a file that was read, if it may be seen."""
     parsed = note.parse(data) if data is not None else None
     if parsed is None or not at.sees(path, parsed.meta):
@@ -128,7 +128,7 @@ def _named(view: View, path: str) -> dict[str, Any]:
     return {} if number is None else view.facts(number)
 
 
-def _as_path(at: Reach, wanted: str) -> tuple[str, note.Parsed] | None:
+def _as_path(at: Access, wanted: str) -> tuple[str, note.Parsed] | None:
     root = at.config.vault
     path = wanted[len(root) :].lstrip("/") if wanted.startswith(f"{root}/") else wanted
     for candidate in (path, f"{path}.md"):
@@ -137,7 +137,7 @@ def _as_path(at: Reach, wanted: str) -> tuple[str, note.Parsed] | None:
     return None
 
 
-def _by_id(at: Reach, view: View, wanted: str) -> list[tuple[str, note.Parsed]]:
+def _by_id(at: Access, view: View, wanted: str) -> list[tuple[str, note.Parsed]]:
     if not wanted:
         return []
     notes = view.notes("facet", f"id:{wanted}")

@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import UsageError
-from mdmem.server import entries, lookup, shown
-from mdmem.server.reach import FOR_TEXT, Reach
+from mdmem.server import entries, lookup, safe_text
+from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
 from mdmem.vault import disk
 from mdmem.views import prompts
@@ -40,7 +40,7 @@ class FoundPrompts(TypedDict):
 
 
 def search_user_prompts(
-    at: Reach,
+    at: Access,
     query: Annotated[
         str,
         Field(
@@ -90,15 +90,15 @@ def search_user_prompts(
     }
 
 
-def _line(at: Reach, one: FoundPrompt, chars: int) -> PromptLine:
+def _line(at: Access, one: FoundPrompt, chars: int) -> PromptLine:
     """Make an entry. chars: how much of the text; 0 is one line of it."""
     return {
-        "id": shown.line(at.gate, one.id, entries.NAME_CHARS),
-        "session": shown.line(at.gate, one.session, 80),
+        "id": safe_text.line(at.gate, one.id, entries.NAME_CHARS),
+        "session": safe_text.line(at.gate, one.session, 80),
         "prompt": one.prompt,
-        "project": shown.line(at.gate, one.project, entries.NAME_CHARS),
+        "project": safe_text.line(at.gate, one.project, entries.NAME_CHARS),
         "date": disk.spoken(one.created),
-        "text": shown.text(at.gate, one.text)[:chars] if chars else shown.line(at.gate, one.text or one.title),
+        "text": safe_text.text(at.gate, one.text)[:chars] if chars else safe_text.line(at.gate, one.text or one.title),
     }
 
 

@@ -15,9 +15,9 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.select import allowed
 from mdmem.search.text import analysis
-from mdmem.server import entries, lookup, shown
+from mdmem.server import entries, lookup, safe_text
+from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.server.reach import FOR_TEXT, Reach
 from mdmem.vault import disk, journal, note
 
 MAX_LIMIT = 50
@@ -47,7 +47,7 @@ Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 202
 
 
 def search(
-    at: Reach,
+    at: Access,
     query: Words = "",
     queries: Annotated[
         tuple[str, ...],
@@ -83,7 +83,7 @@ def search(
 
 
 def recent(
-    at: Reach,
+    at: Access,
     kind: Kind = RECENT_KINDS,
     project: Project = "",
     since: Since = "",
@@ -96,7 +96,7 @@ def recent(
 
 
 def file_history(
-    at: Reach,
+    at: Access,
     path: Annotated[str, Field(description="A file's name, or the end of its path.", min_length=1)],
     project: Project = "",
     limit: Limit = 20,
@@ -107,7 +107,7 @@ def file_history(
     return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
-def related(at: Reach, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
+def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
     """Find notes like one, by the words that are most its own."""
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:
@@ -116,7 +116,7 @@ def related(at: Reach, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A0
     return entries.paged(kept, len(kept), 0, limit, notices)
 
 
-def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
+def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, collapse: bool = True) -> FoundNotes:
     """Answer a query with a part of what may be seen of its answer. collapse: notes that say the same are one entry."""
     if at.titles_only and any((asked.words, asked.phrases, asked.must, asked.must_not, asked.prefixes)):
         return _by_title(at, asked, limit, offset)
@@ -124,18 +124,18 @@ def found(at: Reach, asked: Query, *, sort: str, limit: int, offset: int, collap
         at.require(FOR_TEXT)  # which files a note is about is a part of its text
     with lookup.fresh(at.config) as notices:
         options = engine.SearchOptions(
-            sort, limit, offset, collapse, snippet_chars=shown.LINE_CHARS, update=False, here=at.here,
+            sort, limit, offset, collapse, snippet_chars=safe_text.LINE_CHARS, update=False, here=at.here,
             check_shown=True, check_all=lookup.is_sweep_due(at.config),
         )  # fmt: skip
         result = engine.search(at.config, asked, options)
     kept = list(_seen(at, result.hits))
     hints = [*result.hints, *notices]
     if result.suggestion and not kept and _is_known(at, result.suggestion):
-        hints.append(f"Did you mean: {shown.line(at.gate, result.suggestion)}")
+        hints.append(f"Did you mean: {safe_text.line(at.gate, result.suggestion)}")
     return entries.paged(kept, result.total, offset, limit, hints)
 
 
-def _by_title(at: Reach, asked: Query, limit: int, offset: int) -> FoundNotes:
+def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
     """Answer a query from titles alone, the newest first: what the text says must not show in any part of it."""
     terms = set(analysis.query_terms(" ".join([asked.text, *asked.prefixes])))
     bare = asked._replace(words="", phrases=(), must=(), must_not=(), prefixes=())
@@ -148,7 +148,7 @@ MAX_BY_TITLE = 2_000
 """Where only titles are open, so many of the newest notes are looked at."""
 
 
-def _seen(at: Reach, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
+def _seen(at: Access, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
     """Make entries of the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)
@@ -157,7 +157,7 @@ def _seen(at: Reach, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
             yield entries.of_hit(at, hit, parsed.meta)
 
 
-def _is_known(at: Reach, suggestion: str) -> bool:
+def _is_known(at: Access, suggestion: str) -> bool:
     """Return whether a suggested spelling is one of notes that may be seen: it is taken from all."""
     options = engine.SearchOptions(limit=1, update=False, here=at.here)
     result = engine.search(at.config, lookup.parsed(at, suggestion), options)
@@ -176,7 +176,7 @@ class Timeline(TypedDict):
 
 
 def timeline(
-    at: Reach,
+    at: Access,
     note: Annotated[str, Field(description="As in `get_notes`. Or give `query`, for the note that fits it best.")] = "",
     query: Words = "",
     before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
@@ -205,14 +205,14 @@ def timeline(
     return {"anchor": name, "entries": found, "hints": list(notices)}
 
 
-def _best(at: Reach, query: str) -> str:
+def _best(at: Access, query: str) -> str:
     hits = found(at, lookup.parsed(at, query), sort="relevance", limit=5, offset=0)
     for entry in hits["entries"]:
         return lookup.resolve(at, entry["id"])[0]
     raise NotFoundError(f"No note fits {query!r:.80}. Try other words with `search` first.")
 
 
-def _around(view: View, at: Reach, asked: Query, anchor: int, before: int, after: int) -> list[int]:
+def _around(view: View, at: Access, asked: Query, anchor: int, before: int, after: int) -> list[int]:
     created = view.numbers("created")
     permitted = allowed(view, at.config.vault, asked, here=at.here)
     numbers = {*(view.all if permitted is None else permitted), anchor}
@@ -227,7 +227,7 @@ def _around(view: View, at: Reach, asked: Query, anchor: int, before: int, after
     return near[max(found - before, 0) : found + after + 1]
 
 
-def _entry(at: Reach, view: View, number: int) -> NoteLine | None:
+def _entry(at: Access, view: View, number: int) -> NoteLine | None:
     path = view.path(number)
     parsed = lookup.read(at, path)
     if parsed is None:
@@ -266,7 +266,7 @@ class Notes(TypedDict):
 
 
 def get_notes(
-    at: Reach,
+    at: Access,
     ids: Annotated[list[str], Field(description="mem:ID, ids or paths.", min_length=1, max_length=MAX_NOTES)],
     offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
     max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="For all texts together.")] = DEFAULT_CHARS,
@@ -278,7 +278,7 @@ def get_notes(
         try:
             path, parsed = lookup.resolve(at, reference)
         except NotFoundError as error:
-            found["missing"].append(shown.line(at.gate, str(error), 400))
+            found["missing"].append(safe_text.line(at.gate, str(error), 400))
             continue
         whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
         found["notes"].append(whole)
@@ -289,49 +289,51 @@ def get_notes(
     return found
 
 
-def whole_note(at: Reach, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
+def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
     """Show a note's text from `offset` on, at most `chars` characters, cut at a line's end where one is near."""
-    body = shown.text(at.gate, journal.unmarked(parsed.body).strip("\n"))
+    body = safe_text.text(at.gate, journal.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
         near = part.rfind("\n", len(part) * 3 // 4)
         part = part[: near + 1] if near > 0 else part
     end = offset + len(part)
     meta = {
-        shown.line(at.gate, key, 60): _plain(at, value)
+        safe_text.line(at.gate, key, 60): _plain(at, value)
         for key, value in parsed.meta.items()
         if key not in ("title", "id")
     }
     return {
-        "id": shown.line(at.gate, str(parsed.meta.get("id", "")), 60),
-        "path": shown.line(at.gate, path, 300),
-        "title": shown.line(at.gate, str(parsed.meta.get("title", path)), 200),
+        "id": safe_text.line(at.gate, str(parsed.meta.get("id", "")), 60),
+        "path": safe_text.line(at.gate, path, 300),
+        "title": safe_text.line(at.gate, str(parsed.meta.get("title", path)), 200),
         "meta": dict(list(meta.items())[:40]),
         "links": _links(at, path, parsed),
         "text": part,
         "next_offset": end if end < len(body) else None,
-        "checksum": shown.checksum(disk.read_path(at.config.vault, path) or b""),
+        "checksum": safe_text.checksum(disk.read_path(at.config.vault, path) or b""),
     }
 
 
-def _links(at: Reach, path: str, parsed: note.Parsed) -> list[str]:
+def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
     """Write how a note is joined to others that may be seen."""
     from mdmem.learn import relations
 
     nothing: list[relations.TypedLink] = []
     found, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
     seen = (one for one in found if one.path and lookup.read(at, one.path) is not None)
-    named = ((one.relation, shown.line(at.gate, one.id, 60), shown.line(at.gate, one.title, 200)) for one in seen)
+    named = (
+        (one.relation, safe_text.line(at.gate, one.id, 60), safe_text.line(at.gate, one.title, 200)) for one in seen
+    )
     return [f"{relation} [mem:{name}] {title}" for relation, name, title in named]
 
 
-def _plain(at: Reach, value: Any) -> Any:
+def _plain(at: Access, value: Any) -> Any:
     """Make a value of front matter safe and small: it may have been written by anybody."""
     if isinstance(value, (bool, int, float)) or value is None:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [shown.line(at.gate, str(item), 200) for item in value[:20]]
-    return shown.line(at.gate, str(value), 300)
+        return [safe_text.line(at.gate, str(item), 200) for item in value[:20]]
+    return safe_text.line(at.gate, str(value), 300)
 
 
 def notes_text(found: Notes) -> list[str]:

@@ -10,11 +10,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.server import lookup, shown
+from mdmem.server import lookup, safe_text
+from mdmem.server.access import Access
 from mdmem.server.internal import memories, narrowing, orders, publishing, ranking
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
-from mdmem.server.reach import Reach
 from mdmem.vault import disk
 
 ROOM_CHARS = 24_000
@@ -68,7 +68,7 @@ class Stored(TypedDict):
 
 
 def remember_create_internal_memory(
-    at: Reach,
+    at: Access,
     content: Annotated[str, Field(description="Markdown.")],
     title: str = "",
     tags: Tags = (),
@@ -85,7 +85,7 @@ def remember_create_internal_memory(
 
 
 def remember_update_internal_memory(
-    at: Reach,
+    at: Access,
     memory_id: Annotated[str, Field(description="As a search gives it.")],
     content: str | None = None,
     title: str | None = None,
@@ -107,18 +107,18 @@ def remember_update_internal_memory(
     return _stored(own, made.id, made.version, [tag for tag in made.tags if tag not in own.tags], "Changed.")
 
 
-def _refuse_other_type(at: Reach, own: Scope, memory_id: str) -> None:
+def _refuse_other_type(at: Access, own: Scope, memory_id: str) -> None:
     """Report that an id is an ordinary note's. Of other internal memories nothing is said."""
     try:
         _, parsed = lookup.resolve(at, memory_id)
     except NotFoundError:
         return
-    kind = shown.line(at.gate, str(parsed.meta.get("kind", "note")), 40)
+    kind = safe_text.line(at.gate, str(parsed.meta.get("kind", "note")), 40)
     raise UsageError(f"{memory_id!r:.60} is of the type {kind}; this tool changes memories of the type {own.kind}.")
 
 
 def remember_search_internal_memory(
-    at: Reach,
+    at: Access,
     query: Words,
     tags: Annotated[tuple[str, ...], Field(description="Only memories with all of these.")] = (),
     limit: Limit = 10,
@@ -136,7 +136,7 @@ def remember_search_internal_memory(
 
 
 def remember_query_internal_memory(
-    at: Reach,
+    at: Access,
     query: Words,
     limit: Limit = 5,
     min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out what fits less.")] = 0.0,
@@ -150,7 +150,7 @@ def remember_query_internal_memory(
 
 
 def remember_search_internal_memory_by(
-    at: Reach,
+    at: Access,
     mode: Annotated[str, Field(description=", ".join(orders.MODES))],
     query: Words = "",
     sort_order: Annotated[str, Field(description="asc or desc.")] = "desc",
@@ -168,13 +168,13 @@ def remember_search_internal_memory_by(
     made = _part(at, ordered, found, offset, limit)
     if mode == "byBroad":
         for one, memory in zip(made["memories"], ordered[offset:], strict=False):
-            one["content"] = shown.line(at.gate, orders.outline(memory.content), 400)
+            one["content"] = safe_text.line(at.gate, orders.outline(memory.content), 400)
             one["truncated"] = len(memory.content) > 3 * orders.BROAD_CHARS
     return made
 
 
 def remember_publish(
-    at: Reach,
+    at: Access,
     memory_id: str,
     to: Annotated[str, Field(description="space:NAME or group:NAME.")],
     withdraw: Annotated[bool, Field(description="Take it back.")] = False,
@@ -185,12 +185,12 @@ def remember_publish(
     return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}
 
 
-def _load(at: Reach, deleted: str, filters: Mapping[str, Any] | None, tags: Sequence[str] = ()) -> list[Memory]:
+def _load(at: Access, deleted: str, filters: Mapping[str, Any] | None, tags: Sequence[str] = ()) -> list[Memory]:
     keep = narrowing.parse(filters or {})
     return [each for each in memories.load(at.config, _scope(at), deleted=deleted, tags=tags) if keep(each)]
 
 
-def _scope(at: Reach) -> Scope:
+def _scope(at: Access) -> Scope:
     return scope(at.config, at.context())
 
 
@@ -198,7 +198,7 @@ def _best(held: Sequence[Memory], found: dict[str, float]) -> list[Memory]:
     return sorted((memory for memory in held if memory.id in found), key=lambda memory: -found[memory.id])
 
 
-def _part(at: Reach, ordered: Sequence[Memory], found: dict[str, float], offset: int, limit: int) -> Memories:
+def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset: int, limit: int) -> Memories:
     part = ordered[offset : offset + limit]
     chars = max(ROOM_CHARS // (len(part) or 1), LEAST_CHARS)
     more = offset + limit
@@ -209,22 +209,22 @@ def _part(at: Reach, ordered: Sequence[Memory], found: dict[str, float], offset:
     }
 
 
-def _shown(at: Reach, memory: Memory, relevance: float | None, chars: int) -> Remembered:
-    content = shown.text(at.gate, memory.content.strip("\n"))
+def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> Remembered:
+    content = safe_text.text(at.gate, memory.content.strip("\n"))
     weight = memory.meta.get("weight")
     return {
-        "memory_id": shown.line(at.gate, memory.id, 60),
-        "title": shown.line(at.gate, memory.title, 200),
+        "memory_id": safe_text.line(at.gate, memory.id, 60),
+        "title": safe_text.line(at.gate, memory.title, 200),
         "content": content[:chars],
         "truncated": len(content) > chars,
-        "tags": [shown.line(at.gate, tag, 100) for tag in memory.tags],
-        "created": shown.line(at.gate, memory.created, 40),
-        "updated": shown.line(at.gate, memory.updated, 40),
+        "tags": [safe_text.line(at.gate, tag, 100) for tag in memory.tags],
+        "created": safe_text.line(at.gate, memory.created, 40),
+        "updated": safe_text.line(at.gate, memory.updated, 40),
         "version": memory.version,
         "weight": memories.share_of(weight, 0.0) if weight is not None else None,
         "trust": memory.trust,
         "feelings": {
-            shown.line(at.gate, key, 60): memories.share_of(value, 0.0)
+            safe_text.line(at.gate, key, 60): memories.share_of(value, 0.0)
             for key, value in memory.meta.items()
             if key.startswith(memories.FEEL)
         },

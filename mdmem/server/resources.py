@@ -7,23 +7,24 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mdmem.errors import UsageError
-from mdmem.server import entries, lookup, reading, sessions, shown
+from mdmem.server import entries, lookup, reading, safe_text, sessions
+from mdmem.server.access import FOR_TEXT, FOR_TITLES, Access
 from mdmem.server.internal import ghost_config
 from mdmem.server.internal.context import home
-from mdmem.server.reach import FOR_TEXT, FOR_TITLES, Reach
 from mdmem.vault import disk
 
 
 class Resource(NamedTuple):
-    """One kind of address. function: takes a `Reach` and the address's one variable ("": it has none), and gives lines.
+    """One kind of address.
 
+    function: takes an `Access` and the address's one variable ("" where it has none), and returns lines.
     needs: how much trust an accessor needs for it.
     """
 
     address: str
     name: str
     title: str
-    function: Callable[[Reach, str], list[str]]
+    function: Callable[[Access, str], list[str]]
     needs: float = FOR_TITLES
 
 
@@ -37,46 +38,46 @@ class Prompt(NamedTuple):
     title: str
     description: str
     argument: tuple[str, str]
-    function: Callable[[Reach, str], str]
+    function: Callable[[Access, str], str]
     needs: float = FOR_TITLES
     required: bool = False
 
 
-def note(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
+def note(at: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
     """Read one note."""
     path, parsed = lookup.resolve(at, id)
     whole = reading.whole_note(at, path, parsed, 0, reading.MAX_CHARS)
     return reading.notes_text({"notes": [whole], "missing": [], "unread": []})
 
 
-def session(at: Reach, id: str) -> list[str]:  # noqa: A002 - the address's variable
+def session(at: Access, id: str) -> list[str]:  # noqa: A002 - the address's variable
     """Read one session."""
     return sessions.session_text(sessions.get_session(at, id, limit=reading.MAX_LIMIT))
 
 
-def project(at: Reach, slug: str) -> list[str]:
+def project(at: Access, slug: str) -> list[str]:
     """Read a project at a glance."""
     return sessions.context_text(sessions.project_context(at, slug))
 
 
-def ghost(at: Reach, _: str) -> list[str]:
+def ghost(at: Access, _: str) -> list[str]:
     """Read who this ghost is, in its owner's words, and what this connection is trusted with."""
     context = at.context()
     told = ghost_config.load(at.config, home(at.config, context))
-    persona = shown.text(at.gate, told.persona) if told.persona else "Its owner has not written a persona."
+    persona = safe_text.text(at.gate, told.persona) if told.persona else "Its owner has not written a persona."
     return [persona, f"This connection's accessor is trusted with {at.trust:g} of 1."]
 
 
-def _recall(at: Reach, topic: str) -> str:
+def _recall(at: Access, topic: str) -> str:
     found = reading.search(at, topic, limit=15)
     return (
         f"What do we know about {topic!r} from earlier sessions? Read what matters with `get_notes`, look around it"
         " with `timeline`, and answer with dates and [mem:ID] citations. Say so where nothing fits.\n\n"
-        + shown.fenced(entries.lines(found))
+        + safe_text.fenced(entries.lines(found))
     )
 
 
-def _standup(at: Reach, since: str) -> str:
+def _standup(at: Access, since: str) -> str:
     first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
     asked = lookup.parsed(at, "", since=first)
     if asked.since is None:
@@ -85,16 +86,16 @@ def _standup(at: Reach, since: str) -> str:
     return (
         f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
         " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"
-        + shown.fenced(sessions.summaries_text(done))
+        + safe_text.fenced(sessions.summaries_text(done))
     )
 
 
-def _handoff(at: Reach, project: str) -> str:
+def _handoff(at: Access, project: str) -> str:
     known = sessions.project_context(at, project)
     return (
         "Write a handoff for whoever goes on with this work: the goal, the state, what was decided and why, what is"
         " open, what to do next, which files matter. Show it to me, and save it with `add_note` (tag `handoff`) when"
-        " I agree.\n\n" + shown.fenced(sessions.context_text(known))
+        " I agree.\n\n" + safe_text.fenced(sessions.context_text(known))
     )
 
 

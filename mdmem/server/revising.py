@@ -13,8 +13,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import BusyError, UsageError
-from mdmem.server import lookup, shown
-from mdmem.server.reach import Reach
+from mdmem.server import lookup, safe_text
+from mdmem.server.access import Access
 from mdmem.server.reading import Note
 from mdmem.vault import disk, editing, user_notes
 from mdmem.vault import note as notes
@@ -49,7 +49,7 @@ class _Owned(NamedTuple):
 
 
 def edit_note(
-    at: Reach,
+    at: Access,
     note: Note,
     checksum: Checksum,
     text: Annotated[str, Field(description="What to write instead; markdown.")],
@@ -73,7 +73,10 @@ def edit_note(
 
 
 def move_note(
-    at: Reach, note: Note, checksum: Checksum, to: Annotated[str, Field(description="A path, such as notes/db/utc.md.")]
+    at: Access,
+    note: Note,
+    checksum: Checksum,
+    to: Annotated[str, Field(description="A path, such as notes/db/utc.md.")],
 ) -> RevisedNote:
     """Move or rename a note in notes/. Its id stays. Undo with `undo_change`."""
     owned = _owned(at, note, checksum)
@@ -86,12 +89,12 @@ def move_note(
     return _changed(at, owned, path, owned.data, "Moved.")
 
 
-def delete_note(at: Reach, note: Note, checksum: Checksum) -> RevisedNote:
+def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
     """Delete a note in notes/. It stays in history. Undo with `undo_change`."""
     return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
 
 
-def undo_change(at: Reach, undo: Annotated[str, Field(description="As the change gave it.")]) -> RevisedNote:
+def undo_change(at: Access, undo: Annotated[str, Field(description="As the change gave it.")]) -> RevisedNote:
     """Undo a change that edit_note, move_note or delete_note made, unless somebody changed the note since."""
     from mdmem.history import undo as work
 
@@ -111,7 +114,7 @@ def undo_change(at: Reach, undo: Annotated[str, Field(description="As the change
     return _revised(at, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
 
 
-def _owned(at: Reach, reference: str, expected: str) -> _Owned:
+def _owned(at: Access, reference: str, expected: str) -> _Owned:
     """Return a note in `notes/` that is as it was read.
 
     Raises:
@@ -124,12 +127,12 @@ def _owned(at: Reach, reference: str, expected: str) -> _Owned:
         raise UsageError(f"Only notes in {HOME} are changed, moved or deleted; this one is {path!r:.80}.")
     if len(data) >= disk.MAX_READ_BYTES:
         raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
-    if shown.checksum(data) != expected.strip().lower():
+    if safe_text.checksum(data) != expected.strip().lower():
         raise UsageError(f"{path!r:.80} was changed since it was read, or the checksum is not its own. {NEXT}")
     return _Owned(str(parsed.meta.get("id", "")), path, data)
 
 
-def _changed(at: Reach, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
+def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
     """Commit the note as it was, make the change, and commit that. path: "" deletes the note."""
     from mdmem.history import commit, rewrite
     from mdmem.history.rewrite import RewriteStep
@@ -150,12 +153,12 @@ def _changed(at: Reach, owned: _Owned, path: str, after: bytes, done: str) -> Re
     return _revised(at, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
 
 
-def _revised(at: Reach, owned: _Owned, done: str, oid: str) -> RevisedNote:
+def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
     return {
-        "id": shown.line(at.gate, owned.id, 60),
-        "path": shown.line(at.gate, owned.path, 300),
+        "id": safe_text.line(at.gate, owned.id, 60),
+        "path": safe_text.line(at.gate, owned.path, 300),
         "done": done,
-        "checksum": shown.checksum(owned.data) if owned.data else "",
+        "checksum": safe_text.checksum(owned.data) if owned.data else "",
         "undo": oid[:12],
     }
 

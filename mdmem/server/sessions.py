@@ -12,9 +12,9 @@ from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged
 from mdmem.search.index.view import View
-from mdmem.server import entries, lookup, shown
+from mdmem.server import entries, lookup, safe_text
+from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
-from mdmem.server.reach import Reach
 from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import disk, journal
 from mdmem.views import which_session
@@ -73,7 +73,7 @@ class Stats(TypedDict):
 
 
 def get_session(
-    at: Reach,
+    at: Access,
     session: Annotated[str, Field(description="Its id, the beginning of it, a note in it, or `latest`.")] = "latest",
     project: Project = "",
     limit: Limit = 30,
@@ -92,15 +92,15 @@ def get_session(
         part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
         times = sorted(disk.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
         known = ("project", "agent", "branch", "title")
-        facts = {key: shown.line(at.gate, str(page.get(key, "")), 120) for key in known}
+        facts = {key: safe_text.line(at.gate, str(page.get(key, "")), 120) for key in known}
         return {
-            "session": shown.line(at.gate, str(page.get("session", "")), 80),
+            "session": safe_text.line(at.gate, str(page.get("session", "")), 80),
             "title": facts["title"],
             "project": facts["project"],
             "agent": facts["agent"],
             "branch": facts["branch"],
-            "started": shown.line(at.gate, times[0], 30),
-            "ended": shown.line(at.gate, times[-1], 30),
+            "started": safe_text.line(at.gate, times[0], 30),
+            "ended": safe_text.line(at.gate, times[-1], 30),
             "notes": entries.paged(part, len(steps), offset, limit),
         }
 
@@ -111,7 +111,7 @@ def get_session(
     return made
 
 
-def _term(at: Reach, view: View, name: str, project: str) -> str:
+def _term(at: Access, view: View, name: str, project: str) -> str:
     """Return the index's term for the session that a name means, as far as this connection may see it."""
     if name in ("", "latest"):
         hidden = staged.hidden(view, at.here)
@@ -123,15 +123,15 @@ def _term(at: Reach, view: View, name: str, project: str) -> str:
 NONE = which_session.KEY
 
 
-def _seen(at: Reach, view: View, term: str) -> bool:
+def _seen(at: Access, view: View, term: str) -> bool:
     return any(_reads(at, view, number) for number in view.notes("facet", term))
 
 
-def _reads(at: Reach, view: View, number: int) -> bool:
+def _reads(at: Access, view: View, number: int) -> bool:
     return lookup.read(at, view.path(number)) is not None
 
 
-def _of_note(at: Reach, name: str) -> list[str]:
+def _of_note(at: Access, name: str) -> list[str]:
     try:
         _, parsed = lookup.resolve(at, name)
     except NotFoundError:
@@ -141,7 +141,7 @@ def _of_note(at: Reach, name: str) -> list[str]:
 
 
 def project_context(
-    at: Reach,
+    at: Access,
     project: Annotated[str, Field(description="Else the one worked in.")] = "",
 ) -> ProjectContext:
     """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
@@ -151,7 +151,7 @@ def project_context(
     pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
     decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
     made: ProjectContext = {
-        "project": shown.line(at.gate, name, 80),
+        "project": safe_text.line(at.gate, name, 80),
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
@@ -164,7 +164,7 @@ def project_context(
     return made
 
 
-def summaries(at: Reach, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
+def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MAX_SESSIONS) -> list[Summary]:
     """Return the last sessions, of one project or of all, in short."""
     every = session_log.sessions(at.config, project=project, since=since)
     nothing: frozenset[str] = frozenset()
@@ -173,19 +173,19 @@ def summaries(at: Reach, *, project: str = "", since: str = "", limit: int = MAX
     return [_summary(at, one) for one in islice((one for one in seen if one.folder not in waiting), limit)]
 
 
-def _summary(at: Reach, one: session_log.LoggedSession) -> Summary:
+def _summary(at: Access, one: session_log.LoggedSession) -> Summary:
     return {
-        "session": shown.line(at.gate, one.session, 80),
-        "title": shown.line(at.gate, one.title),
+        "session": safe_text.line(at.gate, one.session, 80),
+        "title": safe_text.line(at.gate, one.title),
         "started": disk.spoken(one.started),
-        "asks": [shown.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
-        "outcome": shown.line(at.gate, one.outcome, 240),
-        "files": [] if at.titles_only else [shown.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
+        "asks": [safe_text.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
+        "outcome": safe_text.line(at.gate, one.outcome, 240),
+        "files": [] if at.titles_only else [safe_text.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
         "notes": one.notes,
     }
 
 
-def stats(at: Reach) -> Stats:
+def stats(at: Access) -> Stats:
     """Return how much is remembered, of what kind, about which projects, and since when."""
 
     def count(view: View) -> Stats:
@@ -211,12 +211,12 @@ def stats(at: Reach) -> Stats:
     return lookup.ask(at, count, nothing)[0]
 
 
-def _counts(at: Reach, view: View, key: str, seen: set[int], limit: int = 30) -> dict[str, int]:
+def _counts(at: Access, view: View, key: str, seen: set[int], limit: int = 30) -> dict[str, int]:
     counted = {
         term.partition(":")[2]: len(view.notes("facet", term) & seen) for term in view.starting_with("facet", f"{key}:")
     }
     most = sorted(((name, number) for name, number in counted.items() if name and number), key=lambda item: -item[1])
-    return {shown.line(at.gate, name, 80): number for name, number in most[:limit]}
+    return {safe_text.line(at.gate, name, 80): number for name, number in most[:limit]}
 
 
 # -- as text ---------------------------------------------------------------------------------------

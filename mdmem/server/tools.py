@@ -1,4 +1,4 @@
-"""TOOLS: what a client can call. A new tool is a function over a `Reach` and a row here."""
+"""TOOLS: what a client can call. A new tool is a function over an `Access` and a row here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from mdmem.server import entries, learned, prompts, reading, remembering, revising, sessions, writing
-from mdmem.server.reach import FOR_TEXT, FOR_TITLES, FOR_WRITING
+from mdmem.server.access import FOR_TEXT, FOR_TITLES, FOR_WRITING
 
 
 class Tool(NamedTuple):
-    """One tool. function: takes a `Reach` as `at` and gives plain values; its signature and docstring are the schema.
+    """One tool. function: takes an `Access` as `at` and gives plain values; its signature and docstring are the schema.
 
     text: writes those values as lines. writes, destructive, idempotent: what a client is told of it.
     extra: further arguments by their pattern, which reach the function together under this name.

@@ -9,9 +9,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import UsageError
-from mdmem.server import lookup, shown
+from mdmem.server import lookup, safe_text
+from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
-from mdmem.server.reach import Reach
 from mdmem.server.reading import Note
 from mdmem.vault import user_notes
 from mdmem.vault.note import one_line
@@ -30,7 +30,7 @@ class WrittenNote(TypedDict):
 
 
 def add_note(
-    at: Reach,
+    at: Access,
     text: Text,
     title: Annotated[str, Field(description="One line; without it the first line.")] = "",
     kind: Annotated[str, Field(description="note, decision, lesson, preference or task.")] = "note",
@@ -59,7 +59,7 @@ def add_note(
     return _written(at, made.id, made.path, "Proposed: it waits for the user's decision." if proposed else "Saved.")
 
 
-def append_note(at: Reach, note: Note, text: Text) -> WrittenNote:
+def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
     """Add a paragraph at the end of a note that somebody wrote. Captured notes cannot be added to."""
     path, parsed = lookup.resolve(at, note)
     user_notes.append(at.config, path, text)
@@ -67,7 +67,7 @@ def append_note(at: Reach, note: Note, text: Text) -> WrittenNote:
 
 
 def pin(
-    at: Reach, note: Note, pinned: Annotated[bool, Field(description="false takes the pin out.")] = True
+    at: Access, note: Note, pinned: Annotated[bool, Field(description="false takes the pin out.")] = True
 ) -> WrittenNote:
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
     path, parsed = lookup.resolve(at, note)
@@ -77,7 +77,7 @@ def pin(
 
 
 def supersede(
-    at: Reach,
+    at: Access,
     note: Note,
     by: Annotated[str, Field(description="The note that holds now; or give `text`.")] = "",
     text: Annotated[str, Field(description="What holds now, in a new note.")] = "",
@@ -101,8 +101,8 @@ def supersede(
     return _written(at, name, new_path, f"It supersedes {old}.")
 
 
-def _written(at: Reach, name: str, path: str, done: str) -> WrittenNote:
-    return {"id": shown.line(at.gate, name, 60), "path": shown.line(at.gate, path, 300), "done": done}
+def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
+    return {"id": safe_text.line(at.gate, name, 60), "path": safe_text.line(at.gate, path, 300), "done": done}
 
 
 def written_text(made: WrittenNote) -> list[str]:

@@ -128,11 +128,11 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
 
     A memory counts once a session.
     """
-    from mdmem.inject import citations, given
+    from mdmem.inject import citations, injection_log
 
     first = "" if query.since is None else disk.iso_time(query.since)
     last = "~" if query.until is None else disk.iso_time(query.until)
-    log = [row for row in given.read_log(config) if first <= str(row.get("time", "")) < last]
+    log = [row for row in injection_log.read_log(config) if first <= str(row.get("time", "")) < last]
     offered: dict[str, set[str]] = {}
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))

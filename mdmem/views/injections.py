@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.inject import citations, given
+from mdmem.inject import citations, injection_log
 from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def reasons(row: dict[str, Any]) -> str:
 
 def log(config: Config) -> tuple[dict[str, Any], ...]:
     """Return the log of injections with its misses, oldest first; read again only after it has changed."""
-    names = (f"{given.LOG}.1", given.LOG)
+    names = (f"{injection_log.LOG}.1", injection_log.LOG)
     return _log(config, tuple(_stamp(str(Path(config.state_dir) / name)) for name in names))
 
 
 @lru_cache(maxsize=2)
 def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ...]:  # noqa: ARG001 - they are the key
-    return tuple(given.read_log(config, misses=True))
+    return tuple(injection_log.read_log(config, misses=True))
 
 
 def _stamp(path: str) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from mdmem import log
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
-from mdmem.web import gate, looks, writing
+from mdmem.web import gate, templating, writing
 from mdmem.web.pages import (
     attachments,
     files,
@@ -132,7 +132,7 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         return PlainTextResponse("There is no such file.", 404)
-    return FileResponse(looks.FOLDER / "static" / name, media_type=STATIC[name])
+    return FileResponse(templating.FOLDER / "static" / name, media_type=STATIC[name])
 
 
 def _live(site: Site) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import log
 from mdmem.capture import losses, retry_queue
 from mdmem.errors import BusyError, MdmemError
-from mdmem.inject import given
+from mdmem.inject import injection_log
 from mdmem.search import freshness, index
 from mdmem.vault import note
 from mdmem.views import rows
@@ -123,7 +123,8 @@ class Live:
     def _state(self) -> list[tuple[int, int]]:
         folder = Path(self.config.state_dir)
         return [
-            _stamp(path) for path in (folder / given.LOG, folder / losses.FILE, Path(retry_queue.folder(self.config)))
+            _stamp(path)
+            for path in (folder / injection_log.LOG, folder / losses.FILE, Path(retry_queue.folder(self.config)))
         ]
 
     # -- telling -----------------------------------------------------------------------------------

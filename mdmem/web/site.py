@@ -14,7 +14,7 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import index
 from mdmem.vault import disk, note
 from mdmem.views import rows
-from mdmem.web import address, looks
+from mdmem.web import address, templating
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,7 @@ class PageRequest:
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Answer with a template; a request for a part gets the template's part without the frame around it."""
         part = "part" in self.query
-        html = looks.template(f"{template}.html").render(
+        html = templating.template(f"{template}.html").render(
             visit=self,
             site=self.site,
             part=part,

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from mdmem.cli.terminal import table
 from mdmem.errors import NotFoundError, UsageError, VaultError
-from mdmem.inject import given
+from mdmem.inject import injection_log
 from mdmem.search.expansion import ledger
 from mdmem.views import wording
 from tests.helpers import cli_day
@@ -338,7 +338,7 @@ def test_stats_take_filters_and_draw_bars(day: Day) -> None:
 def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     given_ids = [mine.id("The parser took"), mine.id("Edit src/dates.py")]
-    given.log(
+    injection_log.log(
         mine.config(),
         {"time": "2026-09-15T09:00:00Z", "session": SECOND, "ids": given_ids, "chars": 400, "tokens": 100},
     )

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from mdmem.server import app, reach
+from mdmem.server import access, app
 from mdmem.server.tools import TOOLS
 
 GHOST = {"X-Internal-Type": "ghost", "X-Ghost-Type": "user"}
@@ -73,7 +73,7 @@ class Server:
     def many(self, headers: Mapping[str, str], calls: Iterable[tuple[str, dict[str, Any]]]) -> list[Answer]:
         """Call tools one after the other in one context, without the SDK, whose part in each call is half its cost."""
         rows = {row.name: row for row in TOOLS}
-        at = reach.over_http(None, Headers(headers))
+        at = access.over_http(None, Headers(headers))
         return [Answer(app.answer(rows[tool], lambda: at, given)) for tool, given in calls]
 
     def read(self, address: str, headers: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from mdmem.errors import UsageError
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
 from mdmem.history.space import archive
 from mdmem.search import index
-from mdmem.search.index import check, folders, look
+from mdmem.search.index import check, scan, scan_record
 from mdmem.vault import archives, disk, note, packed
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 
@@ -284,9 +284,9 @@ def test_a_session_that_is_packed_into_a_day_with_others_is_indexed_once(old: Co
     put(vault, f"{FOLDER.rpartition('/')[0]}/mine.md", "Both folders of the day change.\n")
     put(vault, f"{ARCHIVE.rpartition('/')[0]}/mine.md", "Both folders of the day change.\n")
 
-    before = folders.load(old.index_dir)
+    before = scan_record.load(old.index_dir)
     assert before is not None
-    paths = [entry.path for entry in look.in_changed_folders(old.vault, before.times).entries]
+    paths = [entry.path for entry in scan.in_changed_folders(old.vault, before.times).entries]
     index.update(old, quick=True)
 
     assert PROMPT in paths

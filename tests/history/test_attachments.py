@@ -10,8 +10,8 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.health import past
-from mdmem.health.scope import LookScope
+from mdmem.health import history
+from mdmem.health.scope import CheckScope
 from mdmem.history import beside, commit, sync, undo
 from mdmem.vault import attachments
 from tests.conftest import own_settings
@@ -90,7 +90,7 @@ def test_a_large_file_is_left_out_and_named_by_status_and_doctor(vault: Path, as
     assert head_files(vault) == ["mdmem.toml", "notes/still.png"]
     assert [left.path for left in done.left_out] == ["notes/film.mov"]
     assert "1 file of the vault neither committed nor synced, such as notes/film.mov" in ask("status").stdout
-    (told,) = (one for one in past.git(settings, LookScope()) if "notes/film.mov" in one.text)
+    (told,) = (one for one in history.git(settings, CheckScope()) if "notes/film.mov" in one.text)
     assert "sync.max_file_mb" in told.text + told.todo
 
 

@@ -20,7 +20,7 @@ from mdmem import agents, config
 from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
-from mdmem.inject import citations, context, given, process
+from mdmem.inject import citations, context, injection_log, process
 from mdmem.search import index
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
 from tests.helpers.few import few
@@ -436,7 +436,7 @@ def test_a_private_prompt_gets_nothing_and_counts_for_nothing(talk: Talk) -> Non
     assert talk.asks(prompt) == ""
     assert not talk.flag("recalled").exists()
     assert not talk.flag("given").exists()
-    assert list(given.read_log(config.load(str(talk.vault)))) == []
+    assert list(injection_log.read_log(config.load(str(talk.vault)))) == []
 
 
 def test_the_private_part_of_a_prompt_is_not_searched_by(talk: Talk) -> None:
@@ -784,7 +784,7 @@ def test_an_agent_that_takes_no_context_at_a_prompt_is_given_none_and_nothing_is
                "prompt": "Do you remember the date parser?", "workspace_roots": [str(past.cwd)]}  # fmt: skip
 
     assert answered(past.vault, json.dumps(payload).encode(), "cursor") == b""
-    assert list(given.read_log(config.load(str(past.vault)))) == []
+    assert list(injection_log.read_log(config.load(str(past.vault)))) == []
 
 
 def test_a_closed_stdout_is_borne(talk: Talk) -> None:
@@ -853,7 +853,7 @@ def test_every_injection_leaves_one_line_with_ids_and_sizes_and_no_content(talk:
     text = ask(talk, "What did we decide about the date parser?")
     ask(talk, "hi")
 
-    (row,) = given.read_log(config.load(str(talk.vault)))
+    (row,) = injection_log.read_log(config.load(str(talk.vault)))
     assert row["ids"] == MARK.findall(text)
     assert row["chars"] == len(text)
     assert row["tokens"] > 50
@@ -898,7 +898,7 @@ def test_explain_shows_what_would_be_given_and_the_scores_and_leaves_no_trace(ta
     assert found["tokens"] > 50
     assert all(one["shown"] or one["left_out"] for one in found["results"])
     assert "calendar module" in found["block"]
-    assert list(given.read_log(config.load(str(talk.vault)))) == []
+    assert list(injection_log.read_log(config.load(str(talk.vault)))) == []
     assert not talk.flag("given").exists()
 
 

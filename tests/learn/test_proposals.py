@@ -11,7 +11,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.cli.setup import install
-from mdmem.inject import context, given
+from mdmem.inject import context, injection_log
 from mdmem.learn import decisions, proposals, quotes
 from mdmem.learn.proposals import Proposal
 from mdmem.search.text import wordings
@@ -191,7 +191,7 @@ def test_a_note_that_was_given_ten_times_in_vain_is_proposed_for_archiving_and_t
     name = frontmatter.load(str(at.day.vault / path))["id"]
     for number in range(10):
         assert waiting(at) == []
-        given.log(at.day.config(), {"session": str(number), "ids": [name]})
+        injection_log.log(at.day.config(), {"session": str(number), "ids": [name]})
     (one,) = waiting(at)
     assert (one.kind, one.why) == ("archive", "given 10 times, never cited: archive it")
     user_notes.set_keys(at.day.config(), path, {"reviewed": "2026-09-20"})

@@ -29,10 +29,10 @@ from mdmem.search.index import (
     contents,
     dictionary,
     document,
-    folders,
     layout,
-    look,
     pending,
+    scan,
+    scan_record,
     tiers,
     writer,
 )
@@ -143,9 +143,9 @@ def test_the_quick_look_sees_a_change_in_place_of_a_note_that_changed_last(vault
 def test_a_quick_look_takes_in_fewer_of_the_notes_in_sessions(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "MAX_CHANGED", 3)
-    monkeypatch.setattr(look, "MAX_CAPTURED", 1)
-    monkeypatch.setattr(folders, "SHARE", 0)
+    monkeypatch.setattr(scan, "MAX_CHANGED", 3)
+    monkeypatch.setattr(scan, "MAX_CAPTURED", 1)
+    monkeypatch.setattr(scan_record, "SHARE", 0)
     session = [write(vault, f"journal/app/2026-09-14/s/{number}.md", "alpha") for number in range(3)]
     mine = [write(vault, f"notes/{number}.md", "alpha") for number in range(3)]
     for age, path in enumerate([*mine, *session]):
@@ -161,8 +161,8 @@ def test_a_quick_look_takes_in_fewer_of_the_notes_in_sessions(
 @pytest.fixture
 def old_notes(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return indexed notes, of which a quick look takes in the last two, and two others in turn."""
-    monkeypatch.setattr(look, "MAX_CHANGED", 2)
-    monkeypatch.setattr(folders, "SHARE", 2)
+    monkeypatch.setattr(scan, "MAX_CHANGED", 2)
+    monkeypatch.setattr(scan_record, "SHARE", 2)
     made = [write(vault, f"s/{number}.md", f"alpha beta {number}") for number in range(8)]
     for age, path in enumerate(made):
         os.utime(path, (1_790_000_000 + age, 1_790_000_000 + age))
@@ -216,7 +216,7 @@ def test_dirty_paths_are_looked_at_and_no_others(vault: Path, settings: Config) 
 def test_a_file_saved_twice_in_one_tick_of_the_clock_is_not_missed(
     vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "_step_ns", lambda _: 3600 * 10**9)  # a busy machine is slower than a short tick
+    monkeypatch.setattr(scan_record, "_step_ns", lambda _: 3600 * 10**9)  # a busy machine is slower than a short tick
     file = vault / "a.md"
     file.write_text("first!")
     index.update(settings)
@@ -887,7 +887,7 @@ def test_a_note_is_named_by_id_prefix_citation_or_path(vault: Path, settings: Co
 
 
 def _assert_agrees(settings: Config) -> None:
-    assert not look.differences(index.current(settings), look.everywhere(settings.vault))
+    assert not scan.differences(index.current(settings), scan.everywhere(settings.vault))
     assert index.verify(settings, repair=False).agrees
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.cli.setup import install
 from mdmem.errors import UsageError
-from mdmem.server import reach, remembering
+from mdmem.server import access, remembering
 from mdmem.server.internal import context, orders, ranking
 from mdmem.server.internal.context import Context
 from mdmem.server.internal.memories import Memory
@@ -123,8 +123,8 @@ def test_python_gives_a_context_in_either_form() -> None:
 
 
 def test_python_calls_the_tools_functions_in_a_context(vault: Path) -> None:
-    flat = reach.in_python(internal_type="ghost", ghost_type="user", ghost_owner="alice")
-    structured = reach.in_python(str(vault), internal_context=Context("ghost", "user", "carol"))
+    flat = access.in_python(internal_type="ghost", ghost_type="user", ghost_owner="alice")
+    structured = access.in_python(str(vault), internal_context=Context("ghost", "user", "carol"))
 
     made = remembering.remember_create_internal_memory(flat, "tea", feelings={"feel_joy": 0.5})
 
@@ -133,7 +133,7 @@ def test_python_calls_the_tools_functions_in_a_context(vault: Path) -> None:
     assert kept["feelings"] == {"feel_joy": 0.5}
     assert remembering.remember_search_internal_memory(structured, "")["total"] == 0
     with pytest.raises(UsageError, match="Internal context required"):
-        remembering.remember_search_internal_memory(reach.in_python(), "tea")
+        remembering.remember_search_internal_memory(access.in_python(), "tea")
 
 
 def test_a_name_is_the_same_over_http_and_on_stdio(server: Server) -> None:

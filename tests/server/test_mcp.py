@@ -23,8 +23,8 @@ from mdmem import config, privacy
 from mdmem.inject import block
 from mdmem.search import index
 from mdmem.search.gate import Gate
-from mdmem.search.index import look
-from mdmem.server import app, lookup, reach, revising, shown, tools
+from mdmem.search.index import scan
+from mdmem.server import access, app, lookup, revising, safe_text, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
@@ -173,7 +173,7 @@ def test_a_note_without_front_matter_is_cited_as_it_was_found(server: Server, va
 @pytest.fixture
 def old(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an indexed note that a short look passes over."""
-    monkeypatch.setattr(look, "MAX_CHANGED", 1)
+    monkeypatch.setattr(scan, "MAX_CHANGED", 1)
     put(vault, "notes/old.md", "The walrus parses dates")
     put(vault, "notes/new.md", "The heron sorts dates")
     os.utime(vault / "notes" / "old.md", (1_790_000_000, 1_790_000_000))
@@ -464,13 +464,13 @@ def test_no_stored_text_closes_the_fence(parts: list[str]) -> None:
     gate = Gate(config.load("/nowhere"))
     body = "".join(parts)
 
-    text = shown.fenced([shown.text(gate, body), shown.line(gate, body)])
+    text = safe_text.fenced([safe_text.text(gate, body), safe_text.line(gate, body)])
 
     first, *inner, last = text.split("\n")
     assert first.startswith(f"<{block.NAME} id=")
     assert last == "</" + first[1:]
     assert not re.search(r"<(?! )", "".join(inner))  # a lone `<` is a comparison, and opens nothing
-    assert "[mem:" not in "".join(inner).replace(shown.PREFACE, "")
+    assert "[mem:" not in "".join(inner).replace(safe_text.PREFACE, "")
     assert all(c.isprintable() or c == "\t" for c in "".join(inner))
     # What was shown is never stored again.
     assert privacy.clean(f"before {text} after", origin="tool").value.split() == ["before", "after"]
@@ -599,7 +599,7 @@ def test_a_fault_of_ours_is_a_word_and_a_line_in_the_log(
 def test_the_help_page_names_every_tool_header_and_variable_and_its_example_runs(vault: Path) -> None:
     text = (readme.HELP / "mcp.md").read_text(encoding="utf-8")
 
-    for name in (*(row.name for row in tools.TOOLS), *HEADERS.values(), *VARIABLES.values(), reach.PROJECT_HEADER):
+    for name in (*(row.name for row in tools.TOOLS), *HEADERS.values(), *VARIABLES.values(), access.PROJECT_HEADER):
         assert f"`{name}" in text, name
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(example, {})
@@ -654,7 +654,7 @@ def test_the_agent_says_which_project_is_worked_in(vault: Path, tmp_path: Path) 
     (tmp_path / "tea-shop").mkdir()
     env = {**os.environ, "CLAUDE_PROJECT_DIR": str(tmp_path / "tea-shop")}
 
-    assert reach.on_stdio(None, env, str(vault)).project == "tea-shop"
+    assert access.on_stdio(None, env, str(vault)).project == "tea-shop"
 
 
 @pytest.mark.slow

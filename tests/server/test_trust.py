@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 
 from mdmem import config
 from mdmem.errors import UsageError
-from mdmem.server import reach
+from mdmem.server import access
 from mdmem.server.internal import context, ghost_config
 from mdmem.server.internal.context import Context
 from mdmem.server.tools import TOOLS
@@ -173,7 +173,7 @@ def test_half_a_context_is_no_call_of_the_owners(server: Server, journal: Path, 
 
 def test_every_tool_of_the_journal_asks_for_trust() -> None:
     open_to_all = {row.name for row in TOOLS if not row.needs}
-    writing = {row.name for row in TOOLS if row.needs == reach.FOR_WRITING}
+    writing = {row.name for row in TOOLS if row.needs == access.FOR_WRITING}
 
     assert all(name.startswith("remember_") for name in open_to_all)
     assert writing == {row.name for row in TOOLS if row.writes} - open_to_all
@@ -262,10 +262,10 @@ def test_a_context_may_be_one_object(vault: Path, given: dict[str, str], name: s
 
     assert context.read({name: given}) == wanted
     extras: dict[str, Any] = {name: given}
-    assert reach.in_python(**extras).context() == wanted
-    assert reach.over_http(None, Headers({}), {name: given}).context() == wanted
-    assert reach.on_stdio(None, {}, str(vault), {name: given}).context() == wanted
-    assert reach.over_http(None, Headers(BOB), {name: given}).context() == wanted
+    assert access.in_python(**extras).context() == wanted
+    assert access.over_http(None, Headers({}), {name: given}).context() == wanted
+    assert access.on_stdio(None, {}, str(vault), {name: given}).context() == wanted
+    assert access.over_http(None, Headers(BOB), {name: given}).context() == wanted
 
 
 def test_the_object_has_spaces_groups_and_conversations() -> None:
@@ -275,12 +275,12 @@ def test_the_object_has_spaces_groups_and_conversations() -> None:
 
 
 def test_an_object_never_widens_what_the_connection_says(vault: Path) -> None:
-    at = reach.over_http(None, Headers(BOB), {"internalContext": {**SEED, "accessor_user_id": "alice"}})
+    at = access.over_http(None, Headers(BOB), {"internalContext": {**SEED, "accessor_user_id": "alice"}})
 
     with pytest.raises(UsageError, match="differs from what its connection says"):
         at.context()
     with pytest.raises(UsageError, match="differs"):
-        at.require(reach.FOR_TITLES)
+        at.require(access.FOR_TITLES)
     with pytest.raises(UsageError, match="given twice"):
         context.read({"internalContext": {**SEED, "owner": "carol"}})
 

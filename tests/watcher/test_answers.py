@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mdmem import config
-from mdmem.inject import given, process
+from mdmem.inject import injection_log, process
 from mdmem.system import local
 from mdmem.watcher import answer, client
 from tests.helpers.talk import Talk
@@ -82,7 +82,7 @@ def test_an_injection_is_the_same_with_a_watcher_and_without(past: Talk) -> None
         assert answers_of(past.vault) == 2
     assert "calendar module" in alone[0]
     assert warm == alone
-    rows = list(given.read_log(config.load(str(past.vault))))
+    rows = list(injection_log.read_log(config.load(str(past.vault))))
     assert [row["ids"] for row in rows[:2]] == [row["ids"] for row in rows[2:]]
 
 
@@ -142,10 +142,10 @@ def test_a_watcher_that_hangs_costs_little_and_changes_nothing_when_it_wakes(
     watcher.send_signal(signal.SIGSTOP)
     assert "calendar module" in talk.asks(QUESTION, env={"MDMEM_INJECT_DEADLINE_SECONDS": "20"})
     log = config.load(str(past.vault))
-    assert len(list(given.read_log(log))) == 1
+    assert len(list(injection_log.read_log(log))) == 1
     watcher.send_signal(signal.SIGCONT)
     until(lambda: bool(status(past.vault)), "it answers again")
-    assert len(list(given.read_log(log))) == 1, "what nobody waited for was not given"
+    assert len(list(injection_log.read_log(log))) == 1, "what nobody waited for was not given"
     assert answers_of(past.vault) == 0
 
 
@@ -156,7 +156,7 @@ def test_an_answer_that_comes_too_late_is_not_remembered(past: Talk) -> None:
     now = time.monotonic()
     for started, until_when in ((now, now), (now - 9, now - 8), (now + 60, now + 90)):
         assert process.answer(settings, ["claude-code", str(started), str(until_when)], {}, body) is None
-    assert not list(given.read_log(settings))
+    assert not list(injection_log.read_log(settings))
     assert not talk.flag("given").exists()
     long = json.dumps(talk.payload("UserPromptSubmit", prompt="Make the date parser take leap days. " * 20)).encode()
     times = iter([1.0, *[3.0] * 9])  # in time when it begins, too late once it has looked
@@ -180,7 +180,7 @@ def test_many_ask_at_once_and_each_gets_its_own_answer(past: Talk, watcher: subp
         thread.join()
     assert [bool(got[number]) for number in range(6)] == [False, True] * 3
     assert len({bare(got[number]) for number in (1, 3, 5)}) == 1
-    assert len(list(given.read_log(config.load(str(past.vault))))) == 3
+    assert len(list(injection_log.read_log(config.load(str(past.vault))))) == 3
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.look import LookMode
 from mdmem.search import index
-from mdmem.search.index import look
+from mdmem.search.index import scan
 from mdmem.watcher import client, events, touched
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -42,7 +42,7 @@ def until(holds: Callable[[], bool], what: str, seconds: float = 240.0) -> None:
 
 def in_step(settings: config.Config) -> bool:
     """Return whether the index matches the vault, without bringing it up to date."""
-    return not look.differences(index.current(settings), look.everywhere(settings.vault))
+    return not scan.differences(index.current(settings), scan.everywhere(settings.vault))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from mdmem import config
 from mdmem.agents.install import known
 from mdmem.config import Config
 from mdmem.history import review
-from mdmem.inject import given
+from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
@@ -141,7 +141,9 @@ def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> N
     for made in (old, used):
         long_ago = MORNING - 300 * 86_400
         os.utime(Path(settings.vault, made.path), (long_ago, long_ago))
-    given.log(settings, {"time": disk.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]})
+    injection_log.log(
+        settings, {"time": disk.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]}
+    )
 
     names = [row.id for row in review_queue.stale(settings, fresh(settings))]
     assert old.id in names
@@ -194,9 +196,11 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     cited = folder.with_name("001-009-response-cites-aaaaaaaaaa.md")
     cited.write_text(folder.read_text().replace("The parser took", "As [mem:abcdefghjk] says, the parser took"))
     row = {"time": "2026-09-14T08:00:10Z", "session": FIRST, "event": "UserPromptSubmit", "project": "notes-app"}
-    given.log(settings, {**row, "why": ["recall"], "ids": ["abcdefghjk", "zzzzzzzzzz"], "tokens": 120, "chars": 500})
-    given.log(settings, {**row, "why": ["recall"], "ids": []})
-    given.log(settings, {**row, "why": ["recall"], "ids": [], "tokens": 80, "chars": 320})
+    injection_log.log(
+        settings, {**row, "why": ["recall"], "ids": ["abcdefghjk", "zzzzzzzzzz"], "tokens": 120, "chars": 500}
+    )
+    injection_log.log(settings, {**row, "why": ["recall"], "ids": []})
+    injection_log.log(settings, {**row, "why": ["recall"], "ids": [], "tokens": 80, "chars": 320})
 
     log = [one for one in injections.log(settings) if one.get("session") == FIRST]
     full, miss, pointer = injections.read(settings, fresh(settings), log)
@@ -205,7 +209,7 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     assert not miss.ids
     assert [one.is_miss for one in (full, miss, pointer)] == [False, True, False]
     assert [injections.is_miss(one) for one in log] == [False, True, False]
-    assert not any(one.get("session") == FIRST and not one["ids"] for one in given.read_log(settings))
+    assert not any(one.get("session") == FIRST and not one["ids"] for one in injection_log.read_log(settings))
 
 
 def test_growth_ends_at_the_size_of_all_notes(view: View) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mdmem.search.index.catchup import Changes, glance, rebuild, update
 from mdmem.search.index.check import Report, verify
-from mdmem.search.index.folders import SHARE
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.resolve import resolve
+from mdmem.search.index.scan_record import SHARE
 from mdmem.search.index.store import current
 
 __all__ = [

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import VaultError
-from mdmem.search.index import document, folders, writer
+from mdmem.search.index import document, scan_record, writer
 from mdmem.search.index.contents import Contents, Segment
 from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
@@ -51,7 +51,7 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
             data = disk.read(folder, name) if folder else None
             if data is None:
                 data = disk.read_path(root, entry.path)
-            mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+            mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
             yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns)
 
 

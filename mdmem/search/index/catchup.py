@@ -10,9 +10,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import MdmemError, VaultError
-from mdmem.search.index import folders, layout, look, pending
+from mdmem.search.index import layout, pending, scan, scan_record
 from mdmem.search.index.layout import NEW, DamagedError
-from mdmem.search.index.look import Diff
+from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
 from mdmem.vault import disk
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.index.contents import Segment
-    from mdmem.search.index.folders import LookRecord
-    from mdmem.search.index.look import Stamped
+    from mdmem.search.index.scan import Stamped
+    from mdmem.search.index.scan_record import ScanRecord
     from mdmem.search.index.view import View
     from mdmem.search.index.writer import Batch
     from mdmem.vault.disk import WalkedFile
@@ -60,7 +60,7 @@ def update(
     progress: Progress | None = None,
     budget_seconds: float | None = None,
     wait_seconds: float = WAIT_SECONDS,
-    share: int = folders.SHARE,
+    share: int = scan_record.SHARE,
 ) -> Changes:
     """Bring the index up to date with the vault.
 
@@ -101,28 +101,28 @@ def _update(
     """Bring the index up to date; share: as for `update`, None to look at every file."""
     started_ns = time.time_ns()
     view, damage = _readable(config)
-    before = folders.load(config.index_dir) if view is not None and paths is None else None
+    before = scan_record.load(config.index_dir) if view is not None and paths is None else None
     if view is None or (paths is None and (share is None or before is None)):
         return _update_all(config, (view, damage), before, progress, deadline, wait_seconds)
     if paths is not None:
-        seen = look.at_paths(config.vault, paths)
+        seen = scan.at_paths(config.vault, paths)
     else:
-        seen = look.in_changed_folders(config.vault, before.times if before else {})
-    diff = look.differences(view, seen)
+        seen = scan.in_changed_folders(config.vault, before.times if before else {})
+    diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:
         in_place, changed = _in_place(config, view, before, share or 0)
         diff = diff.with_more(in_place)
     changes = _write(config, diff, progress, deadline, wait_seconds, damage) if diff else Changes()
     if changes.complete and paths is None:
-        folders.remember(config, before, changed, seen, diff, started_ns)
+        scan_record.remember(config, before, changed, seen, diff, started_ns)
     return changes
 
 
 def _update_all(
     config: Config,
     readable: tuple[View | None, str],
-    before: LookRecord | None,
+    before: ScanRecord | None,
     progress: Progress | None,
     deadline: float | None,
     wait_seconds: float,
@@ -133,8 +133,8 @@ def _update_all(
     """
     started_ns = time.time_ns()
     view, damage = readable
-    seen = look.everywhere(config.vault)
-    walk = look.Comparison(view, seen.entries)
+    seen = scan.everywhere(config.vault)
+    walk = scan.Comparison(view, seen.entries)
     differing = iter(walk)
     left = False
     if deadline is None:
@@ -143,7 +143,7 @@ def _update_all(
             changes = _build(config, walk, chain(ahead, differing), readable, progress, wait_seconds)
             if changes is None:  # another process has changed the index meanwhile
                 return _update_all(config, _readable(config), before, progress, deadline, wait_seconds)
-            folders.remember(config, before, [], seen, Diff([], []), started_ns)
+            scan_record.remember(config, before, [], seen, Diff([], []), started_ns)
             return changes
         files = [entry for entry, _ in ahead]
     else:
@@ -155,13 +155,13 @@ def _update_all(
         changes = _write(config, diff, progress, deadline, wait_seconds, damage)
         changes = changes._replace(complete=changes.complete and not left)
     if changes.complete:
-        folders.remember(config, before, [], seen, diff, started_ns)
+        scan_record.remember(config, before, [], seen, diff, started_ns)
     return changes
 
 
 def _build(
     config: Config,
-    walk: look.Comparison,
+    walk: scan.Comparison,
     differing: Iterator[tuple[WalkedFile, bool]],
     readable: tuple[View | None, str],
     progress: Progress | None,
@@ -212,12 +212,12 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
             tally.index(batch, config.vault, [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))])
 
 
-def _in_place(config: Config, view: View, before: LookRecord, share: int) -> tuple[Diff, list[Stamped]]:
+def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
     """Look for what was changed in place: at the files that changed last, and at a share of the others."""
-    diff, changed = look.at_files(config.vault, view, before.changed)
-    turn = folders.share(config.index_dir, view.size, share) if share else ()
+    diff, changed = scan.at_files(config.vault, view, before.changed)
+    turn = scan_record.share(config.index_dir, view.size, share) if share else ()
     others = (note for note in turn if note not in view.deleted)
-    return diff.with_more(look.at_notes(config.vault, view, others)), changed
+    return diff.with_more(scan.at_notes(config.vault, view, others)), changed
 
 
 def glance(config: Config) -> View | None:
@@ -231,15 +231,15 @@ def glance(config: Config) -> View | None:
     _check_vault(config)
     started_ns = time.time_ns()
     view, _ = _readable(config)
-    before = folders.load(config.index_dir)
+    before = scan_record.load(config.index_dir)
     if view is None or before is None:
         return None
-    seen = look.in_changed_folders(config.vault, before.times)
+    seen = scan.in_changed_folders(config.vault, before.times)
     in_place, changed = _in_place(config, view, before, 0)
-    diff = look.differences(view, seen).with_more(in_place)
+    diff = scan.differences(view, seen).with_more(in_place)
     if diff:
         return pending.overlay(view, config.vault, diff)
-    folders.remember(config, before, changed, seen, diff, started_ns)
+    scan_record.remember(config, before, changed, seen, diff, started_ns)
     return view
 
 
@@ -353,7 +353,7 @@ class _Tally:
         from mdmem.search.index import document  # its patterns cost a process that only reads too much
 
         note = batch.view.find(entry.path)
-        mtime_ns = -1 if folders.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
+        mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
         data = disk.read_path(root, entry.path)
         if data is None:
             if note is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.search.index import catchup, layout, look
+from mdmem.search.index import catchup, layout, scan
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
 from mdmem.search.index.view import path_facet
@@ -64,7 +64,7 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
     doubled: list[str] = []
     count, within = 0, None
     known: dict[str, int] = {}
-    for entry in look.everywhere(config.vault).entries:
+    for entry in scan.everywhere(config.vault).entries:
         folder, _, name = entry.path.rpartition("/")
         if folder != within:
             within, known = folder, {view.name(note): note for note in view.members.of(folder)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.search.index.document import Document
-    from mdmem.search.index.look import Diff
+    from mdmem.search.index.scan import Diff
 
 MAX_NOTES = 16
 """More notes than this are worth indexing."""

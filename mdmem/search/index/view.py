@@ -79,7 +79,7 @@ class View:
 
     size: how many note numbers there are, deleted ones included. live: how many are not deleted.
     files: what it is read from, with size, time and inode.
-    turn_kinds: what turns were found to be, by folder and number of the turn; see `fold.Kinds`.
+    turn_kinds: what turns were found to be, by folder and number of the turn; see `turn_groups.Kinds`.
     """
 
     def __init__(self, leaves: Sequence[Leaf], files: dict[str, tuple[int, int, int]]) -> None:

@@ -38,7 +38,7 @@ def preview(request: PageRequest) -> Response:
         "preview",
         projects=list(places),
         project=project,
-        assumed=context.At(request.config, typed, now, deadline, place).project,
+        assumed=context.Occasion(request.config, typed, now, deadline, place).project,
         agent=agent,
         agents=list(AGENTS),
         prompt=prompt,

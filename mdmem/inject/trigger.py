@@ -1,13 +1,13 @@
-"""Occasion: whether a prompt is one at which memories are looked up, and why.
+"""Trigger: whether a prompt is one at which memories are looked up, and why.
 
-Every prompt asks this, and most are none: nothing is imported here that only an occasion needs.
+Every prompt is judged, and most trigger nothing: nothing is imported here that only those need.
 """
 
 from __future__ import annotations
 
 from mdmem.agents import prompts
 from mdmem.hashing import short
-from mdmem.inject import given, turns
+from mdmem.inject import injection_log, turns
 from mdmem.search.asking import shape
 
 TYPE_CHECKING = False
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from mdmem.vault.journal import Record
 
 
-class Occasion:
+class Trigger:
     """Why memories are looked up at a prompt.
 
-    asked: how it asks for something of the past, or None. trigger: what sets off the search that comes once a session:
+    asked: how it asks for something of the past, or None. once: what sets off the search that comes once a session:
     "turns" or "chars", or "" when it does not come now.
     """
 
-    __slots__ = ("asked", "trigger")
+    __slots__ = ("asked", "once")
 
-    def __init__(self, asked: Shape | None, trigger: str) -> None:
+    def __init__(self, asked: Shape | None, once: str) -> None:
         self.asked = asked
-        self.trigger = trigger
+        self.once = once
 
     def __bool__(self) -> bool:
-        return self.asked is not None or self.trigger != ""
+        return self.asked is not None or self.once != ""
 
 
-NONE = Occasion(None, "")
+NONE = Trigger(None, "")
 
 
-def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Occasion:
+def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Trigger:
     """Judge a prompt. `text` is what is judged of it: as it came, for a first look, or without its private parts."""
     text = prompts.typed(text)
     if not text or _is_scheduled(record, text):
         return NONE
     on = config.settings.inject.on
     asked = shape.of(text) if "ask" in on else None
-    once = "turns" in on and not given.is_claimed(record)
-    return Occasion(asked, _trigger(config, record, event, text, clean, now) if once else "")
+    once = "turns" in on and not injection_log.is_claimed(record)
+    return Trigger(asked, _trigger(config, record, event, text, clean, now) if once else "")
 
 
 def _trigger(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> str:

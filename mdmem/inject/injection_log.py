@@ -1,4 +1,4 @@
-"""Given: what a session was given already, the mark that it was looked up for, and the log of injections.
+"""Injection log: what a session was given already, the mark that it was looked up for, and the log of injections.
 
 All of it lies in the user's state folder and holds ids, sizes and times, never what anybody said.
 """

@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
-from mdmem.search.index.look import changed_last, folder_time, stamped
+from mdmem.search.index.scan import changed_last, folder_time, stamped
 
 if TYPE_CHECKING:
     from mdmem.config import Config
-    from mdmem.search.index.look import Diff, Seen, Stamped
+    from mdmem.search.index.scan import Diff, Seen, Stamped
 
 SHARE = 500
 """So many of the others: a vault of 100,000 notes has been looked at whole after 200 short looks."""
 
 
-class LookRecord(NamedTuple):
+class ScanRecord(NamedTuple):
     """What is kept of earlier looks. times: by folder, in ns. changed: the files that changed last, the newest last."""
 
     times: dict[str, int]
     changed: list[Stamped]
 
 
-def load(index_dir: str) -> LookRecord | None:
+def load(index_dir: str) -> ScanRecord | None:
     """Read what is kept, unless it was read before; None when there is nothing to rely on."""
     path = os.path.join(index_dir, FOLDERS)
     try:
@@ -45,24 +45,24 @@ def load(index_dir: str) -> LookRecord | None:
         return None
     if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
         return None
-    record = LookRecord(*marshal.loads(data[4:]))
+    record = ScanRecord(*marshal.loads(data[4:]))
     _read[path] = (stamp, record)
     return record
 
 
-_read: dict[str, tuple[tuple[int, int, int], LookRecord]] = {}
+_read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
 """What was read last, by path. To have an older record is no harm: more is looked at then."""
 
 
 def remember(
-    config: Config, kept: LookRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
+    config: Config, kept: ScanRecord | None, changed: list[Stamped], seen: Seen, diff: Diff, started_ns: int
 ) -> None:
     """Keep the times of the folders that were read, now that all notes in them are indexed, and what changed.
 
     kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that
         changed since is to be read again.
     """
-    times, before = kept or LookRecord({}, [])
+    times, before = kept or ScanRecord({}, [])
     if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
         return
     if seen.shallow is None and seen.deep is None:

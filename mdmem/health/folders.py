@@ -1,4 +1,4 @@
-"""The house: the vault's folder, settings, templates, and mdmem's own folders outside it."""
+"""Folders: the vault's folder, settings, templates, and mdmem's own folders outside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.health.scope import LookScope
+    from mdmem.health.scope import CheckScope
 
 LEAST_FREE_BYTES = 100_000_000
 TEMP_SECONDS = 3600
@@ -66,7 +66,7 @@ def settings(config: Config) -> Iterator[HealthFinding]:
         yield fine("the settings can be read")
 
 
-def permissions(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
     folders = [Path(config.vault), Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
@@ -94,7 +94,7 @@ def _is_strange(path: Path) -> bool:
         return False
 
 
-def leftovers(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look for temporary files that a killed process left."""
     every = _files(Path(config.vault)) if scope.is_whole else ()
     here = [path for path in every if path.name.startswith(".") and path.name.endswith(".tmp")]

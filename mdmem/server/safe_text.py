@@ -1,4 +1,4 @@
-"""Shown: stored text on its way to a model. Cleaned, inert, bounded, and between the fences of an injection."""
+"""Safe text: stored text on its way to a model. Cleaned, inert, bounded, and between the fences of an injection."""
 
 from __future__ import annotations
 

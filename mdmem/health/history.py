@@ -1,4 +1,4 @@
-"""The past: the vault's repository, what is not committed yet, and what other machines have not seen."""
+"""History: the vault's repository, what is not committed yet, and what other machines have not seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.config import Config
-    from mdmem.health.scope import LookScope
+    from mdmem.health.scope import CheckScope
     from mdmem.history.git.repository import Repository
 
 OLD_LOCK_SECONDS = 600
@@ -23,7 +23,7 @@ MOST = 10
 """So many files that are not committed are named one by one."""
 
 
-def git(config: Config, scope: LookScope) -> Iterator[HealthFinding]:
+def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look at the vault's repository; at every object of it only with every note."""
     from mdmem.history.git import repository
 

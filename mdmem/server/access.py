@@ -1,4 +1,4 @@
-"""Reach: what one request may see, and whose request it is. Read again for each request."""
+"""Access: what one request may see, and whose request it is. Read again for each request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOR_TITLES, FOR_TEXT, FOR_WRITING = 1e-9, 0.5, 1.0
 """How much trust it takes to be shown titles, to be shown text, and to write."""
 
 
-class Reach(NamedTuple):
+class Access(NamedTuple):
     """One request's place in the vault.
 
     project: the journal's name of the project that is worked in, "" when that is not known.
@@ -79,8 +79,8 @@ class Reach(NamedTuple):
         return not (owner in self.hidden or private.says_so(meta))
 
 
-def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Reach:
-    """Return the reach of a process that an agent started in a project's folder. meta: the request's `_meta`."""
+def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[str, Any] | None = None) -> Access:
+    """Return what a process may see that an agent started in a project's folder. meta: the request's `_meta`."""
     settings = config.load(vault, env)
     place = project.identify(env.get("CLAUDE_PROJECT_DIR") or cwd)
     gate = Gate(settings)
@@ -89,8 +89,8 @@ def on_stdio(vault: str | None, env: Mapping[str, str], cwd: str, meta: Mapping[
     return _reach(settings, gate, name, lambda: context.beside(lambda: context.from_env(env), meta or {}), branch)
 
 
-def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Reach:
-    """Return the reach of an HTTP request, by its headers (starlette's) and the MCP request's `_meta`."""
+def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = None) -> Access:
+    """Return what an HTTP request may see, by its headers (starlette's) and the MCP request's `_meta`."""
     settings = config.load(vault, os.environ)
     named = context.header(headers, PROJECT_HEADER)
     name = named[0].strip() if len(named) == 1 else ""
@@ -99,8 +99,8 @@ def over_http(vault: str | None, headers: Any, meta: Mapping[str, Any] | None = 
     )
 
 
-def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Reach:
-    """Return the reach of a program that calls the tools' functions itself.
+def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> Access:
+    """Return what a program may see that calls the tools' functions itself.
 
     extras: whose internal memories are meant, as `context.read` takes it: `internal_context` or `internalContext`,
         a `Context` or a mapping such as {"type": "ghost", "ghost_type": "user", "owner_user_id": "alice"}; or its
@@ -110,13 +110,13 @@ def in_python(vault: str | None = None, *, project: str = "", **extras: Any) -> 
     return _reach(settings, Gate(settings), project, lambda: context.read(extras))
 
 
-def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], branch: str = "") -> Reach:
+def _reach(settings: Config, gate: Gate, name: str, read: Callable[[], Context], branch: str = "") -> Access:
     try:
         internal: Context | str = read()
     except UsageError as error:
         internal = str(error)
     place = Place([name], branch)
-    return Reach(
+    return Access(
         settings, gate, name, _at_home(settings.vault) - {name}, place, internal, _journal_trust(settings, internal)
     )
 

@@ -1,4 +1,4 @@
-"""Fold: what was found, by session and turn, and whether a turn did any work or only asked about earlier work.
+"""Turn groups: what was found, by session and turn, and whether a turn did any work or only asked about earlier work.
 
 A turn is a prompt, its answer and the tool runs between them. Its number stands first in the file names of its notes.
 """
