@@ -36,7 +36,9 @@ from mdmem.search.index import (
     tiers,
     writer,
 )
+from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
+from mdmem.views import figures
 
 
 @pytest.fixture
@@ -301,7 +303,7 @@ def test_a_document_can_be_made_of_anything(data: bytes) -> None:
     made = document.build("", WalkedFile("a/b.md", 1, len(data), 1), data, mtime_ns=1)
 
     assert layout.decode_postings(layout.encode_postings([0], [1]))[0][0] == 0
-    (row,) = layout.Table(memoryview(layout.encode_table([made.row])), 1).rows([0])
+    (row,) = layout.Table(layout.encode_table([made.row]), 1).rows([0])
     assert row == made.row
 
 
@@ -384,6 +386,31 @@ def test_damage_is_said(vault: Path, settings: Config) -> None:
 
     assert result.total == 1
     assert "Rebuilt the index: its table of contents is damaged" in result.hints[0]
+
+
+def test_a_file_that_is_cut_short_under_a_reader_is_damage_and_no_crash(vault: Path, settings: Config) -> None:
+    for number in range(50):
+        write(vault, f"{number}.md", f"alpha n{number}")
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    for file in Path(settings.index_dir).glob("*.terms"):
+        os.truncate(file, 10)
+
+    with pytest.raises(index.DamagedError):
+        view.notes("body", "alpha")
+
+    assert engine.search(settings, "alpha").total == 50
+
+
+def test_sessions_are_counted_without_those_whose_notes_are_gone(vault: Path, settings: Config) -> None:
+    for number in range(6):
+        write(vault, f"{number}.md", f"---\nkind: prompt\nsession: S{number // 2}\n---\nalpha\n")
+    index.update(settings)
+    for name in ("0.md", "2.md", "3.md"):
+        (vault / name).unlink()
+
+    assert figures.count(settings, Query())["sessions"] == 2
 
 
 def test_an_index_of_another_version_is_rebuilt(vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -824,7 +851,7 @@ def test_posting_lists_are_read_as_they_were_written(pairs: dict[int, int]) -> N
 @given(st.dictionaries(st.text(max_size=8).map(lambda t: t.encode()), st.integers(1, 3), max_size=300))
 def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
     items = sorted((b"b" + term, layout.encode_postings(range(count), [1] * count)) for term, count in terms.items())
-    opened = dictionary.Dictionary(memoryview(dictionary.encode(items)))
+    opened = dictionary.Dictionary(dictionary.encode(items))
 
     assert [key for key, _ in opened.everything()] == [key for key, _ in items]
     for term, count in terms.items():

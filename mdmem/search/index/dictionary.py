@@ -19,6 +19,8 @@ from mdmem.search.index.layout import FIELDS, DamagedError, Postings, count_post
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from mdmem.search.index.segment_file import SegmentFile
+
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 256
 """So many blocks of a segment stay unpacked."""
@@ -72,7 +74,7 @@ class _Block(NamedTuple):
 class Dictionary:
     """The posting lists of a segment, found by field and term."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: SegmentFile | bytes) -> None:
         self._data = data
         self._blocks: dict[int, _Block] = {}
 
@@ -80,7 +82,7 @@ class Dictionary:
     def _guide(self) -> _Guide:
         if len(self._data) < 24:
             raise DamagedError("a dictionary of terms is cut short")
-        start, size, checksum = array("Q", self._data[-24:].tobytes())
+        start, size, checksum = array("Q", self._data[-24:])
         guide = self._data[-24 - size : -24]
         if len(guide) != size or zlib.crc32(guide) != checksum:
             raise DamagedError("a dictionary of terms has no readable guide")
@@ -100,7 +102,8 @@ class Dictionary:
             self._blocks[number] = _Block(keys, array("Q", ends))
         return self._blocks[number]
 
-    def _find(self, field: str, term: str) -> memoryview | None:
+    def _find(self, field: str, term: str) -> tuple[int, int] | None:
+        """Return where the posting list of a term begins and ends."""
         key = FIELDS[field] + term.encode("utf-8", "replace")
         number = bisect_right(self._guide.firsts, key) - 1
         if number < 0:
@@ -109,17 +112,17 @@ class Dictionary:
         place = bisect_left(keys, key)
         if place == len(keys) or keys[place] != key:
             return None
-        return self._data[ends[place] : ends[place + 1]]
+        return ends[place], ends[place + 1]
 
     def count(self, field: str, term: str) -> int:
         """Return in how many rows a term occurs, deleted ones included."""
-        value = self._find(field, term)
-        return count_postings(value[0], len(value)) if value is not None else 0
+        found = self._find(field, term)
+        return count_postings(self._data[found[0] : found[0] + 1][0], found[1] - found[0]) if found else 0
 
     def postings(self, field: str, term: str) -> Postings | None:
         """Return a term's posting list."""
-        value = self._find(field, term)
-        return decode_postings(value.tobytes()) if value is not None else None
+        found = self._find(field, term)
+        return decode_postings(self._data[found[0] : found[1]]) if found else None
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
         """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
@@ -132,11 +135,13 @@ class Dictionary:
     def everything(self) -> Iterator[tuple[bytes, Postings]]:
         """Yield every posting list, in the order of keys: field and term in one."""
         for key, value in self._from(b""):
-            yield key, decode_postings(value.tobytes())
+            yield key, decode_postings(value)
 
-    def _from(self, start: bytes) -> Iterator[tuple[bytes, memoryview]]:
+    def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
         first = max(0, bisect_right(self._guide.firsts, start) - 1)
         for number in range(first, len(self._guide.firsts)):
             keys, ends = self._block(number)
-            for place in range(bisect_left(keys, start), len(keys)):
-                yield keys[place], self._data[ends[place] : ends[place + 1]]
+            begin = bisect_left(keys, start)
+            values = self._data[ends[begin] : ends[-1]]
+            for place in range(begin, len(keys)):
+                yield keys[place], values[ends[place] - ends[begin] : ends[place + 1] - ends[begin]]

@@ -17,6 +17,8 @@ from mdmem.hashing import sha256
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mdmem.search.index.segment_file import SegmentFile
+
 VERSION = 11
 """Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""
 
@@ -62,6 +64,7 @@ SKETCH_SIZE = 8
 
 _CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inode": "Q", "digest": "Q",
                                              "created": "q", "flags": "B"}  # fmt: skip
+_WIDTHS = {name: array(code).itemsize for name, code in _CODES.items()}
 _FACTS_PER_BLOCK = 32
 _BLOCKS_KEPT = 64
 """So many blocks of a segment stay unpacked: whoever asks for the facts of all notes does not hold them all."""
@@ -192,18 +195,17 @@ def _join(columns: dict[str, bytes]) -> bytes:
 class Table:
     """The rows of one segment, each column read and checked when it is first asked for."""
 
-    def __init__(self, data: memoryview, count: int) -> None:
+    def __init__(self, data: SegmentFile | bytes, count: int) -> None:
         self._data = data
         self._count = count
         self._directory = _read_directory(data)
         self._facts: dict[int, list[dict[str, Any]]] = {}
-        self._names: tuple[memoryview, array[int]] | None = None
-        self._casts: dict[str, memoryview[int]] = {}
+        self._names: tuple[int, array[int]] | None = None
 
     def __len__(self) -> int:
         return self._count
 
-    def _column(self, name: str) -> memoryview:
+    def _column(self, name: str) -> bytes:
         start, size, checksum = self._directory[name]
         data = self._data[start : start + size]
         if zlib.crc32(data) != checksum:
@@ -211,7 +213,7 @@ class Table:
         return data
 
     def _array(self, name: str, code: str, width: int = 1) -> array[int]:
-        column = array(code, self._column(name).tobytes())
+        column = array(code, self._column(name))
         if len(column) != self._count * width:
             raise DamagedError(f"the column {name} of a segment has {len(column)} values, not {self._count * width}")
         return column
@@ -222,10 +224,11 @@ class Table:
 
     def number(self, name: str, row: int) -> int:
         """Return one number, without reading the whole column."""
-        if name not in self._casts:
-            start, size, _ = self._directory[name]
-            self._casts[name] = self._data[start : start + size].cast(_CODES[name])
-        return int(self._casts[name][row])
+        width = _WIDTHS[name]
+        start, size, _ = self._directory[name]
+        if not 0 <= row * width < size:
+            raise DamagedError(f"the column {name} of a segment has no row {row}")
+        return array(_CODES[name], self._data[start + row * width : start + row * width + width])[0]
 
     def lengths(self, field: str) -> array[int]:
         """Return the length of a text field, in terms, for every row."""
@@ -234,11 +237,11 @@ class Table:
     def sketch(self, row: int) -> tuple[int, ...]:
         """Return the row's sketch of its words."""
         start = self._directory["sketch"][0] + row * 4 * SKETCH_SIZE
-        return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE].tobytes()))
+        return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE]))
 
     def total_length(self, field: str) -> tuple[int, int]:
         """Return the sum of the lengths of a text field, and how many rows have it."""
-        total, having = array("Q", self._column(f"sum_{field}").tobytes())
+        total, having = array("Q", self._column(f"sum_{field}"))
         return total, having
 
     def folders(self) -> list[str]:
@@ -253,19 +256,18 @@ class Table:
     def name(self, row: int) -> str:
         """Return a row's file name."""
         if self._names is None:
-            start, size, _ = self._directory["names"]
-            self._names = self._data[start : start + size], self._array("name_ends", "I")
-        data, ends = self._names
-        return str(data[ends[row - 1] if row else 0 : ends[row]], "utf-8", "surrogatepass")
+            self._names = self._directory["names"][0], self._array("name_ends", "I")
+        start, ends = self._names
+        return str(self._data[start + (ends[row - 1] if row else 0) : start + ends[row]], "utf-8", "surrogatepass")
 
     def names(self) -> list[str]:
         """Return the file name of every row."""
-        data, ends = bytes(self._column("names")), self._array("name_ends", "I")
+        data, ends = self._column("names"), self._array("name_ends", "I")
         return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise([0, *ends])]
 
     def members(self) -> tuple[array[int], array[int]]:
         """Return the rows of all folders, each folder's in the order of its files, and where those of each end."""
-        return self._array("members", "I"), array("I", self._column("member_ends").tobytes())
+        return self._array("members", "I"), array("I", self._column("member_ends"))
 
     def counts(self) -> list[dict[Any, int]]:
         """Return what the rows come to."""
@@ -282,7 +284,7 @@ class Table:
         if block not in self._facts:
             if len(self._facts) >= _BLOCKS_KEPT:
                 self._facts.clear()
-            ends = array("I", self._column("fact_blocks").tobytes())
+            ends = array("I", self._column("fact_blocks"))
             start = self._directory["facts"][0]
             data = self._data[start + (ends[block - 1] if block else 0) : start + ends[block]]
             try:
@@ -308,10 +310,10 @@ class Table:
         ]
 
 
-def _read_directory(data: memoryview) -> dict[str, tuple[int, int, int]]:
+def _read_directory(data: SegmentFile | bytes) -> dict[str, tuple[int, int, int]]:
     if len(data) < 8:
         raise DamagedError("the table of a segment is cut short")
-    size, checksum = array("I", data[-8:].tobytes())
+    size, checksum = array("I", data[-8:])
     tail = data[-8 - size : -8]
     if len(tail) != size or zlib.crc32(tail) != checksum:
         raise DamagedError("the table of a segment has no readable directory")

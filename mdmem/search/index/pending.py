@@ -71,7 +71,7 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
         )
         for leaf in view.leaves
     ]
-    table = layout.Table(memoryview(layout.encode_table([made.row for made in documents])), len(documents))
+    table = layout.Table(layout.encode_table([made.row for made in documents]), len(documents))
     return View([*leaves, Leaf(view.size, Terms(documents), table, set())], {})
 
 

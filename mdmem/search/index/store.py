@@ -1,15 +1,13 @@
 """The index of a vault on disk, opened for reading: one generation at a time.
 
-Files are read through memory maps, so that opening costs the same whatever their size, and a reader keeps
+Of a file only what is asked for is read, so that opening costs the same whatever its size, and a reader keeps
 what it has open when a writer removes it.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import stat
-import zlib
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmem import files, system
@@ -17,6 +15,7 @@ from mdmem.errors import ConfigError
 from mdmem.search.index import contents, layout
 from mdmem.search.index.dictionary import Dictionary
 from mdmem.search.index.layout import DamagedError
+from mdmem.search.index.segment_file import SegmentFile
 from mdmem.search.index.view import Leaf, View
 
 if TYPE_CHECKING:
@@ -94,8 +93,8 @@ def _open(folder: str, *, verify: bool) -> View | None:
         stamps = {f"{segment.name}{extension}": _stamp(folder, segment.name + extension) for extension in segment.files}
         part = known.get(segment.name)
         if part is None or part.stamps != stamps or verify:
-            terms = Dictionary(_map(folder, segment, ".terms", verify=verify))
-            table = layout.Table(_map(folder, segment, ".rows", verify=verify), segment.count)
+            terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
+            table = layout.Table(_opened(folder, segment, ".rows", verify=verify), segment.count)
             part = _Part(terms, table, stamps)
         parts[segment.name] = part
         leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
@@ -116,24 +115,19 @@ class _Part(NamedTuple):
 _parts: dict[str, dict[str, _Part]] = {}
 
 
-def _map(folder: str, segment: Segment, extension: str, *, verify: bool) -> memoryview:
-    """Map a file into memory. Its checksum is looked at when `verify` says so, and when somebody touched it."""
+def _opened(folder: str, segment: Segment, extension: str, *, verify: bool) -> SegmentFile:
+    """Open a file. Its checksum is looked at when `verify` says so, and when somebody touched it."""
     size, checksum, mtime_ns = segment.files[extension]
-    with open(os.path.join(folder, segment.name + extension), "rb") as file:
-        found = os.fstat(file.fileno())
-        if found.st_size != size:
-            raise DamagedError(f"a file of it has {found.st_size} bytes and not {size}")
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
-    if (verify or found.st_mtime_ns != mtime_ns) and zlib.crc32(data) != checksum:
+    file = SegmentFile(os.path.join(folder, segment.name + extension))
+    if len(file) != size:
+        raise DamagedError(f"a file of it has {len(file)} bytes and not {size}")
+    if (verify or file.mtime_ns != mtime_ns) and file.checksum() != checksum:
         raise DamagedError("a file of it is not what was written")
-    return data
+    return file
 
 
 def _holds(folder: str, view: View) -> bool:
-    """Return whether a view is still the newest generation, in files that nobody has touched.
-
-    A file that is cut short under a memory map ends the process that reads it: this is asked before each use.
-    """
+    """Return whether a view is still the newest generation, in files that nobody has touched; asked before each use."""
     try:
         _check_owner(folder)
         return all(_stamp(folder, name) == stamp for name, stamp in view.files.items())
