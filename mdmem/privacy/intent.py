@@ -77,6 +77,8 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
     start, end, family, does = tag
     if any(applies(tag, plain) for applies in (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several)):
         return True
+    if _is_format_code(tag, text):
+        return True
     if does == CLOSES:
         return _is_closing_named(tag, plain)
     if not family.endswith((BRACKET, SHOUT)):
@@ -140,6 +142,19 @@ def _is_generic(text: str, start: int, end: int) -> bool:
     """Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`."""
     before = text[start - 1 : start] if start else ""
     return text[start:end] == "<Private>" and (before.isalnum() or before == "_" or text[start - 2 : start] == "::")
+
+
+def _is_format_code(tag: Tag, text: str) -> bool:
+    """Whether it is a format code in Perl's documentation (`C<private>`), or a word to look for (`\\<private\\>$`)."""
+    start, end = tag[0], tag[1]
+    before, after = text[start - 1 : start], text[end : end + 1]
+    is_code = (
+        before != ""
+        and before in ("L" if tag[3] == CLOSES else "BCEFILSX")
+        and not text[start - 2 : start - 1].isalnum()
+    )
+    is_pattern = text.startswith("\\>", end - 2) and bool(after.strip()) and not after.isalnum()
+    return is_pattern or (is_code and text[start] == "<")
 
 
 def _is_index(plain: str, start: int) -> bool:

@@ -247,8 +247,8 @@ AROUND: tuple[tuple[str, str, str, int, str, int], ...] = (
 """kind; a mark in the middle of a token; the characters before it, and how many at least; and those after it."""
 
 PUBLIC = (
-    # names of hosts in other scripts, ids and publishable keys
-    "xn--", "XN--",
+    # names in compiled programs, names of hosts in other scripts, ids and publishable keys
+    "xn--", "XN--", "_ZN", "_RNv",
     "pk_live_", "pk_test_", "sb_publishable_", "phc_", "pk.eyJ", "toolu_", "srvtoolu_", "msg_", "msgbatch_",
     "call_", "ses_", "prt_", "req_", "resp_", "chatcmpl-", "asst_", "thread_", "file-", "wrkspc_", "cus_", "price_",
     "evt_", "acct_",
@@ -259,6 +259,17 @@ PUBLIC = (
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "AAABAA", "T2dnUw", "d09GM", "UEsDB", "H4sI", "JVBERi0",
 )  # fmt: skip
 """How strings begin that look like tokens and are no secrets."""
+
+LONGEST = 200
+"""A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""
+
+BEFORE_DATA = ("renovate-debug:",)
+"""What stands before data that looks like a token."""
+BEFORE_HASH = (
+    "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
+    "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "', 'tag: "',
+)  # fmt: skip
+"""What stands before a checksum."""
 
 Row = tuple[str, str, str, int, str]
 """kind, one prefix, alphabet, how many characters at least, what else it is."""

@@ -44,6 +44,10 @@ def read(text: str, at: int, *, whole_word: bool) -> Literal | None:
         block = _block_start(text, at)
         if block:
             return Literal(text, block, line_end(text, block), quoted=True)
+    if first == "<" and whole_word:
+        blank = text[at : at + 64].partition("\n")[0].partition(">")
+        if blank[1]:
+            return Literal(text, at, at + len(blank[0]) + 1, quoted=False)  # <AWS secret key here>
     word = bare_word(text, at, whole_word=whole_word)
     return Literal(text, at, at + len(word), quoted=False) if word else None
 

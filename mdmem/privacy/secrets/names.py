@@ -15,7 +15,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         "password",
         STRONG,
         (
-            "p/w", "paasword", "pasword", "passowrd", "passwrod", "passwrd",
+            "paasword", "pasword", "passowrd", "passwrod", "passwrd",
             "password", "passwords", "passwd", "passphrase", "passcode", "passwort", "kennwort",
             "dbpass", "userpass", "rootpass", "adminpass", "storepass", "keypass", "smtppass", "mailpass", "ftppass",
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
@@ -50,6 +50,7 @@ SHORT: dict[str, tuple[str, int]] = {
     "pass": ("password", STRONG),
     "pwd": ("password", STRONG),
     "pw": ("password", STRONG),
+    "p/w": ("password", STRONG),
     "passe": ("password", STRONG),
     "psk": ("password", STRONG),
     "cred": ("credentials", STRONG),
@@ -85,11 +86,20 @@ COUNTS = (
 )
 """How names begin that count tokens, or look at the next one."""
 
+PLACES = (
+    "nexttoken", "pagetoken", "continuationtoken", "forwardtoken", "backwardtoken", "startingtoken", "locktoken",
+    "changetoken", "synctoken", "clientrequesttoken", "idempotencytoken",
+)  # fmt: skip
+"""How names end of tokens that only say where a list goes on, or which request it is."""
+
 EVEN_NUMBERS = ("password", "pin", "secret", "key", "credentials")
 """Kinds of which even a number is hidden, when it stands under such a name in an object."""
 
 LONGEST_NAME = 256
 """Of a longer name, only the end is read."""
+
+_SHORTEST_DATA = 40
+"""A longer word that happens to end in a short name is the end of a line of data: `…9GVsnnB47ev1CI9sjgBPw`."""
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _SEPARATORS = "_-. "
@@ -100,14 +110,14 @@ def weigh(name: str) -> tuple[int, str]:
     """Return how surely what `name` names is a secret (NONE, WEAK or STRONG), and of what kind it is."""
     name = name[-LONGEST_NAME:]
     flat = _flat(name)
-    if flat.startswith(COUNTS):
+    if flat.startswith(COUNTS) or flat.endswith(PLACES):
         return NONE, ""
     if flat.endswith(TAILS):
         flat = next(flat.removesuffix(tail) for tail in TAILS if flat.endswith(tail))
     if flat.endswith(_ENDINGS):
         return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
     kind, weight = SHORT.get(_last_word(name), ("", NONE))
-    return weight, kind
+    return (weight, kind) if weight and len(name) < _SHORTEST_DATA else (NONE, "")
 
 
 def _flat(name: str) -> str:

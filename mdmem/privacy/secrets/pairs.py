@@ -101,6 +101,10 @@ def _secrets_of(name: Name) -> list[Span]:
 def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
     name = text[start:end]
     weight, kind = _remembered(name)
+    if name == "nonce" and text.startswith(('="', "='"), end):
+        return names.NONE, ""  # of a challenge, or of a page's scripts: everybody sees it
+    if text[end : end + 1] == ":" == text[start - 1 : start] and _is_in_arn(low, start):
+        return names.NONE, ""
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
     if name in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
@@ -118,6 +122,11 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
 
 
 _PLAIN_KEY = "some-key"
+
+
+def _is_in_arn(low: str, start: int) -> bool:
+    """Whether it is a field of an Amazon resource name, or of a pattern for some."""
+    return "secretsmanager:" in low[max(0, start - 96) : start].split()[-1]
 
 
 def _is_set(text: str, end: int) -> bool:
@@ -155,7 +164,8 @@ def _appends(name: Name) -> bool:
 
 
 def _is_tag(name: Name) -> bool:
-    return name.text[name.outer() - 1 : name.outer()] == "<" and name.closed == name.end
+    outer = name.outer()
+    return name.text[outer - 1 : outer] == "<" and name.text[outer] != "/" and name.closed == name.end
 
 
 def _is_bare(name: Name) -> bool:
@@ -166,6 +176,8 @@ def _is_bare(name: Name) -> bool:
 def _is_flag(name: Name) -> bool:
     if not _is_bare(name):
         return False
+    if name.text[name.start - 1 : name.start] == "\\" and name.text[name.start - 2 : name.start - 1].isalnum():
+        return False  # a hyphen in a manual page
     if name.low[name.outer()] == "-" or name.low.endswith(_SETTERS, max(0, name.start - 16), name.start):
         return True
     before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""

@@ -15,6 +15,7 @@ HEADS = ("password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "p
 """What the name of a column that is looked for holds, in lower case."""
 
 _DELIMITERS = ("|", "\t", ";", ",")
+_DIGITS = "0123456789"
 _MOST_ROWS = 1000
 _LONGEST_LINE = 2000
 _BLOCKS = ("data:", "stringdata:", "binarydata:")
@@ -103,7 +104,7 @@ def _is_head(cells: list[tuple[int, str]], delimiter: str) -> bool:
     texts = [cell.strip().strip("\"'`*") for _, cell in cells]
     if delimiter == "|":
         return len(cells) > 1 and all(len(name) <= 40 and not set(name) & set("=(){}<>;") for name in texts)
-    plain = all(name.replace("_", "").replace("-", "").replace(" ", "").isalnum() for name in texts)
+    plain = all(name.rstrip(_DIGITS).replace("_", "").replace("-", "").replace(" ", "").isalpha() for name in texts)
     return plain and all(len(name) <= 24 and (delimiter != "," or " " not in name) for name in texts)
 
 

@@ -9,10 +9,13 @@ from mdmem.privacy.secrets import SHORTEST_TOKEN
 from mdmem.privacy.secrets.formats import (
     AROUND,
     BASE64,
+    BEFORE_DATA,
+    BEFORE_HASH,
     BY_FIRST_TWO,
     DOTS,
     DOTTED,
     HEX,
+    LONGEST,
     MIXED,
     ODD,
     PREFIXES,
@@ -26,10 +29,6 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.formats import Row
 
-LONGEST = 200
-"""A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""
-
-
 _SHAPES = {
     **dict.fromkeys(range(ord("a"), ord("z") + 1), "a"),
     **dict.fromkeys(range(ord("A"), ord("Z") + 1), "A"),
@@ -39,23 +38,9 @@ _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
-_SHORTEST_WRAP = 56
-"""Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
 _LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _BEFORE_RUN = BASE64.replace("=", "")
-_BEFORE_HASH = (
-    "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
-    "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "', 'tag: "',
-)  # fmt: skip
-"""What stands before a checksum."""
-_OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
-"""The characters of a path in SVG: numbers, and letters for what is drawn."""
-_STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
-_LONGEST_STRUCT = 24
-_HEX_FLOAT = HEX + "xpP.+-"
-_BEFORE_STRUCT = frozenset("\"'<>=!@")
-"""The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
 _JOINED = WORD + "="
 _MOST_EQUALS = 4
 _LEAST_HUMPS = 5
@@ -75,7 +60,6 @@ _PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Pairs of letters that are common in words of many languages, and in abbreviations of programs."""
-_BEFORE_DATA = ("renovate-debug:",)
 _SEPARATORS = dict.fromkeys(map(ord, "_-.+/=:%~"), " ")
 
 
@@ -125,7 +109,7 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
 def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
     for row in BY_FIRST_TWO.get(word[:2], ()):
         if word.startswith(row[1]):
-            if text.endswith(_BEFORE_DATA, 0, at) or text.endswith(_BEFORE_HASH, 0, at):
+            if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
                 return None
             end = _match(text, at + len(row[1]), row)
             if end:
@@ -211,7 +195,10 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     known = _known(text, start, run) if start < at else None
     if known:
         return known
-    if _is_public(text, start, last, run):
+    from mdmem.privacy.secrets import public  # few texts have a word that looks random
+
+    shown = public.is_public(text, start, last, run)
+    if shown or _says_words(run) or _says_words(public.literal_before(text, start), run):
         return at, _run_end(text, last, BASE64), ""
     if _is_path(run):
         return at, end, "random-token"
@@ -229,7 +216,7 @@ def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
     last = end + len(after) - len(after.lstrip(_JOINED))
     run = text[start:last].strip("=")
     start = text.index(run, start)
-    if last - start > LONGEST or run.count("=") > _MOST_EQUALS or any(sign in run for sign in _BEFORE_HASH):
+    if last - start > LONGEST or run.count("=") > _MOST_EQUALS or any(sign in run for sign in BEFORE_HASH):
         return at, end, ""
     if not _is_spread(shape(run).translate(_SEPARATORS), run):
         return at, end, ""
@@ -255,6 +242,8 @@ def _looks_random(shape: str, word: str) -> bool:
 
 def _is_spread(shape: str, word: str) -> bool:
     """Whether signs stand among random characters, as in `kfk7q-7z-ztlzse7vnvt6_ihep0`: few of its parts are words."""
+    if word.islower() and word.count("_") > 2 and word.replace("=", "_").isidentifier():
+        return False  # _mm256_gf2p8affine_epi64_epi8
     mixed = letters = changes = digits = 0
     at = 0
     for part in shape.split(" "):
@@ -318,44 +307,6 @@ def is_camel_case(shape: str, word: str) -> bool:
     return "A" in shape and words > 0.5 * len(shape) and _reads_like_words(shape, word)
 
 
-def _is_public(text: str, start: int, end: int, run: str) -> bool:
-    """Whether a random run is known to be no secret: a hash, an id, a file in base64, a line of such."""
-    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(_BEFORE_HASH, 0, start):
-        return True
-    if not run.strip(_OUTLINE) or text.endswith(_BEFORE_DATA, 0, start):
-        return True
-    if len(run) < _LONGEST_STRUCT and not run.strip(_STRUCT) and text[start - 1 : start] in _BEFORE_STRUCT:
-        return True
-    if len(run) == 26 and run.startswith("01") and run.isupper():
-        return True  # a ULID, an id that begins with the time
-    if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_HEX_FLOAT)):
-        return True
-    return (
-        _is_wrapped(text, start, end)
-        or _says_words(run)
-        or _says_words(_literal_before(text, start), run)
-        or _encodes_above(text, start)
-    )
-
-
-def _encodes_above(text: str, start: int) -> bool:
-    """Whether it begins a line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoded form it is."""
-    above, found, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
-    line = above.rpartition("\n")[2].rstrip("\r")
-    return bool(found) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line
-
-
-def _literal_before(text: str, start: int) -> str:
-    """Return the base64 in the string literal that the one at `start` goes on, over the end of a line; "" if none."""
-    head = text[max(0, start - LONGEST) : start]
-    head = head.rstrip("\"'").removesuffix("b")
-    above = head.rstrip(" \t\r\n+\\")
-    if "\n" not in head[len(above) :] or above[-1:] not in ("'", '"'):
-        return ""
-    above = above.rstrip("\"'").removesuffix("  ")
-    return above[len(above.rstrip(BASE64)) :]
-
-
 def _says_words(*runs: str) -> bool:
     """Whether it is a text in base64 that holds no secret itself."""
     from binascii import Error, a2b_base64
@@ -376,20 +327,6 @@ def _names_user(said: str) -> bool:
     """Whether a user stands before a colon, and a password behind it."""
     user, colon, password = said.partition(":")
     return bool(colon) and user[-1:].isalnum() and not password[:1].isspace()
-
-
-def _is_wrapped(text: str, start: int, end: int) -> bool:
-    """Whether it is a whole line among others of base64 as long, or the last, shorter one; indented or not."""
-    after = text[end : end + 1]
-    before = text[max(0, start - 32) : start].rpartition("\n")[2]
-    if before.strip(" \t\"'") or after not in ("", "\n", "\r", '"', "'", "\\"):
-        return False
-    size, begin = end - start, start - len(before)
-    above = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2].strip(" \t\r\"'\\+")
-    if len(above) >= max(size, _SHORTEST_WRAP) and not above.strip(BASE64):
-        return True
-    below = text[end : end + 192].partition("\n")[2].partition("\n")[0].strip(" \t\r\"'\\+")
-    return size >= _SHORTEST_WRAP and len(below) >= 16 and not below.strip(BASE64)
 
 
 def _is_path(run: str) -> bool:

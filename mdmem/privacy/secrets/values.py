@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy.secrets.names import LITERAL, STRONG
-from mdmem.privacy.secrets.tokens import shape, turns
+from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
 
 _WORDS = frozenset(
     """
@@ -17,7 +17,8 @@ _WORDS = frozenset(
     xxx todo tbd example sample dummy fake placeholder foo bar baz test testing abc key file path env url id here
     self data result args kwargs options option config settings request response process callback function lambda
     new await async return yield const let var else then when while flag argument parameter switch enabled disabled
-    pass passed password passwd pwd secret token credentials cookie
+    pass passed password passwd pwd secret token credentials cookie define undef read write files compat
+    key-id keyid identifier keyword comment constant operator punctuation describe
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Words that stand beside `password` in prose, documentation, types and forms."""
@@ -34,8 +35,8 @@ _REFERENCES = (
     "settings.", "props.", "state.", "params.", "req.", "request.", "ctx.", "context.", "op://", "vault:", "ref+",
     "arn:", "file:", "keychain:", "!vault", "!secret", "!ref", "!sub", "!getatt", "your-", "your_", "your ", "<your",
     "my_", "enter_", "insert-", "insert_", "replace-", "replace_", "replaceme", "change-", "change_", "example-",
-    "example_", "example.", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...", "…", "***", "•••",
-    "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
+    "example_", "example.", "projects/", "placeholder", "&lt;", "${", "$(", "{{", "{%", "<%", "#{", "...", "…", "***",
+    "•••", "xxxx", "----", "____", "http://", "https://", "=>", "->", "++", "--",
 )  # fmt: skip
 """How a value begins that only says where the secret is, or that there is none."""
 
@@ -62,7 +63,8 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
     if (
         len(core) < (3 if weight == STRONG else 4 if weight == LITERAL else 8)
         or is_placeholder(core)
-        or ("." in core and core.replace(".", "", 1).isdigit())  # a version: 'Event::Pass' => '1.302103'
+        or ("." in core and core.replace(".", "").isdigit())  # a version: 'Event::Pass' => '1.302103'
+        or not any(map(str.isalnum, core))  # a part of a regular expression: secret:.*|)$
         or (not quoted and is_code(core, numbers=alone))
     ):
         return False
@@ -100,7 +102,7 @@ def is_own_word(core: str) -> bool:
 
 def has_signs(value: str) -> bool:
     """Whether letters and at least two kinds of other characters are mixed in one word, as in `x;Kd!rTq>4`."""
-    core = value.strip()
+    core = value.strip().rstrip(",;.)")
     others = {sign for sign in core if not sign.isalnum()}
     return len(core) >= 8 and " " not in core and len(others) >= 2 and is_varied(core) and not is_placeholder(core)
 
@@ -123,11 +125,19 @@ def is_placeholder(value: str) -> bool:
     first, last = low[0], low[-1]
     if first == "$":
         return low[1:2].isalpha() or low[1:2] == "_"
+    if first == "/":
+        return _is_path(low)
     if first == "%":
         return len(low) == 2 or (len(low) > 2 and last == "%")
     if first == "{":
         return last != "=" and not (last == "}" and any(map(looks_random, value.strip("{}").split())))
     return (first == "<" and last == ">") or len(set(low)) == 1
+
+
+def _is_path(low: str) -> bool:
+    """Whether it is a path of plain words: `/path/to/private/key`."""
+    words = low[1:].split("/")
+    return len(words) >= 2 and all(len(word) > 1 and word.replace("-", "").replace("_", "").isalpha() for word in words)
 
 
 def is_code(value: str, *, numbers: bool = False) -> bool:
@@ -137,6 +147,8 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
     """
     if value[0] in "([":
         return True
+    if value[0] == "@" and value[1:].rstrip(";").isidentifier() and not numbers:
+        return True  # a list in Perl: @ARGV
     if (value[0] in "&*!|+-=~" and not value[1:2].isalnum()) or (value[0].isdigit() and value[1:2] == "*"):
         return True  # an operator; in a grammar, a number of times
     for opener in "([":
@@ -144,6 +156,8 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
         if found and _is_dotted_name(head):
             return True
     core = value.rstrip(".,;:)")
+    if core.count(":") >= 2 and all(map(str.isidentifier, core.split(":"))):
+        return True  # fields of a line: pw_uid:pw_gid:pw_dir
     if not _is_dotted_name(core) or (numbers and "0" in shape(core)):
         return False
     if any(noun in core.lower() for noun in (*_NOUNS, "key")):
@@ -157,7 +171,7 @@ def looks_random(core: str) -> bool:
     if len(core) < 8 or not ("a" in form or "A" in form) or any(sign in form for sign in _GRAMMAR):
         return False
     if "0" not in form:
-        return len(core) >= 16 and is_jumbled(core)
+        return len(core) >= 16 and is_jumbled(core) and not is_camel_case(form, core)
     mixed = len(set(form)) >= 3
     return turns(form) >= (2 if mixed else 3 if len(core) >= 16 else 4)
 
@@ -176,11 +190,13 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
     if core.isdigit():
         return len(core) >= 6
     form = shape(core)
+    if "_" in core and core.isupper() and core.isidentifier() and not looks_random(core.replace("_", "")):
+        return False  # a constant: OP_SSLEAY_080_CLIENT_DH_BUG
     if "0" in form and ("a" in form or "A" in form):
         return form.count("-") != 1 or looks_random(core)
     if len(core) >= 12 and is_jumbled(core):
         return True
-    return quoted and " " not in core and len(set(form)) >= 2
+    return quoted and " " not in core and len(set(form)) >= 2 and not is_code(core)
 
 
 def is_unlike_words(value: str) -> bool:
@@ -217,7 +233,7 @@ def _is_name(core: str) -> bool:
 def names_a_secret(core: str) -> bool:
     """Whether it holds a word like "password" and no digit: it names a secret instead of being one."""
     low = core.lower()
-    return any(noun in low for noun in _NOUNS) and "0" not in shape(core)
+    return (any(noun in low for noun in _NOUNS) or low.endswith(" key")) and "0" not in shape(core)
 
 
 def _is_prose(core: str) -> bool:

@@ -1,0 +1,146 @@
+"""What looks random and is no secret: hashes, ids, certificates, wrapped data, layouts, and what a label says of it."""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC
+
+_OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
+"""The characters of a path in SVG: numbers, and letters for what is drawn."""
+_STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
+_LONGEST_STRUCT = 24
+_HEX_FLOAT = HEX + "xpP.+-"
+_BEFORE_STRUCT = frozenset("\"'<>=!@")
+"""The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
+_SHORTEST_WRAP = 56
+"""Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
+_LONGEST_BLOCK = 4096
+
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_NAME = ALNUM + "_-."
+_JOINS = " \t\\\"'`:=>([{"
+"""What stands between a label and its value."""
+_LABELS = (
+    "sha", "md", "hash", "digest", "checksum", "etag", "integrity",
+    "fingerprint", "revision", "cursor", "marker", "modulus", "publickey", "pubkey", "certificate", "digestvalue",
+    "signaturevalue", "ciphervalue", "identifier", "nexttoken", "pagetoken", "continuationtoken",
+)  # fmt: skip
+"""How the names end of what is shown to everybody, in lower case and without separators, digits and an s."""
+_IDS = ("Id", "Ids", "ID", "IDs", "_id", "_ids", "-id", "-ids", ".id")
+_DOUBTFUL = (
+    "secret",
+    "sess",
+    "auth",
+    "pass",
+    "pw",
+    "cookie",
+    "cred",
+    "key",
+    "client",
+    "app",
+    "api",
+    "access",
+    "account",
+)
+"""An id of one of these may be half of a secret."""
+
+
+def is_public(text: str, start: int, end: int, run: str) -> bool:
+    """Whether a random run is known to be no secret by what it is, or by what stands around it."""
+    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(BEFORE_HASH, 0, start):
+        return True
+    if not run.strip(_OUTLINE) or text.endswith(BEFORE_DATA, 0, start):
+        return True
+    if len(run) < _LONGEST_STRUCT and not run.strip(_STRUCT) and text[start - 1 : start] in _BEFORE_STRUCT:
+        return True
+    if len(run) == 26 and run.startswith("01") and run.isupper():
+        return True  # a ULID, an id that begins with the time
+    if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_HEX_FLOAT)):
+        return True
+    return (
+        _is_regular(run)
+        or _is_version(run)
+        or _is_labeled(text, start)
+        or _is_wrapped(text, start, end)
+        or _is_in_certificate(text, start)
+        or _encodes_above(text, start)
+    )
+
+
+def literal_before(text: str, start: int) -> str:
+    """Return the base64 in the string literal that the one at `start` goes on, over the end of a line; "" if none."""
+    head = text[max(0, start - LONGEST) : start]
+    head = head.rstrip("\"'").removesuffix("b")
+    above = head.rstrip(" \t\r\n+\\")
+    if "\n" not in head[len(above) :] or above[-1:] not in ("'", '"'):
+        return ""
+    above = above.rstrip("\"'").removesuffix("  ")
+    return above[len(above.rstrip(BASE64)) :]
+
+
+def _is_regular(run: str) -> bool:
+    """Whether few characters repeat (`x4Ix4x4x4`), they rise as in an alphabet, or zeros are encoded (`AAAAAg`)."""
+    if 3 * len(set(run)) < len(run) or run.count("AA") >= 3:
+        return True
+    low = run.lower()
+    return sum(map(str.__le__, low, low[1:])) >= 0.9 * (len(low) - 1)
+
+
+def _is_version(run: str) -> bool:
+    """Whether it begins with the three numbers of a version: `v22.0.0-nightly20240424ddd0a9e494`."""
+    parts = run.lstrip(_LOWER + "-_").split(".", 3)
+    return len(parts) >= 3 and parts[0].isdigit() and parts[1].isdigit() and parts[2][:1].isdigit() and run.islower()
+
+
+def _is_labeled(text: str, start: int) -> bool:
+    """Whether the name before it says that it is no secret: `"CodeSha256": "…"`, `--detector-id …`, `arn:…:flow:…`."""
+    before = text[max(0, start - LONGEST) : start]
+    if before[-1:].strip() and "arn:" in before.split()[-1]:
+        return True
+    head = before.rstrip(_JOINS)
+    if len(head) == len(before):
+        return False
+    name = head[len(head.rstrip(_NAME)) :]
+    low = name.lower()
+    flat = low.replace("_", "").replace("-", "").rstrip("s0123456789")
+    if flat.endswith(_LABELS):
+        return "pass" not in low and "pw" not in low
+    return (low in ("id", "ids") or name.endswith(_IDS)) and not any(word in low for word in _DOUBTFUL)
+
+
+def _is_wrapped(text: str, start: int, end: int) -> bool:
+    """Whether it is a whole line among others of base64 as long, or the last, shorter one; indented or not."""
+    after = text[end : end + 1]
+    before = text[max(0, start - 32) : start].rpartition("\n")[2]
+    if before.strip(" \t\"'") not in ("", "b") or not (
+        after in ("", "\n", "\r", '"', "'", "\\") or text[end : end + 2] == "</"
+    ):
+        return False
+    size, begin = end - start, start - len(before)
+    line = text[max(0, begin - 128) : max(0, begin - 1)].rpartition("\n")[2]
+    above = _bare(line)
+    goes_on = line[-1:] in ("'", '"') and len(above) + size > _SHORTEST_WRAP  # two literals in a row are one
+    if len(above) >= size and (goes_on or len(above) >= _SHORTEST_WRAP) and not above.strip(BASE64):
+        return True
+    below = _bare(text[end : end + 192].partition("\n")[2].partition("\n")[0])
+    return size >= _SHORTEST_WRAP and len(below) >= 16 and not below.strip(BASE64)
+
+
+def _bare(line: str) -> str:
+    """Return a line without what a string literal has around it."""
+    return line.rpartition(">")[2].strip(" \t\r\"'\\+").removeprefix("b'").removeprefix('b"')
+
+
+def _is_in_certificate(text: str, start: int) -> bool:
+    """Whether it is a part of a key block that is shown to everybody, also of one in a single line with `\\n`."""
+    begin = text.rfind("-----BEGIN ", max(0, start - _LONGEST_BLOCK), start)
+    if begin < 0:
+        return False
+    title, _, body = text[begin + 11 : start].partition("-----")
+    return "PRIVATE" not in title and not body.strip(BASE64 + " \t\r\n\\\"',")
+
+
+def _encodes_above(text: str, start: int) -> bool:
+    """Whether it begins a line below a string of escapes (`"\\u4ed6\\u4eec",`), whose encoded form it is."""
+    above, found, indent = text[max(0, start - LONGEST) : start].rpartition("\n")
+    line = above.rpartition("\n")[2].rstrip("\r")
+    return bool(found) and not indent.strip(" \tb\"'") and line.endswith(('",', "',")) and "\\u" in line

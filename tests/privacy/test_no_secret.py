@@ -1,0 +1,72 @@
+"""What looks like a secret and is none: hashes, ids, versions, names in code, fields of formats."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.privacy import clean
+
+WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"CodeSha256": "GGmv8ocUw4cly0T8HL0Vx/f5V4RmSCGNjDIslY4VskM="',
+        '"DetectorId": "b6b992d6d2f48e64bc59180bfexample"',
+        "aws dms describe --flow-arn arn:aws:media:us-east-1:123456789012:flow:1-23aBC45dEF67hiJ8-12AbC34DE5fG",
+        '"SecretArn": "arn:aws:secretsmanager:us-west-2:123456789123:secret:dbLogin-1a2b3f"',
+        "<DigestValue>HjY8ilZAIEM2tBbPn5mYO1ieIX4=</DigestValue>",
+        "-----BEGIN PUBLIC KEY-----\\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQ\\nwd3H7jPGwj8bLUmore7bX\\n",
+        'pack("x4Ix4x4x4x4x4x4x4x4Ix4x4x4I", $values)',
+        "the specifiers aAbBcdHIjmMpSUwWxXyYZ of strftime",
+        "node-v22.0.0-nightly20240424ddd0a9e494-linux",
+        "__m512i _mm256_gf2p8affine_epi64_epi8(int x)",
+        "fun:_ZN2v88internal12_GLOBAL__N_16InvokeEPNS0_7IsolateERKNS1_12InvokeParamsE",
+        f"  b'+AAAAAQA{WRAPPED}'\n  b'ABUAFgAXABgAGQAaABsAHAAdAB4AHwBcAH4Afw-')",
+        "permissions:\n  id-token: write\n  contents: read",
+        "passwd:         files systemd",
+        "aws_secret_access_key = <AWS Secret Key Here>\n",
+        '"NextLockToken": "714a0cfb-0000-0000-0000-2959c8b9a684"',
+        "aws waf list --starting-token Z3M3LMPEXAMPLE",
+        "d_grpasswd='define'\nd_pwpasswd='undef'",
+        "my ($key_pem, $password) = @ARGV;",
+        "google-auth-library-credentials:1.3.0",
+        "<privateKey>/path/to/private/key</privateKey>",
+        '{"pattern": "secretsmanager:[a-z]+:secret:.*|)$"}',
+        'Digest realm="a", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", qop="auth"',
+        '[{key:"wrapRangeInTextNode",value:function(e){}}]',
+        "F_CLIENT_MASTER_KEY                     OP_SSLEAY_080_CLIENT_DH_BUG\n",
+        "pw_name:pw_passwd:pw_uid:pw_gid:pw_dir:pw_shell",
+        "SSL2_MT_CLIENT_MASTER_KEY => 'Client key'",
+        "5whMcD60yRLBxWeDXTPzAxHsatBT4tG6NmCUgLthY2xbF37fQJQeqw3CIShwiP/W\nJmxsYAQlTlV+fe+/lEjetx3dcI0FX4ilm/LC7urRQEFtYjgdVgbFA0dRIBn8exAL\n",
+        "gcloud composer user\\-workloads\\-secrets describe",
+        '--secret="projects/app/secrets/db/versions/1"',
+        "F</etc/passwd> file, as in cat F</etc/passwd>",
+        '{token:"identifier",regex:/r#[a-z]/}',
+        '"KW-47";"WSPARCIE"\n"KW-48";"PIN"\n"KW-49";"26-BIT"',
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(line: str) -> None:
+    assert clean(line, origin="tool").value == line
+
+
+@pytest.mark.parametrize("text", ["if the C<private> parameter is set", "added the L</private> field", r"\<private\>$"])
+def test_a_format_code_or_a_pattern_of_a_search_is_no_tag(text: str) -> None:
+    assert clean(text, origin="tool").value == text
+    assert clean(f"{text}: <private>S</private>").value == f"{text}: [PRIVATE]"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "client_id = 'Xb6b992d6d2f48Qe64bc59180bfe'",
+        "session_id: kxQwbtZrvGh3JqbWzn7Lmq",
+        "secret_id=kxQwbtZrvGh3JqbWzn7Lmq",
+        "request_token: 1q2w3e4r5t6y",
+        "P/W: xK9vQ2mB",
+        "bob,xK9vQ2mB\nname,password\nann,pQ7mZ1xT",
+    ],
+)
+def test_what_may_open_something_is_masked_although_its_name_resembles_that_of_an_id(line: str) -> None:
+    assert clean(line, origin="tool").redacted == 1
