@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from mdmem import files
+from mdmem import files, timestamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MAX_BYTES = 256 * 1024
 def write(config: Config, what: str, error: BaseException | None = None) -> bool:
     """Add one line; return False when it could not be written."""
     path = os.path.join(config.state_dir, LOG)
-    line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_describe(error)}\n"
+    line = f"{timestamps.iso_time(time.time())} {what}{_describe(error)}\n"
     try:
         files.append(path, line.encode("utf-8", "replace"))
         if os.stat(path).st_size > MAX_BYTES:

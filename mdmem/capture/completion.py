@@ -6,6 +6,7 @@ duration becomes known. Whatever else stands in the note stays.
 
 from __future__ import annotations
 
+from mdmem import timestamps
 from mdmem.agents import BACKGROUND
 from mdmem.capture.tools.teamwork import LATER
 from mdmem.vault import disk, note, people
@@ -63,7 +64,8 @@ def renew(folder: disk.Folder, name: str, made: note.Note, *, durable: bool = Tr
     data = disk.read(folder, name)
     parsed = note.parse(data or b"")
     meta = parsed.meta
-    is_old = disk.epoch(str(made.meta["created"])) < disk.epoch(str(meta.get("updated") or meta.get("created", "")))
+    before = timestamps.epoch(str(meta.get("updated") or meta.get("created", "")))
+    is_old = timestamps.epoch(str(made.meta["created"])) < before
     if data is None or parsed.problem or note.is_edited(parsed) or set(meta) - note.OF_CAPTURE - {"done"} or is_old:
         return
     body = _with_dropped(parsed.body, made.body)

@@ -7,6 +7,7 @@ if nobody has changed it.
 
 from __future__ import annotations
 
+from mdmem import timestamps
 from mdmem.capture import entry
 from mdmem.vault import disk, front_matter, generated, journal, note, template, turns
 
@@ -123,7 +124,7 @@ def _in_turns(entries: list[PageEntry]) -> list[tuple[int, list[PageEntry]]]:
 
 def _place(one: PageEntry) -> tuple[tuple[int, int], float, str, bool]:
     first, second = one.numbers
-    return (first, second), disk.epoch(one.created), one.name, one.kind == "prompt"
+    return (first, second), timestamps.epoch(one.created), one.name, one.kind == "prompt"
 
 
 def _runs(in_turns: list[tuple[int, list[PageEntry]]], known: dict[str, str]) -> dict[str, tuple[list[str], int]]:
@@ -150,7 +151,7 @@ def _words(name: str) -> str:
 
 def _times(session: Session, entries: list[PageEntry]) -> str:
     starts, ends = session.moments("start"), session.moments("end")
-    heard = sorted([disk.epoch(one.created) for one in entries if one.created] + [now for now, _ in ends])
+    heard = sorted([timestamps.epoch(one.created) for one in entries if one.created] + [now for now, _ in ends])
     heard = [now for now in heard if now] or [now for now, _ in starts]
     if not heard:
         return ""
@@ -254,7 +255,7 @@ def code(text: str) -> str:
 
 
 def _spoken(now: float) -> str:
-    iso = disk.note_time(now)
+    iso = timestamps.note_time(now)
     return f"{iso[:10]} {iso[11:16]} UTC{iso[19:].rstrip('Z')}"
 
 

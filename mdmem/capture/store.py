@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import privacy, project
+from mdmem import privacy, project, timestamps
 from mdmem.capture import turn
 from mdmem.capture.session import REPEAT_SECONDS, Session, folder_words
 from mdmem.hashing import short
@@ -221,7 +221,7 @@ def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[no
         source,
         build,
         identity=session.identity(*draft.identity, draft.kind),
-        created=disk.note_time(at.now),
+        created=timestamps.note_time(at.now),
         context=context,
         origin=draft.origin,
         max_bytes=max(note.MAX_NOTE_BYTES, min(4 * draft.chars, MAX_LONG_BYTES) + 2 * note.MAX_META_BYTES),
@@ -373,5 +373,5 @@ def _number(at: Capture, draft: PendingNote, made: note.Note) -> tuple[int, int,
 def _is_recent(session: Session, name: str, now: float) -> bool:
     for found in session.published():
         if found[0] == name and len(found) > 2:
-            return abs(now - disk.epoch(found[2])) <= REPEAT_SECONDS
+            return abs(now - timestamps.epoch(found[2])) <= REPEAT_SECONDS
     return False

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.vault import disk
 from mdmem.views import wording
 from mdmem.views.vault_pages import updater
 
@@ -190,8 +190,8 @@ def _group(view: View, project: str, branch: str, numbers: list[int]) -> Waiting
         project,
         branch,
         sorted(paths),
-        first=disk.iso_time(view.number("created", numbers[-1])),
-        last=disk.iso_time(view.number("created", numbers[0])),
+        first=timestamps.iso_time(view.number("created", numbers[-1])),
+        last=timestamps.iso_time(view.number("created", numbers[0])),
         folders=list(dict.fromkeys(str(Path(str(fact["cwd"])).expanduser()) for fact in facts if fact.get("cwd"))),
         commits=list(dict.fromkeys(str(fact["commit"]) for fact in facts if fact.get("commit"))),
     )

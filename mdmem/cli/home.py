@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from mdmem import timestamps
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
 from mdmem.learn import work
-from mdmem.vault import disk
 from mdmem.views import injections, review_queue, rows, sessions, storing, wording
 from mdmem.views.vault_pages import open_work, start_page
 
@@ -30,7 +30,7 @@ def show(given_vault: str | None) -> None:
     now = time.time()
     lines.write(console, [_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
     found = storing.last_heard(settings)
-    heard = [(name, wording.date_and_time(disk.iso_time(last.when))) for name, last in found.items()]
+    heard = [(name, wording.date_and_time(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
         lines.write(console, [[], [("Last heard of", "bold")]])
         table.show(console, (table.Column(), table.WHEN), heard, "  ")
@@ -47,7 +47,7 @@ def _recording(settings: Config) -> list[Piece]:
 
 def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]:
     """Yield the lines about today, open ends and the review."""
-    today = wording.day(disk.iso_time(now))
+    today = wording.day(timestamps.iso_time(now))
     began = [one for one in sessions.table(view) if one.day == today]
     counted = [
         wording.number(sessions.by_day(view).get(today, 0), "note"),

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli import indexing
 from mdmem.cli.terminal import import_view, options
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.vault import disk, exclusions
+from mdmem.vault import exclusions
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -118,7 +119,7 @@ def import_(vault: str | None, /, **given: Any) -> None:
     from mdmem.transcripts.imported import ImportedFiles
 
     when = {name: given.pop(name) for name in ("since", "until", "on")}
-    first, last = (disk.epoch(bound) if bound else 0.0 for bound in options.span(when))
+    first, last = (timestamps.epoch(bound) if bound else 0.0 for bound in options.span(when))
     asked = ImportRequest(**given, first=first, last=last)
     if asked.as_json and not (asked.yes or asked.dry_run):
         raise UsageError("--json cannot ask: add --yes or --dry-run.")

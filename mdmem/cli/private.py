@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from mdmem import config, privacy
+from mdmem import config, privacy, timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.hashing import short
-from mdmem.vault import disk, pauses
+from mdmem.vault import pauses
 from mdmem.views import wording
 
 
@@ -92,7 +92,7 @@ def pause(vault: str | None, length: str | None, session: str | None) -> None:
     ends = time.time() + wording.seconds_of(length) if length else 0.0
     pauses.begin_pause(config.load(vault), short(session, 16) if session else "", ends)
     whose = f" for session {session}" if session else ""
-    until = f" until {wording.date_and_time(disk.iso_time(ends))}" if ends else ""
+    until = f" until {wording.date_and_time(timestamps.iso_time(ends))}" if ends else ""
     click.echo(f"Paused{whose}{until}. `mdmem resume` resumes storing.")
 
 

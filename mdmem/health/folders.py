@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem import system
+from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
 from mdmem.health import HealthFinding, error, fine, note, warning
-from mdmem.vault import disk, template
+from mdmem.vault import template
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
     """Look for events that were lost: neither the vault nor the retry queue could take them."""
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
-        when = disk.iso_time(row["time"])
+        when = timestamps.iso_time(row["time"])
         yield error(
             f"An event of {row['agent']} was lost at {when}: {row['event']} ({row['why']}).",
             f"`mdmem doctor --only log` may say why; this is shown for {losses.DAYS} days.",
@@ -201,7 +201,7 @@ def log(config: Config) -> Iterator[HealthFinding]:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - LOG_DAYS * 86_400))
+    since = timestamps.iso_time(time.time() - LOG_DAYS * 86_400)
     recent = [line for line in lines if line[:1].isdigit() and line >= since]
     if not recent:
         yield fine(f"nothing went wrong in the last {LOG_DAYS} days")

@@ -115,6 +115,6 @@ def _last_fetch(repo: Repository) -> str:
         when = Path(repo.git_dir / "FETCH_HEAD").stat().st_mtime
     except OSError:
         return ""
-    from mdmem.vault.disk import iso_time
+    from mdmem.timestamps import iso_time
 
     return f" (last looked {wording.date_and_time(iso_time(when))})"

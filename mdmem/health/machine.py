@@ -16,8 +16,8 @@ from mdmem import launch
 from mdmem.agents.install import launcher
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.timestamps import iso_time
 from mdmem.vault import exclusions, pauses
-from mdmem.vault.disk import iso_time
 from mdmem.views import storing, wording
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from mdmem import privacy
+from mdmem import privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
@@ -72,7 +72,7 @@ def select(config: Config, *, project: str = "", since: str = "", until: str = "
             parsed, path = note.parse(data), people.clean_path(rules, path)
         if project and str(parsed.meta.get("project", "")) != project:
             continue
-        created = disk.utc(str(parsed.meta.get("created", "")))
+        created = timestamps.utc(str(parsed.meta.get("created", "")))
         if (since and created < since) or (until and created >= until):
             continue
         yield Exported(path, data, parsed)

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
 from mdmem.history import commit, find, rewrite
@@ -165,4 +166,4 @@ def _target(config: Config, path: str) -> Target:
     data = disk.read_path(config.vault, path) or b""
     meta = {key: str(value) for key, value in note.parse(data).meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
-    return Target(path, **known | {"created": disk.utc(known["created"])}, data=data)
+    return Target(path, **known | {"created": timestamps.utc(known["created"])}, data=data)

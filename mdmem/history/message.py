@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from mdmem import timestamps
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, blob_id, is_own
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -122,7 +123,7 @@ def happened(members: CommitGroup) -> float:
     """Return when the last of what a session wrote happened; 0 for what people did, and where no note says so."""
     if not members.session:
         return 0.0
-    return max(disk.epoch(str(file.meta.get("created", ""))) for file in members.files)
+    return max(timestamps.epoch(str(file.meta.get("created", ""))) for file in members.files)
 
 
 def _moved(files: list[File]) -> set[str]:

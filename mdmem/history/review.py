@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
@@ -229,7 +230,7 @@ def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> Revie
     parsed = note.parse(data)
     meta = {key: str(value) for key, value in parsed.meta.items()}
     known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session", "status")}
-    known["created"] = disk.utc(known["created"])
+    known["created"] = timestamps.utc(known["created"])
     edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
     return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
 

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
@@ -195,7 +196,7 @@ def _touched(meta: dict[str, object]) -> list[str]:
 
 
 def _time(meta: dict[str, object], key: str) -> str:
-    return disk.utc(_text(meta, key))
+    return timestamps.utc(_text(meta, key))
 
 
 def _text(meta: dict[str, object], key: str) -> str:
@@ -205,7 +206,7 @@ def _text(meta: dict[str, object], key: str) -> str:
 
 def _place(meta: dict[str, object]) -> tuple[int, int, float]:
     """Order notes by their numbers; by time where two machines numbered alike."""
-    return _number(meta, "prompt"), _number(meta, "sequence"), disk.epoch(_text(meta, "created"))
+    return _number(meta, "prompt"), _number(meta, "sequence"), timestamps.epoch(_text(meta, "created"))
 
 
 def _number(meta: dict[str, object], key: str) -> int:

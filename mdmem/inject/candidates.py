@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from mdmem import timestamps
 from mdmem.inject import block, entry, evidence, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
@@ -11,7 +12,7 @@ from mdmem.search import engine, freshness, recall
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-from mdmem.vault import disk, journal
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
 
 def _shown(at: Occasion, answer: Answer, terms: frozenset[str], room: int) -> tuple[Item | None, str]:
     hit = answer.hits[0]
-    if hit.session == at.record.id and hit.kind == "prompt" and hit.created > disk.iso_time(at.now - _JUST_SECONDS):
+    just_now = timestamps.iso_time(at.now - _JUST_SECONDS)
+    if hit.session == at.record.id and hit.kind == "prompt" and hit.created > just_now:
         return None, "the prompt itself"
     return entry.of(at, answer, terms, room)
 

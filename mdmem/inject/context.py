@@ -6,7 +6,7 @@ import os
 import time
 from itertools import islice
 
-from mdmem import project
+from mdmem import project, timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
@@ -14,7 +14,7 @@ from mdmem.inject.block import Section
 from mdmem.search import staged
 from mdmem.search.asking.english import SURE
 from mdmem.search.gate import Gate
-from mdmem.vault import disk, exclusions, journal
+from mdmem.vault import exclusions, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def rendered(config: Config, offer: Offer) -> block.Block | None:
 
 def _log_row(at: Occasion, offer: Offer, made: block.Block) -> dict[str, object]:
     return {
-        "time": disk.iso_time(at.now),
+        "time": timestamps.iso_time(at.now),
         "session": at.record.id,
         "agent": at.event.agent,
         "event": at.event.name,
@@ -280,7 +280,7 @@ def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: list
 
 def _once(at: Occasion, offer: Offer, text: str, trigger: str) -> None:
     query = _of_last_turns(at, text)
-    when = disk.iso_time(at.now)
+    when = timestamps.iso_time(at.now)
     offer.claimed = injection_log.claim(at.record, trigger, len(query), when)
     if not offer.claimed:
         return

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
-from mdmem.vault import disk, journal
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     lines = list(_lines(turn, hit, changes, terms, room * 3 // 5))
     marks = [*_marks(at, hit, changes)]
     item = _item(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
-    item.id, item.date = note_id, disk.spoken(str(asked.meta.get("created") or hit.created))[:10]
+    item.id, item.date = note_id, timestamps.readable(str(asked.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
 
@@ -133,7 +134,7 @@ def _item(
         id=hit.id,
         kind=hit.kind,
         title=at.gate.stored(title),
-        date=disk.spoken(hit.created)[:10],
+        date=timestamps.readable(hit.created)[:10],
         text=text,
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=tuple(at.gate.stored(mark) for mark in marks),

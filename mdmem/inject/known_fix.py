@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from mdmem import timestamps
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import engine, freshness, index, recall
-from mdmem.vault import disk, journal
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _item(at: Occasion, fix: Fix, solved: str) -> Item:
         id=fix.edits[-1],
         kind="fix",
         title=at.gate.stored(cut(fix.error, 160)),
-        date=disk.spoken(fix.created)[:10],
+        date=timestamps.readable(fix.created)[:10],
         text=at.gate.stored(f"{said} {ended}".strip()),
         lines=tuple(at.gate.stored("\n".join(lines)).split("\n")) if lines else (),
         marks=() if fix.project in at.names else (f"of another project: {fix.project}",),

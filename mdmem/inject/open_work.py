@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
-from mdmem.vault import disk, journal
+from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
         id=name,
         kind=kind.lower(),
         title=at.gate.stored(title),
-        date=disk.spoken(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
+        date=timestamps.readable(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))[:10],
         text=at.gate.stored(error),
     )
 

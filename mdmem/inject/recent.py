@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from mdmem import timestamps
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import turn_groups
 from mdmem.vault import disk, journal, note, people
@@ -96,7 +97,7 @@ class Visit:
             id=str(meta["id"]),
             kind=str(meta.get("kind", "note")),
             title=self._gate.stored(str(meta.get("title", ""))),
-            date=disk.spoken(str(meta.get("created", ""))),
+            date=timestamps.readable(str(meta.get("created", ""))),
             text=text,
             marks=marks,
         )

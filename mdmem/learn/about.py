@@ -13,11 +13,12 @@ from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.learn import asking, decisions, relations, work
 from mdmem.search import freshness, runs, select, solved
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.search.text import analysis, entities, errors
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +203,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
                 session,
                 str(view.facts(page)["title"]),
                 str(facts.get("project", "")),
-                disk.iso_time(created[number]),
+                timestamps.iso_time(created[number]),
                 str(facts["id"]),
             )
     edits = solved.edits(view)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.errors import UsageError
 from mdmem.learn import asking, quotes
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
-from mdmem.vault import disk, note, people, user_notes
+from mdmem.vault import note, people, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,9 +125,9 @@ def _read(config: Config, path: str) -> note.Parsed:
 
     def named(view: View) -> dict[str, Any]:
         number = view.find(path)
-        return (
-            {} if number is None else {**view.facts(number), "created": disk.iso_time(view.number("created", number))}
-        )
+        if number is None:
+            return {}
+        return {**view.facts(number), "created": timestamps.iso_time(view.number("created", number))}
 
     if parsed.meta and not all(parsed.meta.get(key) for key in _NAMED):
         facts = asking.ask(config, named, update=False)
@@ -193,7 +194,7 @@ def _decision(path: str, parsed: note.Parsed, newer: Mapping[str, str], titles: 
         path=path,
         kind=str(meta.get("kind", "note")),
         title=str(meta.get("title", "")),
-        created=disk.utc(str(meta.get("created", ""))),
+        created=timestamps.utc(str(meta.get("created", ""))),
         project=str(meta.get("project", "")),
         statement=statement(parsed),
         superseded_by=newer.get(name, ""),

@@ -9,13 +9,14 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import asking, decisions, likeness, usage, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import wordings
-from mdmem.vault import disk, note, user_notes
+from mdmem.vault import note, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -129,7 +130,7 @@ class _Finder:
             title=title,
             why=why,
             project=str(facts.get("project", "")),
-            created=disk.iso_time(self._created[number]),
+            created=timestamps.iso_time(self._created[number]),
             id=name,
             path=self._view.path(number),
             other=other,
@@ -223,7 +224,7 @@ def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Propo
 
 
 def _take_note(config: Config, one: Proposal, now: float) -> None:
-    meta, day = asking.read(config, one.path).meta, disk.note_time(now)[:10]
+    meta, day = asking.read(config, one.path).meta, timestamps.note_time(now)[:10]
     user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
         decisions.supersede(config, old, one.id)

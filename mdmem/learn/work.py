@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import asking, todo
@@ -13,7 +14,7 @@ from mdmem.search import freshness, runs
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import disk, journal, user_notes
+from mdmem.vault import journal, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -137,7 +138,7 @@ class _Project:
               created: str = "") -> OpenItem:  # fmt: skip
         facts = self._view.facts(number)
         name = str(facts["id"])
-        created = created or disk.iso_time(self._created[number])
+        created = created or timestamps.iso_time(self._created[number])
         return OpenItem(
             key=short(f"{name}\0{text}", 8),
             kind=kind,
@@ -149,7 +150,7 @@ class _Project:
             id=name,
             path=self._view.path(number),
             blocked_by=blocked_by or [],
-            is_stale=disk.epoch(created) < self._now - STALE_DAYS * _DAY,
+            is_stale=timestamps.epoch(created) < self._now - STALE_DAYS * _DAY,
         )
 
     # -- tasks
@@ -228,7 +229,7 @@ class _Project:
             said = (str(facts.get("project", "")), _plain(str(facts["title"])))
             asked[said] = max(asked.get(said, 0), self._created[number])
         for item in found:
-            again = asked.get((item.project, _plain(item.text)), 0) > disk.epoch(item.created)
+            again = asked.get((item.project, _plain(item.text)), 0) > timestamps.epoch(item.created)
             if not again and not self._is_done(item):
                 yield item
 

@@ -7,6 +7,7 @@ from functools import cache, cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.search import duplicates, freshness, index, ranking, rerank, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
@@ -375,7 +376,7 @@ def hits_of(
             path=view.path(note),
             kind=facts["kind"],
             title=facts["title"],
-            created=disk.iso_time(view.number("created", note)),
+            created=timestamps.iso_time(view.number("created", note)),
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
             score=found[note],

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.search import runs
 from mdmem.search.text import errors
@@ -98,7 +99,7 @@ class Finder:
                 found.append(fix)
             if not wanted and len(found) == limit:
                 break
-        return sorted(found, key=lambda fix: (-fix.likeness, -disk.epoch(fix.created)))[:limit]
+        return sorted(found, key=lambda fix: (-fix.likeness, -timestamps.epoch(fix.created)))[:limit]
 
     def around(self, notes: set[int], limit: int) -> list[Fix]:
         """Return the latest fixes in whose failed run, edits or last run one of these notes has a part."""
@@ -192,7 +193,7 @@ class Finder:
             path=view.path(chain.failed),
             project=str(facts.get("project", "")),
             session=str(facts.get("session", "")),
-            created=disk.iso_time(view.number("created", chain.failed)),
+            created=timestamps.iso_time(view.number("created", chain.failed)),
             command=runs.line(str(facts["title"])),
             error=first[:300],
             solved=str(view.facts(chain.solved)["id"]),

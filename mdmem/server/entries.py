@@ -7,10 +7,11 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.search.engine import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 
 NAME_CHARS = 60
 
@@ -43,7 +44,7 @@ def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Make an entry of a hit. meta: its front matter, as its file says now."""
     return {
         "id": safe_text.line(at.gate, hit.id, NAME_CHARS),
-        "date": disk.spoken(hit.created),
+        "date": timestamps.readable(hit.created),
         "kind": safe_text.line(at.gate, hit.kind, NAME_CHARS),
         "title": safe_text.line(at.gate, hit.title, safe_text.TITLE_CHARS),
         "project": safe_text.line(at.gate, hit.project, NAME_CHARS),
@@ -58,7 +59,7 @@ def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
     return {
         "id": safe_text.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
-        "date": safe_text.line(at.gate, disk.spoken(str(meta.get("created", ""))), NAME_CHARS),
+        "date": safe_text.line(at.gate, timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
         "kind": safe_text.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
         "title": safe_text.line(at.gate, title, safe_text.TITLE_CHARS),
         "project": safe_text.line(at.gate, str(meta.get("project", "")), NAME_CHARS),

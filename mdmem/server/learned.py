@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
-from mdmem.vault import disk
 
 if TYPE_CHECKING:
     from mdmem.search.solved import Fix
@@ -127,6 +127,6 @@ def open_text(made: OpenTasks) -> list[str]:
     lines = []
     for item in made["items"]:
         detail = f": {item['detail']}" if item["detail"] else ""
-        day = disk.spoken(item["created"])[:10]
+        day = timestamps.readable(item["created"])[:10]
         lines.append(f"- {item['kind']}: {item['text']}{detail} ({day}) [mem:{item['id']}]")
     return lines or ["Nothing is open."]

@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.errors import UsageError
 from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
-from mdmem.vault import disk
 from mdmem.views import prompts
 from mdmem.views.prompts import FoundPrompt, PromptPage
 
@@ -97,7 +97,7 @@ def _line(at: Access, one: FoundPrompt, chars: int) -> PromptLine:
         "session": safe_text.line(at.gate, one.session, 80),
         "prompt": one.prompt,
         "project": safe_text.line(at.gate, one.project, entries.NAME_CHARS),
-        "date": disk.spoken(one.created),
+        "date": timestamps.readable(one.created),
         "text": safe_text.text(at.gate, one.text)[:chars] if chars else safe_text.line(at.gate, one.text or one.title),
     }
 

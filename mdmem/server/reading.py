@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import engine
 from mdmem.search.index.view import View
@@ -232,7 +233,7 @@ def _entry(at: Access, view: View, number: int) -> NoteLine | None:
     parsed = lookup.read(at, path)
     if parsed is None:
         return None
-    facts = {**view.facts(number), "created": disk.iso_time(view.number("created", number))}
+    facts = {**view.facts(number), "created": timestamps.iso_time(view.number("created", number))}
     return entries.of_note(at, path, parsed, facts)
 
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.internal import memories, narrowing, orders, publishing, ranking
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
-from mdmem.vault import disk
 
 ROOM_CHARS = 24_000
 """What all memories of an answer may take together; each has its share, and at least this much:"""
@@ -243,7 +243,7 @@ def memories_text(made: Memories) -> list[str]:
     for one in made["memories"]:
         share = f" (relevance {one['relevance']:.2f})" if one["relevance"] is not None else ""
         gone = ", deleted" if one["deleted"] else ""
-        facts = f"{one['memory_id']}, {disk.spoken(one['created'])}, version {one['version']}{gone}"
+        facts = f"{one['memory_id']}, {timestamps.readable(one['created'])}, version {one['version']}{gone}"
         lines += ["", f"## {one['title']}{share}", facts]
         lines += [one["content"], *(["(it goes on)"] if one["truncated"] else [])]
     more = f"; go on with offset {made['next_offset']}" if made["next_offset"] is not None else ""

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged
@@ -16,7 +17,7 @@ from mdmem.server import entries, lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
-from mdmem.vault import disk, journal
+from mdmem.vault import journal
 from mdmem.views import which_session
 
 MAX_SESSIONS = 5
@@ -90,7 +91,7 @@ def get_session(
         page = next((parsed.meta for _, parsed in seen if parsed.meta.get("kind") == "session"), seen[0][1].meta)
         steps = [(path, parsed) for path, parsed in seen if parsed.meta.get("kind") != "session"]
         part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
-        times = sorted(disk.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
+        times = sorted(timestamps.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
         known = ("project", "agent", "branch", "title")
         facts = {key: safe_text.line(at.gate, str(page.get(key, "")), 120) for key in known}
         return {
@@ -177,7 +178,7 @@ def _summary(at: Access, one: session_log.LoggedSession) -> Summary:
     return {
         "session": safe_text.line(at.gate, one.session, 80),
         "title": safe_text.line(at.gate, one.title),
-        "started": disk.spoken(one.started),
+        "started": timestamps.readable(one.started),
         "asks": [safe_text.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
         "outcome": safe_text.line(at.gate, one.outcome, 240),
         "files": [] if at.titles_only else [safe_text.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
@@ -201,8 +202,8 @@ def stats(at: Access) -> Stats:
             "by_kind": _counts(at, view, "kind", seen),
             "by_project": _counts(at, view, "project", seen),
             "sessions": len(_counts(at, view, "session", seen, limit=1_000_000)),
-            "first": disk.iso_time(times[0]) if times else "",
-            "last": disk.iso_time(times[-1]) if times else "",
+            "first": timestamps.iso_time(times[0]) if times else "",
+            "last": timestamps.iso_time(times[-1]) if times else "",
         }
 
     nothing: Stats = {
@@ -225,7 +226,7 @@ def _counts(at: Access, view: View, key: str, seen: set[int], limit: int = 30) -
 def session_text(made: SessionView) -> list[str]:
     """Write a session as text."""
     facts = [made[key] for key in ("project", "agent", "branch", "session") if made[key]]
-    head = f"{made['title']} ({disk.spoken(made['started'])} to {disk.spoken(made['ended'])})"
+    head = f"{made['title']} ({timestamps.readable(made['started'])} to {timestamps.readable(made['ended'])})"
     return [head, ", ".join(facts), *entries.lines(made["notes"])]
 
 
@@ -256,7 +257,7 @@ def stats_text(made: Stats) -> list[str]:
     """Write the numbers as text."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in made["by_kind"].items())
     projects = ", ".join(f"{name} {number}" for name, number in made["by_project"].items())
-    first, last = (disk.spoken(end)[:10] for end in (made["first"], made["last"]))
+    first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))
     return [
         f"{made['notes']} notes of {made['sessions']} sessions, {first} to {last}: {kinds}.",
         f"Projects: {projects or 'none'}.",

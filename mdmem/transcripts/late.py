@@ -17,10 +17,10 @@ from mdmem.capture import late
 from mdmem.capture.session import Session
 from mdmem.config import Config
 from mdmem.errors import MdmemError
+from mdmem.timestamps import epoch
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
-from mdmem.vault.disk import epoch
 
 MAX_BYTES = 256 * 1024 * 1024
 """A longer transcript is left to `mdmem import`."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from mdmem import privacy, project
+from mdmem import privacy, project, timestamps
 from mdmem.agents import text
 from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
@@ -179,7 +179,7 @@ def _make(
         },
         build,
         identity=("imported", folder.name, path),
-        created=disk.note_time(_created(parsed.meta, path, changed)),
+        created=timestamps.note_time(_created(parsed.meta, path, changed)),
         context={"project": project_name},
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,

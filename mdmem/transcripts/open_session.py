@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import log
+from mdmem import log, timestamps
 from mdmem.capture import entry, page
 from mdmem.capture.session import Session
 from mdmem.errors import VaultError
@@ -204,7 +204,7 @@ class OpenSession(Session):
         if kind not in self._loose:
             return None
         for old in self._before():
-            apart = abs(disk.epoch(old.created) - now)
+            apart = abs(timestamps.epoch(old.created) - now)
             same = old.title == title or apart <= _SURE_SECONDS.get(kind, -1)
             if old.kind == kind and apart <= TWIN_SECONDS and same and old.name not in self._claimed:
                 return old.name

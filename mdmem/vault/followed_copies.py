@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.vault import disk, note
+from mdmem import timestamps
+from mdmem.vault import note
 
 DIGEST = "source_digest"
 """The front matter key with the digest of what was taken in."""
@@ -28,5 +29,5 @@ def is_ahead(ours: bytes, theirs: bytes) -> bool | None:
     edited = is_edited(one), is_edited(other)
     if any(edited):
         return None if all(edited) else edited[0]
-    first, second = ((disk.epoch(str(side.meta.get("created", ""))), side.body) for side in (one, other))
+    first, second = ((timestamps.epoch(str(side.meta.get("created", ""))), side.body) for side in (one, other))
     return first >= second

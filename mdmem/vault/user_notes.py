@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mdmem import privacy
+from mdmem import privacy, timestamps
 from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
@@ -66,7 +66,7 @@ def add(
         kept = {key: value for key, value in clean["meta"].items() if value is not False}
         return note.Draft(line, line, {**kept, "tags": clean_tags(clean["tags"])}, _bounded(clean["body"]))
 
-    created = disk.note_time(now)
+    created = timestamps.note_time(now)
     wanted = note.NoteRequest(kind, source, build, identity=(), created=created, context={}, origin="prompt")
     made, _ = note.new(wanted, rules, memory.load_all(config))
     if made is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.vault import disk, journal, note, turns
 from mdmem.views import rows, which_session
 
@@ -46,7 +47,7 @@ class Conversation(NamedTuple):
     @property
     def times(self) -> list[str]:
         """When its notes were made, in order."""
-        return sorted(disk.utc(str(step.meta["created"])) for step in self.steps if step.meta.get("created"))
+        return sorted(timestamps.utc(str(step.meta["created"])) for step in self.steps if step.meta.get("created"))
 
 
 def read(config: Config, name: str, *, project: str = "") -> Conversation:
@@ -80,10 +81,10 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
 def _turn(step: ConversationStep) -> tuple[tuple[int, int], float, str, bool]:
     name = step.path.rpartition("/")[2]
     first, second = journal.numbers(name) or (1 << 30, 0)
-    return (first, second), disk.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
+    return (first, second), timestamps.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
 
 
 def _place(step: ConversationStep) -> tuple[object, ...]:
     """Order by the numbers that a file's name begins with; a note without them lies where its time puts it."""
     name = step.path.rpartition("/")[2]
-    return (*(journal.numbers(name) or (1 << 30, 0)), disk.utc(str(step.meta.get("created", ""))), name)
+    return (*(journal.numbers(name) or (1 << 30, 0)), timestamps.utc(str(step.meta.get("created", ""))), name)

@@ -8,11 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmem import timestamps
 from mdmem.search import freshness
 from mdmem.search.expansion import ledger
 from mdmem.search.index import tally
 from mdmem.search.query import Query
-from mdmem.vault import disk, note
+from mdmem.vault import note
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _moment(
     among = view.between(begin, begin + tally.QUARTER_SECONDS)
     found = among - view.of_kinds(note.PAGES)
     created = view.numbers("created")
-    return disk.iso_time(
+    return timestamps.iso_time(
         choose(created[number] for number in (found if chosen is None else found.intersection(chosen)))
     )
 
@@ -103,7 +104,7 @@ def _days(quarters: dict[int, int]) -> dict[str, int]:
         first, last = begins[day]
         at = quarter * tally.QUARTER_SECONDS
         counted[(at + (first if first == last else _offset(at))) // 86_400] += total
-    return {disk.iso_time(day * 86_400)[:10]: counted[day] for day in sorted(counted)}
+    return {timestamps.iso_time(day * 86_400)[:10]: counted[day] for day in sorted(counted)}
 
 
 def _offset(seconds: int) -> int:
@@ -130,8 +131,8 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
     """
     from mdmem.inject import citations, injection_log
 
-    first = "" if query.since is None else disk.iso_time(query.since)
-    last = "~" if query.until is None else disk.iso_time(query.until)
+    first = "" if query.since is None else timestamps.iso_time(query.since)
+    last = "~" if query.until is None else timestamps.iso_time(query.until)
     log = [row for row in injection_log.read_log(config) if first <= str(row.get("time", "")) < last]
     offered: dict[str, set[str]] = {}
     for row in log:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.search import engine, ranking
 from mdmem.search import query as filters
 from mdmem.search.prompts import language
 from mdmem.search.prompts.matching import PromptMatcher, TitleMatcher, body
 from mdmem.search.select import allowed
 from mdmem.search.units import units_of
-from mdmem.vault import disk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ def _prompt(view: View, root: str, number: int, score: float, *, with_text: bool
         session=str(facts.get("session", "")),
         prompt=number_in_session if isinstance(number_in_session, int) else 0,
         project=str(facts.get("project", "")),
-        created=disk.iso_time(view.number("created", number)),
+        created=timestamps.iso_time(view.number("created", number)),
         title=str(facts["title"]),
         score=score,
         text=body(root, path) if with_text else "",

@@ -6,6 +6,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import repository, writer
@@ -85,7 +86,7 @@ def last_review(config: Config) -> str:
         return ""
     done = repository.attempt(repo, "log", "-1", "--format=%ct", review.REF)
     seconds = done.out.decode("ascii", "replace").strip()
-    return disk.note_time(float(seconds)) if not done.status and seconds.isdigit() else ""
+    return timestamps.note_time(float(seconds)) if not done.status and seconds.isdigit() else ""
 
 
 def since(found: Listing, seen: str) -> Iterator[int]:
@@ -93,7 +94,7 @@ def since(found: Listing, seen: str) -> Iterator[int]:
 
     One that does not say when it was made is none of them: that would be another number on every machine.
     """
-    view, created, first = found.view, found.view.numbers("created"), disk.epoch(seen)
+    view, created, first = found.view, found.view.numbers("created"), timestamps.epoch(seen)
     pages = view.of_kinds(note.PAGES)
     later = (n for n in set(view.all) - pages - view.internal if created[n] > first)
     for number in reversed(rows.in_order(view, later)):
@@ -149,7 +150,7 @@ def alike(view: View, most: int = 10) -> list[tuple[NoteRow, NoteRow]]:
 def stale(config: Config, view: View, most: int = 20) -> list[NoteRow]:
     """Return written notes that nobody changed and no agent was given for `STALE_DAYS`, the oldest first."""
     before = time.time() - STALE_DAYS * 86_400
-    since = disk.iso_time(before)
+    since = timestamps.iso_time(before)
     used = {str(name) for row in injections.log(config) if str(row.get("time", "")) >= since for name in row["ids"]}
     created, changed = view.numbers("created"), view.numbers("mtime_ns")
     pinned = view.notes("facet", "is:pinned")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from mdmem import timestamps
 from mdmem.errors import BusyError
 from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
-from mdmem.vault import disk, note
+from mdmem.vault import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -114,7 +115,7 @@ def row(view: View, number: int) -> NoteRow:
         path=view.path(number),
         kind=facts["kind"],
         title=facts["title"],
-        created=disk.iso_time(view.number("created", number)),
+        created=timestamps.iso_time(view.number("created", number)),
         project=_text(facts, "project"),
         session=_text(facts, "session"),
         agent=_text(facts, "agent"),

@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 from mdmem.vault import turns as by_time
 from mdmem.views import rows
 
@@ -55,7 +56,7 @@ class SessionRow(NamedTuple):
     @property
     def day(self) -> str:
         """Return the local day on which it began."""
-        return time.strftime("%Y-%m-%d", time.localtime(disk.epoch(self.started)))
+        return time.strftime("%Y-%m-%d", time.localtime(timestamps.epoch(self.started)))
 
 
 class SessionTurn(NamedTuple):
@@ -108,8 +109,8 @@ class _Sets:
             branch=str(facts.get("branch", "")),
             title=str(head["title"]),
             outcome=str(self._view.facts(answers[-1])["title"]) if answers else "",
-            started=disk.iso_time(self._created[steps[0]]),
-            ended=disk.iso_time(self._created[steps[-1]]),
+            started=timestamps.iso_time(self._created[steps[0]]),
+            ended=timestamps.iso_time(self._created[steps[-1]]),
             notes=len(notes) - len(pages),
             prompts=len(prompts),
             runs=len(kinds.get(_RUN, ())),
@@ -167,7 +168,7 @@ def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
 
 def _turn(row: NoteRow) -> tuple[tuple[int, int], float, str, bool]:
     first, second, _, name = _place(row)
-    return (first, second), disk.epoch(row.created), name, row.kind == "prompt"
+    return (first, second), timestamps.epoch(row.created), name, row.kind == "prompt"
 
 
 def _place(row: NoteRow) -> tuple[int, int, str, str]:

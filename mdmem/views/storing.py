@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.capture import losses, retry_queue
-from mdmem.vault import disk, exclusions, pauses
+from mdmem.vault import exclusions, pauses
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def paused(config: Config) -> str:
     pause = pauses.pause_of(config)
     if pause is None:
         return ""
-    began = wording.date_and_time(disk.iso_time(pause.began))
-    ends = f" until {wording.date_and_time(disk.iso_time(pause.ends))}" if pause.ends else ""
+    began = wording.date_and_time(timestamps.iso_time(pause.began))
+    ends = f" until {wording.date_and_time(timestamps.iso_time(pause.ends))}" if pause.ends else ""
     return f"Storing is paused since {began}{ends}. `mdmem resume` resumes it."
 
 
@@ -55,7 +56,7 @@ def alarms(config: Config) -> list[str]:
         made.append(f"{wording.number(waiting, 'note')} could not be stored and will be retried: `mdmem doctor`.")
     lost = losses.recent(config, time.time())
     if lost:
-        last = wording.date_and_time(disk.iso_time(lost[-1]["time"]))
+        last = wording.date_and_time(timestamps.iso_time(lost[-1]["time"]))
         made.append(f"{wording.number(len(lost), 'event')} lost, the last on {last}: `mdmem doctor` says why.")
     if why := paused(config):
         made.append(why)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from mdmem import timestamps
+
 NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
 
 
@@ -98,7 +100,7 @@ def begin_of(text: str) -> str:
     found = when.span(text, datetime.now(UTC).astimezone())
     if found is None:
         raise UsageError(when.UNREAD.format(text))
-    return datetime.fromtimestamp(found[0], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return timestamps.iso_time(found[0])
 
 
 def end_of(text: str) -> str:

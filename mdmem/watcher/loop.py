@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from mdmem import __version__, config, log, system
 from mdmem.errors import BusyError
 from mdmem.search import index
-from mdmem.vault.disk import iso_time
+from mdmem.timestamps import iso_time
 from mdmem.watcher import answer, events, followed, warm_search
 
 if TYPE_CHECKING:

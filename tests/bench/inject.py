@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.search import index
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 from tests.bench import measure
 from tests.helpers.claude import registered
 
@@ -45,7 +45,7 @@ def fill(root: Path, notes: int, project: str) -> list[str]:
             kind = kinds[place % 5]
             meta = {
                 "id": note.make_id(str(number), str(place)), "kind": kind, "title": text[:60],
-                "created": disk.iso_time(1_780_000_000 + number * 3600 + place), "project": project,
+                "created": timestamps.iso_time(1_780_000_000 + number * 3600 + place), "project": project,
                 "session": f"session-{number}", "prompt": place // 5 + 1, "sequence": place % 5,
             }  # fmt: skip
             made = note.Note(meta, "words", f"{text}\n")

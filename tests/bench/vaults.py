@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem.vault import archives, disk, front_matter, note, packed
+from mdmem import timestamps
+from mdmem.vault import archives, front_matter, note, packed
 
 A_SESSION = 20
 """Notes of a session, its page included."""
@@ -83,7 +84,11 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
         file = note.file_name(made, _TURN[step].lower(), turn + 1, step)
         links.append(f"- [{made.title}]({file})")
         notes[file] = note.render(made).encode()
-    page: dict[str, Any] = {"id": note.make_id(f"{number}-page"), "kind": "session", "created": disk.iso_time(began)}
+    page: dict[str, Any] = {
+        "id": note.make_id(f"{number}-page"),
+        "kind": "session",
+        "created": timestamps.iso_time(began),
+    }
     page |= {"title": name[5:-9].replace("-", " "), **common, "tags": ["session"]}
     listed = "\n".join(links)
     text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
@@ -111,7 +116,7 @@ def _note(
         "id": note.make_id(identity),
         "kind": kind,
         "title": body[:80],
-        "created": disk.iso_time(created),
+        "created": timestamps.iso_time(created),
     }
     meta |= common | {"prompt": turn + 1, "sequence": step}
     if what == "Bash":

@@ -9,12 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import, Tally
 from mdmem.transcripts.saved import Reading, Saved, Skipped
-from mdmem.vault import disk
 
 FILES = Path(__file__).parent.parent / "transcripts"
 TOOLS = FILES / "01-string-content-tools-hooks.jsonl"
@@ -68,7 +67,7 @@ class Talk:
     def line(self, kind: str, **fields: Any) -> str:
         self.at += 10
         own = str(uuid.uuid4())
-        stamp = disk.iso_time(self.at).replace("Z", ".123Z")
+        stamp = timestamps.iso_time(self.at).replace("Z", ".123Z")
         base = {"parentUuid": self.last, "isSidechain": False, "cwd": self.cwd, "sessionId": self.session}
         self.lines.append({**base, "gitBranch": "main", "type": kind, "uuid": own, "timestamp": stamp, **fields})
         self.last = own

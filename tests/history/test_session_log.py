@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from mdmem import timestamps
 from mdmem.history import commit, session_log
-from mdmem.vault import disk
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, put, start, turn
 
 OTHER = "journal/other-project/2026-09-15/1000-rename-the-parser-ffff0000"
@@ -106,7 +106,7 @@ def test_people_read_times_in_the_zone_of_their_machine(vault: Path, ask: Any, m
         assert "captured  2024-09-15 01:00" in ask("why", "7gk2q9m4x1", check=True).stdout
         assert "2024-09-15" in ask("review", "--list", check=True).stdout
         assert git(vault, "log", "--format=%ai").splitlines()[-1] == "2024-09-15 01:00:01 +0900"
-        assert disk.spoken("2024-09-14T16:00:01Z") == "2024-09-15 01:00"
+        assert timestamps.readable("2024-09-14T16:00:01Z") == "2024-09-15 01:00"
     finally:
         monkeypatch.undo()
         time.tzset()

@@ -14,10 +14,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem import timestamps
 from mdmem.history.git import repository
 from mdmem.history.merging import both
 from mdmem.search.index import document
-from mdmem.vault import disk, front_matter, journal, note
+from mdmem.vault import front_matter, journal, note
 from tests.conftest import notes
 from tests.helpers.history_vault import run_here
 from tests.helpers.talk import START, Talk
@@ -39,14 +40,14 @@ def zone(name: str) -> Iterator[None]:
 @given(MOMENTS, st.sampled_from(ZONES))
 def test_a_notes_time_is_read_as_the_same_moment_by_everybody(seconds: int, name: str) -> None:
     with zone(name):
-        text = disk.note_time(seconds)
+        text = timestamps.note_time(seconds)
         local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
 
     written = front_matter.write({"created": text})
 
     assert text.startswith(local)
-    assert disk.epoch(text) == datetime.fromisoformat(text).timestamp() == seconds
-    assert disk.utc(text) == disk.iso_time(seconds)
+    assert timestamps.epoch(text) == datetime.fromisoformat(text).timestamp() == seconds
+    assert timestamps.utc(text) == timestamps.iso_time(seconds)
     assert written == f"---\ncreated: {text}\n---\n"
     assert note.parse(f"{written}\n").meta == {"created": text}
     moment = datetime.fromtimestamp(seconds, UTC)
@@ -60,15 +61,15 @@ def test_times_of_two_zones_are_sorted_as_they_came(one: int, other: int, first:
     texts = []
     for seconds, name in ((one, first), (other, second)):
         with zone(name):
-            texts.append(disk.utc(disk.note_time(seconds)))
+            texts.append(timestamps.utc(timestamps.note_time(seconds)))
 
     assert (texts[0] < texts[1]) == (one < other)
 
 
 @given(st.text(max_size=30))
 def test_what_is_no_time_is_none(text: str) -> None:
-    if disk.epoch(text) == 0:
-        assert disk.utc(text) == text
+    if timestamps.epoch(text) == 0:
+        assert timestamps.utc(text) == text
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem import config
+from mdmem import config, timestamps
 from mdmem.agents.install import known
 from mdmem.config import Config
 from mdmem.history import review
@@ -20,7 +20,7 @@ from mdmem.inject import injection_log
 from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
-from mdmem.vault import disk, user_notes
+from mdmem.vault import user_notes
 from mdmem.views import about_file, facets, injections, links, review_queue, sessions, storing
 from mdmem.views.rows import NoteRow
 from mdmem.web.pages import health, search, session, timeline
@@ -142,7 +142,7 @@ def test_notes_nobody_uses_are_named_until_they_are_given(settings: Config) -> N
         long_ago = MORNING - 300 * 86_400
         os.utime(Path(settings.vault, made.path), (long_ago, long_ago))
     injection_log.log(
-        settings, {"time": disk.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]}
+        settings, {"time": timestamps.iso_time(4_000_000_000), "session": "s", "why": ["recall"], "ids": [used.id]}
     )
 
     names = [row.id for row in review_queue.stale(settings, fresh(settings))]

@@ -5,9 +5,10 @@ Every field may be missing or of any JSON type: what does not fit counts as miss
 
 from __future__ import annotations
 
+import posixpath
+
 from mdmem import agents
 from mdmem.capture.tools import limits as _limits
-from mdmem.capture.tools import paths as _paths
 from mdmem.vault import note
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MAX_ITEMS = 1000
 """No more of a list from outside is looked at."""
 
+_MAX_PATH_CHARS = 1000
 _MAX_PATHS_BYTES = 3 * 1024  # in the front matter, quotes and escapes counted
 
 # Where agents put the text of an answer, in the order of trust.
@@ -112,7 +114,7 @@ def items(value: Any) -> list[Any]:
 
 def path(run: Run, value: str) -> str:
     """Return a file's name relative to the project where it lies inside, with slashes; "" for none."""
-    return _paths.relative(value, run.root, run.cwd)
+    return relative(value, run.root, run.cwd)
 
 
 def paths(run: Run, values: list[Any]) -> list[str]:
@@ -179,3 +181,47 @@ def _block(block: Any) -> str:
         left_out = f"[{len(blob):,} characters of base64 left out]" if blob else ""
         return "\n".join(filter(None, [text(resource or block, "uri"), text(resource or block, "text"), left_out]))
     return text(block, "text", "content")
+
+
+# -- paths
+
+
+def relative(path: str, root: str, cwd: str) -> str:
+    """Return `path` relative to `root` where it lies inside, else in full; slashes throughout, nothing is looked up.
+
+    A path that is not absolute counts from `cwd`. Windows' drives, shares and backslashes are understood on
+    every machine, their letters' case counting for nothing. "" for no path.
+    """
+    path = _legible(path.strip()[:_MAX_PATH_CHARS])
+    if not path:
+        return ""
+    windows = any(map(_is_windows, (path, root, cwd)))
+    if windows:
+        path, root, cwd = (_slashed(place) for place in (path, root, cwd))
+    full = posixpath.normpath(path if _is_absolute(path) else f"{cwd}/{path}" if cwd else path)
+    top = posixpath.normpath(root) if root else ""
+    if not top:
+        return full
+    inside = top.rstrip("/") + "/"
+    start, whole = (full.lower(), inside.lower()) if windows else (full, inside)
+    if start == whole[:-1]:
+        return "."
+    return full[len(inside) :] if start.startswith(whole) else full
+
+
+def _is_windows(path: str) -> bool:
+    return path.startswith("\\\\") or (path[1:3] in (":\\", ":/") and path[0].isalpha())
+
+
+def _slashed(path: str) -> str:
+    return path.removeprefix("\\\\?\\").replace("\\", "/")
+
+
+def _is_absolute(path: str) -> bool:
+    return path[0] in "/~" or (path[1:3] == ":/" and path[0].isalpha())
+
+
+def _legible(path: str) -> str:
+    if path.isprintable():
+        return path
+    return "".join([c if c.isprintable() or c == "\u00a0" else "\ufffd" for c in path])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.errors import UsageError
 from mdmem.views.digests.markdown import PERIODS
@@ -87,13 +88,12 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
     from mdmem.search.query import Query
-    from mdmem.vault import disk
     from mdmem.views import conversation
     from mdmem.views.digests import bounded, collected, markdown
 
     said = conversation.read(settings, name, project=project)
     if not said.times:
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
-    span = Query(since=disk.epoch(said.times[0]), until=disk.epoch(said.times[-1]) + 1)
+    span = Query(since=timestamps.epoch(said.times[0]), until=timestamps.epoch(said.times[-1]) + 1)
     found = collected.collect(settings, span, said.fact("project"), said.session)
     return found, bounded.for_agent(settings, said, found) if for_agent else markdown.write(found)

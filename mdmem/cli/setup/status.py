@@ -10,7 +10,7 @@ import click
 
 from mdmem import config
 from mdmem.cli.terminal import options, render
-from mdmem.vault.disk import iso_time
+from mdmem.timestamps import iso_time
 
 if TYPE_CHECKING:
     from mdmem.views.storing import LastEvent

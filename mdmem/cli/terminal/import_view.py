@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli.terminal import render, table
-from mdmem.vault import disk
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _days(row: SurveyRow) -> str:
 
 
 def _iso(seconds: float) -> str:
-    return disk.iso_time(seconds)
+    return timestamps.iso_time(seconds)
 
 
 def many(count: int, noun: str) -> str:

@@ -56,10 +56,10 @@ def span(given: Mapping[str, Any]) -> tuple[str, str]:
     Raises:
         UsageError: when one cannot be read.
     """
-    from mdmem.vault import disk
+    from mdmem import timestamps
 
     asked = query({key: given.get(key) for key in ("since", "until", "on")})
-    first, last = (disk.iso_time(bound) if bound is not None else "" for bound in (asked.since, asked.until))
+    first, last = (timestamps.iso_time(bound) if bound is not None else "" for bound in (asked.since, asked.until))
     return first, last
 
 

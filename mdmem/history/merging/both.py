@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
-from mdmem.vault import disk, editing, followed_copies, front_matter, generated, journal, note
+from mdmem.vault import editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
 """Files of which a line more does no harm."""
@@ -52,7 +53,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
         return None
     # Made again after a merge; only what it says of the last review comes from nowhere else, and the later one holds.
     sides = (generated.inside(ours), generated.inside(theirs))
-    like = max(sides, key=lambda lines: disk.epoch(generated.last_review(lines)))
+    like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
     texts = [_text(generated.replaced(data, like)) for data in (ours, base, theirs)]
     (our_head, our_body), (base_head, base_body), (their_head, their_body) = (_cut(text or "") for text in texts)
     heads = _Heads(_entries(our_head), _entries(base_head), _entries(their_head))
@@ -190,7 +191,7 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
 def _place(key: str, entry: str) -> tuple[float, str]:
     """Return by what times and numbers are sorted: what they mean, then how they are written."""
     value = _value(entry, key)
-    return (float(value) if isinstance(value, int) else disk.epoch(str(value)), entry)
+    return (float(value) if isinstance(value, int) else timestamps.epoch(str(value)), entry)
 
 
 def _value(entry: str, key: str) -> Any:

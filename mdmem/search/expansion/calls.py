@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem import log
+from mdmem import log, timestamps
 from mdmem.search.expansion import ledger
 from mdmem.search.expansion.providers import (
     KEYS,
@@ -24,7 +24,6 @@ from mdmem.search.expansion.providers import (
     checked,
 )
 from mdmem.search.gate import Gate
-from mdmem.vault import disk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,7 +130,7 @@ def _called(name: str, caller: str, provider: Provider, request: Request) -> str
         outcome = f"error: {type(error).__name__}"
     said = said or str(request.facts.pop("error", ""))
     row = {
-        "time": disk.iso_time(time.time()),
+        "time": timestamps.iso_time(time.time()),
         "provider": name,
         "model": request.model,
         "caller": caller,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mdmem import log
+from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.search.text import analysis
@@ -140,7 +140,7 @@ def update(
         if held is None or held.id != memory.id:
             raise _unknown(memory_id)
         _commit(config, held)
-        keys = {**changes, "version": held.version + 1, "updated": disk.note_time(now)}
+        keys = {**changes, "version": held.version + 1, "updated": timestamps.note_time(now)}
         if mine is not None:  # whose it is stays, its conversation included
             keys["tags"] = [*(tag for tag in held.tags if forges(tag)), *mine]
         made.append(editing.set_keys(data if body is None else editing.with_body(data, body), keys))
@@ -257,8 +257,8 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
         title=str(meta.get("title", "")),
         content=parsed.body,
         tags=tags,
-        created=disk.utc(str(meta.get("created", ""))),
-        updated=disk.utc(str(meta.get("updated", meta.get("created", "")))),
+        created=timestamps.utc(str(meta.get("created", ""))),
+        updated=timestamps.utc(str(meta.get("updated", meta.get("created", "")))),
         version=version if type(version) is int and version > 0 else 1,
         trust=asked,
         deleted=meta.get("deleted") not in (None, False, "", "false"),

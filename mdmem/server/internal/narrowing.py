@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from mdmem import timestamps
 from mdmem.errors import UsageError
 from mdmem.search import when
 from mdmem.server.internal.memories import Memory, share_of
-from mdmem.vault import disk, user_notes
+from mdmem.vault import user_notes
 
 Keep = Callable[[Memory], bool]
 
@@ -41,13 +42,13 @@ def _tags(key: str, value: Any) -> Keep:
 
 
 def _from(key: str, value: Any) -> Keep:
-    first = disk.iso_time(_span(key, value)[0])
+    first = timestamps.iso_time(_span(key, value)[0])
     return lambda memory: memory.created >= first
 
 
 def _to(key: str, value: Any) -> Keep:
     start, end = _span(key, value)
-    last = disk.iso_time(end)
+    last = timestamps.iso_time(end)
     return lambda memory: memory.created < last or (start == end and memory.created == last)
 
 

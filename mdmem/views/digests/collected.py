@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.history import session_log
 from mdmem.learn import decisions, fixes, work
 from mdmem.vault import disk, note, people
@@ -48,7 +49,7 @@ class DigestNotes(NamedTuple):
     @property
     def seconds(self) -> float:
         """How long its sessions took, all together."""
-        return sum(max(disk.epoch(one.ended) - disk.epoch(one.started), 0.0) for one in self.sessions)
+        return sum(max(timestamps.epoch(one.ended) - timestamps.epoch(one.started), 0.0) for one in self.sessions)
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
         """Return the part that belongs to some of the sessions and to a shorter span."""
@@ -87,8 +88,8 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     """Gather what happened in the span of a query. session: only in this one."""
     first = asked.since or 0.0
     last = asked.until if asked.until is not None else datetime.now().astimezone().timestamp()
-    since, until = disk.iso_time(first), disk.iso_time(last)
-    early = disk.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
+    since, until = timestamps.iso_time(first), timestamps.iso_time(last)
+    early = timestamps.iso_time(max(first - LONGEST_SESSION.total_seconds(), 0))
     held = session_log.sessions(config, project=project, since=early, session=session)
     sessions = [one for one in held if one.ended >= since and one.started <= until]
 

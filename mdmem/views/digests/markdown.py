@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mdmem import timestamps
 from mdmem.learn import work
-from mdmem.vault import disk, note
+from mdmem.vault import note
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def _parts(found: DigestNotes, level: str = "##") -> Iterator[str]:
 def _periods(found: DigestNotes, by: str) -> Iterator[tuple[str, DigestNotes]]:
     """Yield the days or weeks of a span that something happened in, each with its part; times are local."""
     step = timedelta(days=7 if by == "week" else 1)
-    begin = datetime.fromtimestamp(disk.epoch(found.since)).astimezone()
+    begin = datetime.fromtimestamp(timestamps.epoch(found.since)).astimezone()
     stamps = [one.started for one in found.sessions] + [row.created for row in (*found.decided, *found.written)]
     if stamps:
-        begin = max(begin, datetime.fromtimestamp(disk.epoch(min(stamps))).astimezone())
+        begin = max(begin, datetime.fromtimestamp(timestamps.epoch(min(stamps))).astimezone())
     start = begin.replace(hour=0, minute=0, second=0, microsecond=0)
     start -= timedelta(days=start.weekday() if by == "week" else 0)
-    while start.timestamp() <= disk.epoch(found.until):
-        first, last = disk.iso_time(start.timestamp()), disk.iso_time((start + step).timestamp())
+    while start.timestamp() <= timestamps.epoch(found.until):
+        first, last = timestamps.iso_time(start.timestamp()), timestamps.iso_time((start + step).timestamp())
         part = found.of((one for one in found.sessions if first <= one.started < last), first, last)
         if part.sessions or part.decided or part.written or part.closed:
             yield (f"Week of {start:%Y-%m-%d}" if by == "week" else f"{start:%Y-%m-%d}"), part

@@ -10,13 +10,14 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.inject import citations, recent
 from mdmem.inject.block import inert, whole_sentences
 from mdmem.learn import asking, work
 from mdmem.search.expansion import calls, ledger
 from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
-from mdmem.vault import disk, exclusions, note
+from mdmem.vault import exclusions, note
 from mdmem.views import rows, wording
 from mdmem.views.digests import markdown
 
@@ -74,7 +75,7 @@ _MAX_TOKENS = 500
 
 def spent(config: Config, now: float) -> int:
     """Return how many characters digests have cost on this day (UTC), sent and received."""
-    day = disk.iso_time(now)[:10]
+    day = timestamps.iso_time(now)[:10]
     return sum(
         one.sent + one.received for one in ledger.summed(ledger.read(config)) if (one.when, one.caller) == (day, CALLER)
     )

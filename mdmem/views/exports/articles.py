@@ -7,7 +7,8 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.vault import disk, journal
+from mdmem import timestamps
+from mdmem.vault import journal
 from mdmem.vault.note import PAGES
 from mdmem.views import wording
 from mdmem.views.exports import markdown
@@ -105,7 +106,7 @@ def _session(folder: str, members: list[Exported]) -> ExportedSession:
 
 def created(one: Exported) -> str:
     """Return when a note was made, in UTC, as it says."""
-    return disk.utc(str(one.parsed.meta.get("created") or ""))
+    return timestamps.utc(str(one.parsed.meta.get("created") or ""))
 
 
 def title_of(one: Exported) -> str:

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.vault import disk, front_matter, generated, note
 from mdmem.views import rows
@@ -66,7 +67,7 @@ def written(found: Listing, day: str) -> list[NoteRow]:
 
 def any_day(seconds: float) -> set[str]:
     """Return the days that a moment lies on, wherever somebody is."""
-    return {disk.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
+    return {timestamps.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
 
 
 def _date(root: str, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
 from mdmem.vault import disk, generated, journal
@@ -72,7 +73,7 @@ def _review(found: Listing) -> list[str]:
     other machines, so that all of them write the same.
     """
     old = generated.inside(disk.read_path(found.root, PATH) or b"")
-    seen = max(generated.last_review(old), review_queue.last_review(found.config), key=disk.epoch)
+    seen = max(generated.last_review(old), review_queue.last_review(found.config), key=timestamps.epoch)
     mark = [generated.review_mark(seen), ""] if seen else []
     numbers = list(islice(review_queue.since(found, seen), MAX_WAITING + 1))
     waiting = f"More than {MAX_WAITING} notes" if len(numbers) > MAX_WAITING else asked(found.view, numbers)

@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.health import checks
-from mdmem.vault.disk import iso_time
+from mdmem.timestamps import iso_time
 from mdmem.views import figures, injections, storing
 
 if TYPE_CHECKING:

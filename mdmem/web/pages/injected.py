@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.vault import disk
+from mdmem import timestamps
 from mdmem.views import injections, rows, sessions
 from mdmem.web.pages import shared
 
@@ -39,7 +39,7 @@ def _prompt(view: View, one: Injection) -> NoteRow | None:
     """Return the prompt that was being sent: the one of the session that came nearest in time."""
     if one.event != "UserPromptSubmit":
         return None
-    when, created = disk.epoch(one.time), view.numbers("created")
+    when, created = timestamps.epoch(one.time), view.numbers("created")
     prompts = view.of_session(one.session) & view.notes("facet", "kind:prompt")
     nearest = min(prompts, key=lambda number: abs(created[number] - when), default=None)
     near = nearest is not None and abs(created[nearest] - when) <= SECONDS_APART

@@ -1,0 +1,58 @@
+"""Timestamps: the time of a note as text, in UTC or with an offset, and as people read it.
+
+Without `datetime` and `calendar`, which are slow to load.
+"""
+
+from __future__ import annotations
+
+import time
+
+
+def iso_time(seconds: float) -> str:
+    """Write a time in ISO 8601, in UTC, whole seconds: such texts are compared, sorted and given to programs."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def note_time(seconds: float) -> str:
+    """Write a time as notes do: as `iso_time`, but in the zone of this machine, with its offset where it has one."""
+    try:
+        local = time.localtime(seconds)
+    except (OverflowError, OSError, ValueError):
+        return iso_time(seconds)
+    minutes, rest = divmod(abs(local.tm_gmtoff), 60)
+    if rest or not minutes:
+        return iso_time(seconds)
+    sign = "-" if local.tm_gmtoff < 0 else "+"
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', local)}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def utc(created: str) -> str:
+    """Return a note's time as `iso_time` writes it, to be compared; a text that is no such time stays as it is."""
+    return created if created[-1:] == "Z" or not epoch(created) else iso_time(epoch(created))
+
+
+def local_time(seconds: float) -> str:
+    """Write a time as people read it, in the zone of this machine: 2026-09-14 08:00."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def readable(created: str) -> str:
+    """Write a note's time as people read it, in the zone of this machine; one in another form stays as it is."""
+    seconds = epoch(created)
+    return local_time(seconds) if seconds else created[:16].replace("T", " ")
+
+
+def epoch(iso: str) -> float:
+    """Read a time as notes write it, in UTC or with an offset; 0 for anything else."""
+    if len(iso) == 25 and iso[19] in "+-" and (iso[20:22] + iso[23:]).isdigit():
+        ahead = (int(iso[20:22]) * 60 + int(iso[23:])) * (60 if iso[19] == "+" else -60)
+        there = epoch(f"{iso[:19]}Z")
+        return there - ahead if there else 0.0
+    if len(iso) != 20 or not (iso[:4] + iso[5:7] + iso[8:10] + iso[11:13] + iso[14:16] + iso[17:19]).isdigit():
+        return 0.0
+    year, month, day = int(iso[:4]), int(iso[5:7]), int(iso[8:10])
+    # Days from a civil date, proleptic Gregorian: `calendar.timegm` would import datetime.
+    year -= month <= 2
+    shifted = (month + 9) % 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * shifted + 2) // 5 + day - 719469
+    return days * 86400.0 + int(iso[11:13]) * 3600 + int(iso[14:16]) * 60 + int(iso[17:19])
