@@ -119,8 +119,7 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_
     from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
-    if as_json and not yes:
-        raise UsageError("--json cannot ask: add --yes.")
+    options.refuse_to_ask(as_json=as_json, yes=yes)
     settings = options.settings(given_vault)
     one = _chosen(settings, name, project or "")
     count = wording.number(len(one.paths), "note")

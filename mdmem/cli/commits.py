@@ -15,7 +15,7 @@ import click
 from mdmem import config
 from mdmem.cli.terminal import lines, options, pager
 from mdmem.cli.terminal.render import print_json, safe
-from mdmem.errors import MdmemError, UsageError
+from mdmem.errors import MdmemError
 from mdmem.views import wording
 from mdmem.views.vault_pages import updater
 
@@ -305,8 +305,7 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
     """
     from mdmem.history import undo as work
 
-    if as_json and not yes:
-        raise UsageError("--json cannot ask: add --yes.")
+    options.refuse_to_ask(as_json=as_json, yes=yes)
     settings = config.load(vault)
     planned = work.plan(settings, target)
     if as_json:

@@ -85,14 +85,7 @@ class ImportPlan(NamedTuple):
     help="Only of this project; globs allowed.",
 )
 @options.window
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    help="Maximum number of sessions (0: no limit).",
-)
+@options.limit(0, "sessions")
 @click.option("--dry-run", is_flag=True, help="Show what there is, and store nothing.")
 @click.option("--again", is_flag=True, help="Import everything again, including sessions that you deleted.")
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -63,7 +62,7 @@ def add(
     home = _project_here(settings) if project is None else project
     made = decisions.add(
         settings, title, _shaped(settings, title, body, home), project=home,
-        proposed=propose and not settings.settings.learn.accept, now=_now(), **written,
+        proposed=propose and not settings.settings.learn.accept, now=options.now(), **written,
     )  # fmt: skip
     if as_json:
         render.print_json({**made._asdict(), "project": home})
@@ -104,13 +103,9 @@ def _shaped(settings: Config, title: str, body: str, project: str) -> str:
     """Put a text into the vault's own template for notes; without one it stays as it is."""
     from mdmem.vault import template
 
-    today = time.strftime("%Y-%m-%d", time.localtime(_now()))
+    today = time.strftime("%Y-%m-%d", time.localtime(options.now()))
     values = {"title": title, "body": body, "project": project, "date": today}
     return template.fill(template.load("notes/note.md", settings.vault), values) if body.strip() or title else ""
-
-
-def _now() -> float:
-    return float(os.environ.get("MDMEM_NOW") or time.time())
 
 
 def _project_here(settings: Config) -> str:

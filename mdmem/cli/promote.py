@@ -27,7 +27,7 @@ _MAX_CHARS = 8_000
     "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one that is here)."
 )
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.yes
 @options.as_json("an object with id, file and action")
 @click.pass_obj
 def promote(given_vault: str | None, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
@@ -121,8 +121,7 @@ def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
 
 
 def _ask(diff: str, *, as_json: bool) -> None:
-    if as_json:
-        raise UsageError("--json cannot ask: add --yes.")
+    options.refuse_to_ask(as_json=as_json, yes=False)
     click.echo(render.safe(diff), nl=False)
     try:
         click.confirm("Change this file?", abort=True, err=True)

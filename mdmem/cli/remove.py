@@ -51,8 +51,7 @@ def forget(
 
     if not (names or matching or before or project or any(when.values())):
         raise UsageError("Give what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
-    if as_json and not yes:
-        raise UsageError("--json cannot ask: add --yes.")
+    options.refuse_to_ask(as_json=as_json, yes=yes)
     settings = config.load(vault)
     first, last = options.span(when)
     ends = [end for end in (last, wording.begin_of(before) if before else "") if end]

@@ -125,7 +125,7 @@ def _ask_proposals(settings: Config, project: str) -> int:
     from mdmem.learn import proposals as learned
 
     with suppress(click.Abort):
-        proposals.ask(settings, learned.waiting(settings, project, now=proposals.now()))
+        proposals.ask(settings, learned.waiting(settings, project, now=options.now()))
     return 0
 
 

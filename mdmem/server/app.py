@@ -107,35 +107,14 @@ class Answers:
 
     async def list_resources(self, request: Request, _: Any) -> types.ListResourcesResult:  # noqa: ARG002
         """Return what has one address; there are too many notes to list, and `search` finds them."""
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=row.address,
-                    name=row.name,
-                    title=row.title,
-                    description=row.function.__doc__,
-                    mime_type=_MARKDOWN,
-                )
-                for row in RESOURCES
-                if "{" not in row.address
-            ]
-        )
+        fixed = [row for row in RESOURCES if "{" not in row.address]
+        return types.ListResourcesResult(resources=[types.Resource(uri=row.address, **_told(row)) for row in fixed])
 
     async def list_templates(self, request: Request, _: Any) -> types.ListResourceTemplatesResult:  # noqa: ARG002
         """Return the kinds of addresses."""
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=row.address,
-                    name=row.name,
-                    title=row.title,
-                    description=row.function.__doc__,
-                    mime_type=_MARKDOWN,
-                )
-                for row in RESOURCES
-                if "{" in row.address
-            ]
-        )
+        kinds = [row for row in RESOURCES if "{" in row.address]
+        made = [types.ResourceTemplate(uri_template=row.address, **_told(row)) for row in kinds]
+        return types.ListResourceTemplatesResult(resource_templates=made)
 
     async def read_resource(
         self, request: Request, params: types.ReadResourceRequestParams
@@ -162,7 +141,8 @@ class Answers:
         except MdmemError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error), {"uri": uri}) from None
         except Exception as error:  # noqa: BLE001 - the last resort of a request; what it says stays here
-            raise MCPError(types.INTERNAL_ERROR, self._failed("resource", row.name, error), {"uri": uri}) from None
+            said = failed(self._vault, "resource", row.name, error)
+            raise MCPError(types.INTERNAL_ERROR, said, {"uri": uri}) from None
 
     async def list_prompts(self, request: Request, _: Any) -> types.ListPromptsResult:  # noqa: ARG002
         """Return the ready-made requests."""
@@ -204,13 +184,15 @@ class Answers:
         except MdmemError as error:
             return str(error)
         except Exception as error:  # noqa: BLE001 - as for resources
-            return self._failed("prompt", row.name, error)
-
-    def _failed(self, what: str, name: str, error: Exception) -> str:
-        return failed(self._vault, what, name, error)
+            return failed(self._vault, "prompt", row.name, error)
 
 
 _MARKDOWN = "text/markdown"
+
+
+def _told(row: Resource) -> dict[str, Any]:
+    """Return what a client is told of a resource beside its address."""
+    return {"name": row.name, "title": row.title, "description": row.function.__doc__, "mime_type": _MARKDOWN}
 
 
 def answer(

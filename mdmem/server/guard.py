@@ -7,7 +7,7 @@ ours, nor hide its `Origin`; and no answer tells a browser that another site may
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anyio
@@ -33,11 +33,28 @@ Headers = dict[bytes, list[bytes]]
 """The values of each header, by its name in lower case."""
 
 
+WORDS = {
+    400: "The connection closed during the request.",
+    401: "A token is needed: Authorization: Bearer ..., as `mdmem mcp --http` says where to find.",
+    403: "Requests from other sites are refused.",
+    405: "Only POST is answered.",
+    408: "The request took too long.",
+    413: "The request is too long.",
+    415: "The request must be application/json.",
+    421: "The Host header does not name this server.",
+    431: "The headers are too long.",
+    504: "The answer took too long.",
+}
+"""What a program is told with each status that is refused."""
+
+
 class Guard:
     """An ASGI application around another. What it lets in beside a request of our own origin, `admit` decides.
 
     hosts: the `Host` values that are ours, port included. token: what `Authorization: Bearer` must hold.
     """
+
+    words: Mapping[int, str] = WORDS
 
     def __init__(self, app: Any, hosts: Iterable[str], token: str) -> None:
         self._app = app
@@ -94,9 +111,22 @@ class Guard:
             return 415
         return None
 
-    async def refuse(self, scope: Any, send: Any, status: int) -> None:  # noqa: ARG002 - a page may depend on it
-        """Answer a request that is not let in."""
-        await _refuse(send, status)
+    async def refuse(self, scope: Any, send: Any, status: int) -> None:
+        """Answer a request that is not let in with one sentence, and nothing of the vault."""
+        body = self.words[status].encode()
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", str(len(body)).encode()),
+            *_HEADERS,
+            *self.headers(status),
+            (b"connection", b"close"),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    def headers(self, status: int) -> list[tuple[bytes, bytes]]:
+        """Return what a refusal with this status has as headers of its own."""
+        return {401: [(b"www-authenticate", b"Bearer")], 405: [(b"allow", b"POST")]}.get(status, [])
 
     def _is_token(self, given: bytes) -> bool:
         scheme, _, value = given.partition(b" ")
@@ -156,25 +186,3 @@ class _Replay:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
-
-
-_WORDS = {
-    400: "The connection closed during the request.",
-    401: "A token is needed: Authorization: Bearer ..., as `mdmem mcp --http` says where to find.",
-    403: "Requests from other sites are refused.",
-    405: "Only POST is answered.",
-    408: "The request took too long.",
-    413: "The request is too long.",
-    415: "The request must be application/json.",
-    421: "The Host header does not name this server.",
-    431: "The headers are too long.",
-    504: "The answer took too long.",
-}
-
-
-async def _refuse(send: Any, status: int) -> None:
-    body = _WORDS[status].encode()
-    more = {401: [(b"www-authenticate", b"Bearer")], 405: [(b"allow", b"POST")]}.get(status, [])
-    headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(body)).encode()), *_HEADERS, *more]
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"connection", b"close")]})
-    await send({"type": "http.response.body", "body": body})

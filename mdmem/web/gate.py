@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mdmem.server import guard
 from mdmem.server.guard import Guard, Headers
 from mdmem.web import peers
 
@@ -38,8 +39,20 @@ SECURITY = (
 """Sent with every page: no inline script or style, nothing from elsewhere, no frame around it."""
 
 
+WORDS = {
+    **guard.WORDS,
+    401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
+    403: "This is not for pages of other sites, nor for other users of this machine.",
+    405: "Only GET and POST are answered.",
+    415: "Only forms are taken.",
+}
+"""What a browser is told with each status that is refused."""
+
+
 class PageGuard(Guard):
     """Lets in the browsers that came by a link of this process; nobody else gets anything."""
+
+    words = WORDS
 
     def __init__(self, app: Any, hosts: Iterable[str], port: int, browsers: Browsers) -> None:
         super().__init__(app, hosts, "")
@@ -73,34 +86,11 @@ class PageGuard(Guard):
         found = [pair.removeprefix(self._cookie) for pair in pairs if pair.startswith(self._cookie)]
         return found[0] if len(found) == 1 else ""
 
-    async def refuse(self, scope: Any, send: Any, status: int) -> None:
-        """Answer who is not let in with one sentence, and nothing of the vault."""
-        body = _WORDS.get(status, "This request is refused.").encode()
-        headers = [
-            (b"content-type", b"text/plain; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-            (b"cache-control", b"no-store"),
-            (b"x-content-type-options", b"nosniff"),
-            *SECURITY,
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+    def headers(self, status: int) -> list[tuple[bytes, bytes]]:  # noqa: ARG002 - as for programs
+        """Return the headers of every page."""
+        return list(SECURITY)
 
 
 def cookie_name(port: int) -> str:
     """Return the name of the cookie: browsers share cookies between ports, so that it names the port."""
     return f"mdmem-{port}"
-
-
-_WORDS = {
-    401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
-    403: "This is not for pages of other sites, nor for other users of this machine.",
-    405: "Only GET and POST are answered.",
-    408: "The request took too long.",
-    413: "The request is too long.",
-    415: "Only forms are taken.",
-    421: "This is not a name of this server.",
-    431: "The headers are too long.",
-    504: "The answer took too long.",
-}

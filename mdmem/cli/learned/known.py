@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -95,11 +93,11 @@ def todo(
 
     settings = options.settings(given_vault)
     if closed:
-        items = [work.mark_done(settings, key, now=_now()) for key in closed]
+        items = [work.mark_done(settings, key, now=options.now()) for key in closed]
         said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
         click.echo(render.as_json([item._asdict() for item in items]) if as_json else said)
         return
-    found = work.open_work(settings, project or "", now=_now())
+    found = work.open_work(settings, project or "", now=options.now())
     found = [item for item in found if item.session.startswith(session)] if session else found
     if as_json:
         render.print_json([item._asdict() for item in found[: limit or None]])
@@ -171,7 +169,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
     """
     from mdmem.learn import about as learned
 
-    found = learned.about(options.settings(given_vault), entity, project=project or "", now=_now())
+    found = learned.about(options.settings(given_vault), entity, project=project or "", now=options.now())
     if as_json:
         parts = ("decisions", "open_work", "fixes", "sessions", "links")
         rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
@@ -197,7 +195,3 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Together with": [f"{file}  {count}×" for file, count in found.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)
-
-
-def _now() -> float:
-    return float(os.environ.get("MDMEM_NOW") or time.time())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -41,9 +39,9 @@ def proposals(
     from mdmem.learn import proposals as learned
 
     settings = options.settings(given_vault)
-    decided = [("Accepted", learned.accept(settings, key, now=now())) for key in accepted]
-    decided += [("Dismissed", learned.dismiss(settings, key, now=now())) for key in dismissed]
-    found = [one for _, one in decided] if decided else learned.waiting(settings, project or "", now=now())
+    decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
+    decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
+    found = [one for _, one in decided] if decided else learned.waiting(settings, project or "", now=options.now())
     if as_json:
         render.print_json([one._asdict() for one in found])
     elif decided:
@@ -71,13 +69,8 @@ def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
             break
         try:
             if answer != "skip":
-                (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=now())
+                (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=options.now())
             counts[answer] += 1
         except MdmemError as error:
             click.secho(render.safe(str(error)), err=True, fg="yellow")
     return counts
-
-
-def now() -> float:
-    """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
-    return float(os.environ.get("MDMEM_NOW") or time.time())

@@ -165,7 +165,7 @@ class InstallRequest(NamedTuple):
 @click.option("--status-line", "with_line", is_flag=True, help="Claude Code also shows notes today, pauses, losses.")
 @click.option("--now", is_flag=True, help="With `service`: also start it now.")
 @click.option("--dry-run", is_flag=True, help="Show the diff of every settings file, and change nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@options.yes
 @options.as_json("the changes as an array of objects")
 @click.pass_obj
 def install(vault: str | None, /, **given: Any) -> None:
@@ -316,7 +316,7 @@ def uninstall(
     \b
     Example:  mdmem uninstall claude-code
     """
-    from mdmem.agents.install import mcp_registration, registration, status_line
+    from mdmem.agents.install import mcp_registration, offers, registration, status_line
     from mdmem.agents.install.known import AGENTS, CLIENTS
     from mdmem.cli.setup import protocol
     from mdmem.watcher import unit
@@ -330,7 +330,7 @@ def uninstall(
     changes: list[registration.SettingsChange] = []
     for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
         if not only_mcp:
-            changes += _withdraw(name, scope)
+            changes += offers.withdraw(name, scope)
         if _has_mcp(name, scope):
             changes.append(mcp_registration.unregister(name, scope))
         if not only_mcp and (name in AGENTS or name not in CLIENTS):
@@ -340,13 +340,6 @@ def uninstall(
     if with_unit:
         changes.append(unit.uninstall(root, os.environ, now=now))
     _print_changes([one for one in changes if not every or one.action != "unchanged"], as_json=as_json)
-
-
-def _withdraw(name: str, scope: str) -> Iterator[registration.SettingsChange]:
-    """Take out what `--also` put in, if anything."""
-    from mdmem.agents.install import offers
-
-    yield from offers.withdraw(name, scope)
 
 
 def _has_mcp(name: str, scope: str) -> bool:

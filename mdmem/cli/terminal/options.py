@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
     from mdmem.config import Config
     from mdmem.search.query import Query
 
-    Function = Callable[..., Any]
+
+Function = Callable[..., Any]
 
 
 def filters(command: Function) -> Function:
@@ -90,6 +93,21 @@ def as_json(what: str) -> Callable[[Function], Function]:
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
 
 
+def refuse_to_ask(*, as_json: bool, yes: bool) -> None:
+    """Raise UsageError where a question would be asked of a program."""
+    from mdmem.errors import UsageError
+
+    if as_json and not yes:
+        raise UsageError("--json cannot ask: add --yes.")
+
+
+def now() -> float:
+    """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
+    from mdmem.inject import process
+
+    return process.now(os.environ)
+
+
 class RenamedOption(click.Option):
     """An option that also goes by the name that it had in an earlier version, which its help does not show."""
 
@@ -106,7 +124,7 @@ class RenamedOption(click.Option):
             self.opts = known
 
 
-def limit(default: int) -> Callable[[Function], Function]:
+def limit(default: int, what: str = "results") -> Callable[[Function], Function]:
     """Add `--limit`; 0 is no limit."""
     return click.option(
         "--limit",
@@ -114,98 +132,67 @@ def limit(default: int) -> Callable[[Function], Function]:
         type=click.IntRange(min=0),
         metavar="N",
         default=default,
-        show_default=True,
-        help="Maximum number of results (0: no limit).",
+        show_default=bool(default),
+        help=f"Maximum number of {what} (0: no limit).",
     )
 
 
-def _vault(ctx: click.Context) -> str:
+def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
+    """Complete a word that is one of some names."""
+    return lambda ctx, _, begin: [name for name in names(ctx) if name.startswith(begin)]
+
+
+def _in_index(key: str) -> Function:
+    """Complete the value of a facet from what the index knows, as it is: nothing is updated for a keystroke."""
+
+    def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from mdmem import config
+        from mdmem.search import index
+
+        try:
+            view = index.current(config.load(ctx.find_root().params.get("vault")))
+            start = f"{key}:{begin.removeprefix('mem:')}".lower()
+            terms = sorted(view.starting_with("facet", start, MOST))[:MOST] if view else []
+            named = [term for term in terms if not term.endswith(":")]
+            if view is None or key not in ("id", "session"):
+                return [term.partition(":")[2] for term in named]
+            notes = {term: min(view.notes("facet", term), default=None) for term in named}
+            return [
+                CompletionItem(term.partition(":")[2], help=str(view.facts(number)["title"])[:60])
+                for term, number in notes.items()
+                if number is not None
+            ]
+        except Exception:  # noqa: BLE001 - completion must not print a traceback into a command line
+            return []
+
+    return complete
+
+
+def _projects(ctx: click.Context) -> list[str]:
     from mdmem import config
-
-    return config.load(ctx.find_root().params.get("vault")).vault
-
-
-def projects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the name of a project from the journal's folders."""
-    from click.shell_completion import CompletionItem
-
     from mdmem.vault import journal
 
-    names = journal.folders(str(Path(_vault(ctx)) / "journal"))
-    return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+    return sorted(journal.folders(str(Path(config.load(ctx.find_root().params.get("vault")).vault) / "journal")))
 
 
-def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete a kind of note."""
-    from click.shell_completion import CompletionItem
-
+def _kinds(_: click.Context) -> Iterable[str]:
     from mdmem.vault.note import KINDS
 
-    return [CompletionItem(name) for name in KINDS if name.startswith(incomplete)]
+    return KINDS
 
 
-def _names(ctx: click.Context, incomplete: str, term: str) -> list[CompletionItem]:
-    """Complete from what the index knows, as it is: nothing is updated for a keystroke."""
-    from click.shell_completion import CompletionItem
-
-    from mdmem import config
-    from mdmem.search import index
-
-    try:
-        view = index.current(config.load(ctx.find_root().params.get("vault")))
-        found = view.starting_with("facet", f"{term}:{incomplete}".lower(), MOST) if view else {}
-        if term not in ("id", "session") or not view:
-            return [CompletionItem(name.partition(":")[2]) for name in sorted(found) if not name.endswith(":")][:MOST]
-        notes = {name: min(view.notes("facet", name), default=None) for name in sorted(found)[:MOST]}
-        return [
-            CompletionItem(name.partition(":")[2], help=str(view.facts(number)["title"])[:60])
-            for name, number in notes.items()
-            if number is not None
-        ]
-    except Exception:  # noqa: BLE001 - completion must not print a traceback into a command line
-        return []
-
-
-def notes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the id of a note."""
-    return _names(ctx, incomplete.removeprefix("mem:"), "id")
-
-
-def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the id of a session."""
-    return _names(ctx, incomplete, "session")
-
-
-def tools(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the name of a tool."""
-    return _names(ctx, incomplete, "tool")
-
-
-def tags(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete a tag."""
-    return _names(ctx, incomplete, "tag")
-
-
-def branches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the name of a code branch."""
-    return _names(ctx, incomplete, "branch")
-
-
-def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete the name of an agent."""
-    from click.shell_completion import CompletionItem
-
+def _agents(_: click.Context) -> Iterable[str]:
     from mdmem.agents.install.known import AGENTS
 
-    return [CompletionItem(name) for name in AGENTS if name.startswith(incomplete)]
+    return AGENTS
 
 
-def states(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Complete a state of notes."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(name) for name in STATES if name.startswith(incomplete)]
-
+STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
+projects, kinds, agents, states = _one_of(_projects), _one_of(_kinds), _one_of(_agents), _one_of(lambda _: STATES)
+notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool", "tag", "branch"))
+"""What completes an option or argument of each sort in a shell."""
 
 MOST = 50
 """So many completions are offered."""
@@ -216,8 +203,6 @@ until = click.option("--until", metavar="TIME", help="Until the end of this time
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
-
-STATES = ("pinned", "edited", "failed", "private", "redacted", "staged")
 
 _FILTERS = (
     click.option(
