@@ -259,7 +259,7 @@ def _take_along(
     now = disk.read_path(config.vault, path)
     if now is None or now == before:
         return
-    merged = both.merge_note(repo, new, now, before or b"", puts[new])
+    merged = both.merge_note(repo, new, now, before, puts[new])
     if merged and rewrite.take(config, RewriteStep(path, now, None)):
         puts[new] = merged.data
 
@@ -294,7 +294,7 @@ def _bring(config: Config, repo: Repository, path: str, before: bytes | None, af
 def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> bytes | None:
     if now is None or after is None:
         return now  # deleted or edited here meanwhile: that is newer than what came
-    merged = both.merge_note(repo, path, now, before or b"", after)
+    merged = both.merge_note(repo, path, now, before, after)
     return merged.data if merged else now
 
 

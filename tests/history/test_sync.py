@@ -177,6 +177,30 @@ def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one:
         assert not found.conflict
 
 
+@pytest.mark.parametrize(
+    ("base", "one", "other", "merged"),
+    [
+        ("", "Ana's line.\n", "Ben's line.\n", "Ana's line.\nBen's line.\n"),
+        (
+            "Her line.\n",
+            "---\npinned: true\n---\n\n",
+            "---\npinned: true\n---\n\nHer line.\n",
+            "---\npinned: true\n---\n\n",
+        ),
+        ("Her line.\n", "", "---\npinned: true\n---\n\nHer line.\n", "---\npinned: true\n---\n\n"),
+    ],
+    ids=["each wrote on an empty note", "both gave it front matter, one deleted a line", "one of each"],
+)
+def test_what_each_machine_only_added_or_deleted_is_no_conflict(
+    vault: Path, base: str, one: str, other: str, merged: str
+) -> None:
+    repo = repository.init(vault)
+
+    for pair in ((one, other), (other, one)):
+        found = both.merge_note(repo, "notes/d.md", pair[0].encode(), base.encode(), pair[1].encode())
+        assert found == both.Both(merged.encode(), conflict=False)
+
+
 def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
     head = "---\nid: memory1234\nversion: 2\nweight: {0}\nupdated: 2026-09-1{1}T08:00:00Z\n---\n\ntext\n"
     was, one, other = (head.format(*values).encode() for values in ((0.5, 3), (0.9, 5), (0.1, 4)))

@@ -34,13 +34,16 @@ class Both(NamedTuple):
     conflict: bool
 
 
-def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: bytes) -> Both | None:
+def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, theirs: bytes) -> Both | None:
     """Merge two versions of a note: its front matter key by key, its body line by line.
+
+    base: what both come from; None when each side made the note.
 
     None when it is not text, its front matter cannot be told from its body, or it is not a note, so that no mark
     could stand in it: then both files are to be kept.
     """
     name = path.rpartition("/")[2]
+    is_one_note, base = base is not None, base or b""
     # Where both sides changed a line of a page, both stay, unmarked.
     written = name == journal.PROJECT_PAGE or journal.is_page(path) or path.startswith(f"{generated.DAYS}/")
     if not path.endswith(MARKDOWN):
@@ -64,14 +67,16 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes, theirs: by
     front = f"---\n{head}---\n".encode() if head else b""
     if is_ahead is not None:
         return Both(_followed(front, our_body if is_ahead else their_body, ours, theirs), conflict=False)
+    bodies, gap = _without_gaps(our_body, base_body, their_body)
+    our_body, base_body, their_body = bodies
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
         titles = _titles(heads, head)
         our_body = our_body.replace(f"# {titles.ours}\n", f"# {titles.new}\n", 1)
         their_body = their_body.replace(f"# {titles.theirs}\n", f"# {titles.new}\n", 1)
     body = merge.three_way(
-        repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=bool(base)
+        repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=is_one_note
     )
-    return Both(front + body.data, clash or bool(body.conflicts))
+    return Both(front + gap + body.data, clash or bool(body.conflicts))
 
 
 def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
@@ -112,6 +117,14 @@ def _cut(text: str) -> tuple[str, str]:
         return "", text
     end = text.index("\n---\n", 3)
     return text[4 : end + 1], text[end + 5 :]
+
+
+def _without_gaps(ours: str, base: str, theirs: str) -> tuple[list[str], bytes]:
+    """Return three bodies without the blank line after their front matter, and that line, if the merged note has it."""
+    bodies = (ours, base, theirs)
+    has = [body.startswith("\n") for body in bodies]
+    gap = has[2] if has[0] == has[1] else has[0]
+    return [body.removeprefix("\n") for body in bodies], b"\n" * gap
 
 
 def _entries(head: str) -> dict[str, str]:

@@ -107,7 +107,7 @@ def _resolve(
     texts = past.blobs_of(repo, sorted(oids))
     done: dict[str, bytes] = {}
     for path in paths:
-        base, ours, theirs = texts.get(was.get(path, ""), b""), texts[our[path]], texts[their[path]]
+        base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]
         merged = both.merge_note(repo, path, ours, base, theirs)
         if merged is None:
             stem, dot, ending = path.rpartition(".")
