@@ -11,6 +11,7 @@ from mdmem import timestamps
 from mdmem.search import duplicates, freshness, index, ranking, rerank, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
+from mdmem.search.index import completion
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -143,8 +144,9 @@ def search(
     filters["is"] = filters.pop("state", None)
     asked = language.parse(query, options.now) if isinstance(query, str) else query
     asked = language.with_filters(asked._replace(words=_topic(asked.words)), options.now, **filters)
-    changes, notices = freshness.bring_up_to_date(config) if options.update else (index.Changes(), ())
+    changes, notices = _up_to_date(config, update=options.update)
     seen, notices = freshness.past_writers(config, changes, notices)
+    is_partial = not changes.complete and (changes is not freshness.BUSY or completion.is_running(config))
     words_of = cache(partial(_units, asked=asked))
 
     def answer(view: View) -> SearchResult:
@@ -160,7 +162,7 @@ def search(
         return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
 
     def is_short(found: SearchResult, view: View) -> bool:
-        if not (options.update or options.check_all):
+        if not (options.update or options.check_all) or is_partial:
             return False
         return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
 
@@ -168,6 +170,11 @@ def search(
     if found is not None and (options.update or options.check_shown) and seen is None:
         found = freshness.again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+
+
+def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
+    """Update the index where that is wanted, without having anybody wait for a whole large vault."""
+    return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
 
 
 def _is_unknown(view: View, unit: Unit) -> bool:
@@ -234,7 +241,7 @@ def related(
     Raises:
         NotFoundError: when no note, or more than one, answers to it.
     """
-    changes, notices = freshness.bring_up_to_date(config) if update else (index.Changes(), ())
+    changes, notices = _up_to_date(config, update=update)
     path = index.resolve(config, reference)
     text = snippet.body_of(_read(config.vault, path))
 

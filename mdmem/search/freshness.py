@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
-from mdmem.search.index import scan
+from mdmem.search.index import completion, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 """How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
+MOST_AT_ONCE = 10_000
+"""The notes of a larger vault are not indexed while somebody waits for an answer: it would take minutes."""
 BUSY = index.Changes(complete=False)
 """What `bring_up_to_date` returns where another process is writing."""
 
@@ -74,25 +76,39 @@ def bring_up_to_date(
     budget_seconds: float | None = None,
     wait_seconds: float | None = None,
     share: int = index.SHARE,
+    most: int | None = None,
 ) -> tuple[Changes, tuple[str, ...]]:
     """Update the index before it is asked; return what a user should know: it was rebuilt, or is not writable.
 
-    The arguments are those of `index.update`. A search never fails because someone else is writing: it answers from
-    what is there.
+    most: where a vault of more notes than this has no complete index, index the newest, and let a process in the
+        background do the rest. The other arguments are those of `index.update`. A search never fails because someone
+        else is writing: it answers from what is there.
     """
     try:
         if wait_seconds is None:
             wait_seconds = BUSY_SECONDS if _has_index(config) else WAIT_SECONDS
+        if most is not None and (begun := index.begin(config, most, wait_seconds)):
+            return begun, (_in_background(config),)
         changes = index.update(
             config, paths=paths, quick=quick, budget_seconds=budget_seconds, wait_seconds=wait_seconds, share=share
         )
     except BusyError as error:
+        if most is not None and completion.is_running(config):
+            return BUSY, (_in_background(config),)
         return BUSY, (f"{error} The newest notes may be missing here.",)
     except OSError as error:
         return index.Changes(complete=False), (f"The index cannot be written ({error}): newest notes may be missing.",)
     if changes.rebuilt and changes.reason not in ("", index.NEW):
         return changes, (f"Rebuilt the index: {changes.reason}.",)
     return changes, ()
+
+
+def _in_background(config: Config) -> str:
+    """Have a process finish the index, unless one is at work, and return what a user is told of it."""
+    completion.finish(config)
+    view = index.current(config)
+    notes = f"{view.live if view else 0:,}"
+    return f"The index is being built in the background: {notes} notes are in it so far, and others are not found yet."
 
 
 def past_writers(config: Config, changes: Changes, notices: tuple[str, ...]) -> tuple[View | None, tuple[str, ...]]:

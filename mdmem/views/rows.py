@@ -51,7 +51,7 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     Raises:
         BusyError: when there is no index yet, and another process makes it.
     """
-    for notice in freshness.bring_up_to_date(config)[1]:
+    for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
     found = freshness.answered(config, lambda view: (answer(view),))
     if found is None:

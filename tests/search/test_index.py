@@ -26,6 +26,7 @@ from mdmem.search import engine, freshness, index, recall
 from mdmem.search.index import (
     builder,
     catchup,
+    completion,
     contents,
     dictionary,
     document,
@@ -386,6 +387,64 @@ def test_damage_is_said(vault: Path, settings: Config) -> None:
 
     assert result.total == 1
     assert "Rebuilt the index: its table of contents is damaged" in result.hints[0]
+
+
+def _many_days(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write thirty notes, and have a vault of more than twenty taken for a large one."""
+    for number in range(30):
+        write(
+            vault, f"journal/app/2026-09-{number + 1:02d}/0800-a/001-000-prompt-a-{number:010d}.md", f"alpha n{number}"
+        )
+    write(vault, "notes/own.md", "beta")
+    monkeypatch.setattr(freshness, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(catchup, "FIRST_NOTES", 5)
+
+
+def test_nobody_waits_for_the_index_of_a_large_vault(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _many_days(vault, monkeypatch)
+    started: list[Config] = []
+    monkeypatch.setattr(completion, "finish", started.append)
+
+    result = engine.search(settings, "alpha")
+
+    assert {hit.path.split("/")[2] for hit in result.hits} == {f"2026-09-{day}" for day in range(26, 31)}
+    assert "being built in the background: 5 notes" in result.hints[0]
+    assert started == [settings]
+    index.update(settings)
+    again = engine.search(settings, "alpha")
+    assert (again.total, again.hints) == (30, ())
+
+
+def test_an_index_of_another_version_is_rebuilt_in_the_background_where_the_vault_is_large(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _many_days(vault, monkeypatch)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(contents, "STAMP", "mdmem 0.0.0")
+        index.update(settings)
+    monkeypatch.setattr(completion, "finish", lambda _: True)
+
+    assert engine.search(settings, "alpha").total == 5
+    assert engine.search(settings, "unknown").total == 0
+    view = index.current(settings)
+    assert view is not None
+    assert view.live == 5
+
+
+@pytest.mark.slow
+def test_the_index_of_a_large_vault_is_finished_by_a_process_in_the_background(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _many_days(vault, monkeypatch)
+
+    assert engine.search(settings, "alpha").total == 5
+
+    end = time.monotonic() + 120
+    while completion.is_running(settings) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert engine.search(settings, "alpha").total == 30
 
 
 def test_a_file_that_is_cut_short_under_a_reader_is_damage_and_no_crash(vault: Path, settings: Config) -> None:

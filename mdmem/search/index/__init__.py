@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.search.index.catchup import Changes, glance, rebuild, update
+from mdmem.search.index.catchup import Changes, begin, glance, rebuild, update
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.resolve import resolve
@@ -15,6 +15,7 @@ __all__ = [
     "Changes",
     "DamagedError",
     "Report",
+    "begin",
     "current",
     "glance",
     "rebuild",

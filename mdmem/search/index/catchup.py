@@ -34,6 +34,8 @@ MANY_NOTES = 4_000
 """So many new notes are worth a second process."""
 MAX_IN_TIME = 20_000
 """Of more files than this, no more than the newest are looked at where time is short."""
+FIRST_NOTES = 1_000
+"""Of a vault that is too large to be indexed while somebody waits, so many notes are indexed at once: the newest."""
 WAIT_SECONDS = 30.0
 """How long another writer is waited for, unless the caller knows better."""
 
@@ -87,6 +89,25 @@ def update(
         writer.discard(config.index_dir, wait_seconds=wait_seconds)
         reason = str(error) if isinstance(error, DamagedError) else f"it cannot be read ({error!r:.200})"
         return _update(config, None, progress, deadline, wait_seconds)._replace(rebuilt=True, reason=reason)
+
+
+def begin(config: Config, most: int, wait_seconds: float) -> Changes | None:
+    """Index the newest notes of a vault that has more than `most` and no complete index; None for any other vault.
+
+    Raises:
+        BusyError: when another process is writing for longer than `wait_seconds`.
+    """
+    view, damage = _readable(config)
+    if view is not None and scan_record.load(config.index_dir) is not None:
+        return None
+    entries = scan.newest(config.vault, most + 1)
+    if len(entries) <= most:
+        return None
+    in_journal = (entry for entry in entries if entry.path.startswith("journal/"))
+    comparison = scan.Comparison(view, list(islice(in_journal, FIRST_NOTES)))
+    diff = Diff([entry for entry, _ in comparison], [])
+    changes = _write(config, diff, None, None, wait_seconds, damage) if diff else Changes()
+    return changes._replace(complete=False)
 
 
 def _update(

@@ -52,6 +52,11 @@ def done(config: Config) -> None:
         files.remove(path)
 
 
+def is_running(config: Config) -> bool:
+    """Whether a process has been started that finishes the index, and has not said that it is done."""
+    return os.path.exists(_mark(config))
+
+
 def notice(config: Config) -> str:
     """Return what the user is told once while an index is being finished; "" else."""
     mark = _mark(config)

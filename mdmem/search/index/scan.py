@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from heapq import heappush, heapreplace
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
@@ -117,6 +118,22 @@ def everywhere(root: str) -> Seen:
     folders: list[str] = []
     newest = Newest(disk.walk(root, visited=folders))
     return Seen(newest, folders, newest=newest)
+
+
+def newest(root: str, limit: int) -> list[WalkedFile]:
+    """Return notes, no more than `limit`: those outside the journal first, then those of its newest days."""
+    found = list(islice(disk.walk(root, skip=("journal",)), limit))
+    days = [
+        (day, f"journal/{project}/{day}")
+        for project in disk.names_in(root, "journal")
+        for day in disk.names_in(root, f"journal/{project}")
+        if day[:4].isdecimal()
+    ]
+    for _, folder in sorted(days, reverse=True):
+        if len(found) >= limit:
+            break
+        found += islice(disk.walk(root, folder), limit - len(found))
+    return found
 
 
 def at_paths(root: str, paths: Iterable[str]) -> Seen:

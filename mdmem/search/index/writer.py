@@ -18,7 +18,7 @@ from itertools import repeat
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mdmem import system
+from mdmem import files, system
 from mdmem.errors import BusyError
 from mdmem.search.index import contents, dictionary, layout, store, tally
 from mdmem.search.index.contents import Contents, Segment
@@ -346,6 +346,7 @@ def _open_or_begin(folder: str) -> tuple[Contents, View, str]:
         damage = str(error)
     empty = Contents(0, [])
     contents.remove_unused(folder, empty)
+    files.remove(os.path.join(folder, contents.FOLDERS))  # an earlier index had what was looked at
     return empty, View([], {}), damage
 
 
