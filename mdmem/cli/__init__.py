@@ -30,7 +30,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "init": Command("setup.install", "Create a vault."),
         "install": Command("setup.install", "Register the hooks with your agents."),
         "uninstall": Command("setup.install", "Remove the hooks."),
-        "status": Command("setup.status", "Show which agents are registered, and what was last heard of them."),
+        "status": Command("setup.status", "Show which agents are registered, and when each was last heard from."),
         "import": Command("importing", "Import what agents have saved, or folders of markdown.", "import_"),
         "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show what comes of it."),
     },
@@ -39,7 +39,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "prompts": Command("prompts", "Search what you asked, word for word."),
         "related": Command("find", "Find notes like one."),
         "fixes": Command("learned.known", "Show what solved an error before."),
-        "about": Command("learned.known", "Show what is known of a file, a symbol, #123, a package."),
+        "about": Command("learned.known", "Show what is known about a file, a symbol, #123, a package."),
         "show": Command("show", "Show one note."),
         "index": Command("indexing", "Update the index."),
     },
@@ -59,25 +59,25 @@ COMMANDS: dict[str, dict[str, Command]] = {
     },
     "Write": {
         "note": Command("notes", "Write a note.", "add"),
-        "append": Command("notes", "Add to a note that somebody wrote."),
+        "append": Command("notes", "Add text to a note that somebody wrote."),
         "edit": Command("notes", "Open a note in your editor."),
         "tag": Command("notes", "Add tags to a note, or remove them."),
-        "pin": Command("notes", "Pin notes: they are shown at every session's start."),
+        "pin": Command("notes", "Pin notes: they are shown at the start of every session."),
         "unpin": Command("notes", "Unpin notes."),
         "promote": Command("promote", "Put a note into AGENTS.md or CLAUDE.md, or take it out."),
     },
     "Keep": {
         "commit": Command("commits", "Commit the vault's new and changed notes."),
-        "log": Command("commits", "Show the journal: sessions, what was asked, what came of it."),
+        "log": Command("commits", "Show the journal: sessions, what was asked, how it ended."),
         "review": Command("review", "Walk through what was captured since the last review."),
         "why": Command("commits", "Show where a note or a line of it came from."),
-        "diff": Command("commits", "Show what changed in memory."),
+        "diff": Command("commits", "Show what changed in the vault."),
         "undo": Command("commits", "Undo a session or a commit."),
         "branch": Command("branch", "Release or drop notes that wait on a code branch.", "branch_group"),
         "forget": Command("remove", "Delete notes; they stay in history."),
         "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
         "archive": Command("archive", "Pack the sessions of a past year, a file each."),
-        "watch": Command("watch", "Keep the index current and warm, and commit after a quiet period.", "command"),
+        "watch": Command("watch", "Keep the index current and loaded, and commit after a quiet period.", "command"),
     },
     "Share": {
         "sync": Command("transfer", "Fetch, merge and push the vault, with any git remote."),
@@ -117,7 +117,7 @@ class LazyGroup(click.Group):
         return [name for group in COMMANDS.values() for name in group]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and give one command."""
+        """Import and return one command."""
         for group in COMMANDS.values():
             if name in group:
                 row = group[name]
@@ -155,13 +155,13 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mdmem")
-@click.option("--vault", metavar="DIR", help="The vault to use; else MDMEM_VAULT, your config.toml, ~/mdmem.")
+@click.option("--vault", metavar="DIR", help="The vault to use (default: MDMEM_VAULT, your config.toml, ~/mdmem).")
 @click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
 @click.pass_context
 def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: ARG001 - main looks for --debug
     """Memory for coding agents, as markdown files that you can read, edit and share with git.
 
-    Alone, `mdmem` shows what is stored and what is open.
+    Without a command, `mdmem` shows what is stored and what is open.
 
     \b
     Begin with:  mdmem demo                 see what it does, in a scratch vault

@@ -16,7 +16,7 @@ SHOWN = 20
 
 @click.command()
 @click.argument("year", type=click.IntRange(1970, 9999), metavar="YEAR")
-@click.option("--undo", is_flag=True, help="Take the archive apart: every note is a file again.")
+@click.option("--undo", is_flag=True, help="Unpack the year: every note becomes a file again.")
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what would be packed.")
 @options.project
 @options.as_json("an object: sessions, notes, left, commits")
@@ -25,7 +25,7 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
     """Pack the sessions of a past YEAR, each into one Markdown file, and commit that.
 
     Notes keep their ids and paths: search, show, links and citations find each one as before, and no byte of them
-    changes. Changing a packed note takes its session apart first. A session stays as it is when something of it is not
+    changes. Changing a packed note unpacks its session first. A session stays as it is when part of it is not
     committed, or when it holds other files.
 
     \b

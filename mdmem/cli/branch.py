@@ -37,10 +37,10 @@ class Waiting(NamedTuple):
 
 @click.group("branch")
 def branch_group() -> None:
-    """See, release or drop the notes that wait on branches of the code.
+    """List, release or drop notes that wait on code branches.
 
-    With capture.branches = "stage", notes made on a branch that is not the default one are seen there only, until
-    they are released: when the branch is merged, or when you say so.
+    With capture.branches = "stage", notes made on any but the default branch are visible only there until
+    they are released: when the branch is merged, or with `mdmem branch merge`.
 
     \b
     Example:  mdmem config set capture.branches stage

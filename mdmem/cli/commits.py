@@ -50,10 +50,10 @@ def print_result(done: CommitResult) -> int:
 @options.as_json("an object: commits, held_back, staged, left_out")
 @click.pass_obj
 def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
-    """Commit the vault's new and changed notes: a commit for each session, one for what people did.
+    """Commit the vault's new and changed notes: a commit for each session, and one for people's changes.
 
     Files beside notes are committed if they lie in notes/ or a note links to them, up to sync.max_file_mb; the
-    others are named. A file whose text the privacy rules would change is held back and named (status 1).
+    others are listed. A file whose text the privacy rules would change is held back and listed (status 1).
 
     \b
     Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
@@ -137,7 +137,7 @@ def _update_index(settings: Config) -> None:
 @options.since
 @options.until
 @options.on
-@click.option("--file", metavar="PATH", default="", help="Sessions that changed a file with this in its path.")
+@click.option("--file", metavar="PATH", default="", help="Only sessions that changed a file whose path contains this.")
 @options.one_session
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
 @options.limit(20)
@@ -149,7 +149,7 @@ def _update_index(settings: Config) -> None:
 def log(
     vault: str | None, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
 ) -> None:
-    """Show the journal: what was asked, what came of it, which files changed; the last session first.
+    """Show the journal: what was asked, how it ended, which files changed; the latest session first.
 
     \b
     Example:  mdmem log --since 1w --project acme-notes-app
@@ -279,7 +279,7 @@ def _print_origin(found: Origin) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.pass_obj
 def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
-    """Show what changed in memory: since the last commit, since A, or from A to B (commits or dates).
+    """Show what changed in the vault: since the last commit, since A, or from A to B (commits or dates).
 
     \b
     Example:  mdmem diff 2026-09-01..2026-09-14
@@ -298,7 +298,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 @options.as_json("an object with the files that were changed and those that were kept; needs --yes")
 @click.pass_obj
 def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
-    """Undo a session or a commit. What was changed since is kept and named.
+    """Undo a session or a commit. Later changes are kept and listed.
 
     \b
     Example:  mdmem undo 00893aaf

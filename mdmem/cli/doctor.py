@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @options.as_json("an array of objects: check, severity, text, todo, fixable, done")
 @click.pass_context
 def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as_json: bool) -> None:
-    """Check Python, git, settings, agents, notes, index and history; report what is wrong and what to do.
+    """Check Python, git, settings, agents, notes, index and history; report what is wrong and how to fix it.
 
     In a vault of more than 2,000 notes it reads only those that are new since the last check; --all and --only
-    read all of them, and so does one check every 30 days.
+    read all of them, and so does a check every 30 days.
 
     Exit status: 0 when nothing is wrong, 1 when something is.
 

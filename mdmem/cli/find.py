@@ -58,13 +58,13 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.limit(10)
 @click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
 @click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
-@click.option("--deep", is_flag=True, help="Let a model guess the note and search by its words too (one model call).")
-@click.option("--at", metavar="TIME", help="Search what the vault held then: yesterday, 3d, 2026-09-14, a commit.")
+@click.option("--deep", is_flag=True, help="Have a model guess the note, and search by its words too (one model call).")
+@click.option("--at", metavar="TIME", help="Search the vault as it was then: yesterday, 3d, 2026-09-14, a commit.")
 @click.option(
     "--queries",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help='Answer many questions, {"qid", "text"} a line, with {"qid", "results": [path, …]} a line.',
+    help='Answer many questions: {"qid", "text"} per line in, {"qid", "results": [path, …]} per line out.',
 )
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
 @click.pass_obj
@@ -74,8 +74,8 @@ def search(
     words: tuple[str, ...],
     **given: Any,
 ) -> None:
-    """Find notes, and files by their names. Words are ranked, none is required; filters narrow down, in the words
-    or as options.
+    """Find notes, and files by their names. Words are ranked, and none is required. Filters narrow the results;
+    write them among the words or as options.
 
     \b
     "an exact phrase"   +required   -without   begin*
@@ -262,7 +262,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 @options.as_json("an array of objects, as `search` does")
 @click.pass_obj
 def related(given_vault: str | None, reference: str, limit: int, as_json: bool) -> None:
-    """Find notes like NOTE (an id or a path), by the words that are most its own.
+    """Find notes like NOTE (an id or a path), by its most characteristic words.
 
     \b
     Example:  mdmem related mem:7m2x4kd9qp
@@ -276,4 +276,4 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
         click.echo(_as_json(result))
     else:
         print_hits(lines.terminal(), result)
-    _print_remarks(result, 0, "No other note shares the words that are its own.")
+    _print_remarks(result, 0, "No other note shares its characteristic words.")

@@ -32,7 +32,7 @@ def show(given_vault: str | None) -> None:
     found = storing.last_heard(settings)
     heard = [(name, wording.date_and_time(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
-        lines.write(console, [[], [("Last heard of", "bold")]])
+        lines.write(console, [[], [("Last heard from", "bold")]])
         table.show(console, (table.Column(), table.WHEN), heard, "  ")
     lines.write(console, rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
     lines.write(console, list(_given(settings)))

@@ -82,27 +82,26 @@ class ImportPlan(NamedTuple):
     default="",
     metavar="NAME",
     shell_complete=options.projects,
-    help="Only of this project; globs allowed.",
+    help="Only this project; globs allowed.",
 )
 @options.window
 @options.limit(0, "sessions")
-@click.option("--dry-run", is_flag=True, help="Show what there is, and store nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and store nothing.")
 @click.option("--again", is_flag=True, help="Import everything again, including sessions that you deleted.")
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
 @options.yes
 @options.as_json("the preview or the summary as an object")
 @click.pass_obj
 def import_(vault: str | None, /, **given: Any) -> None:
-    """Import what agents have saved, transcripts or folders of markdown, at PATH; else all that is found here.
+    """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).
 
-    Without PATH, what agents remember by themselves, and the CLAUDE.md, AGENTS.md and GEMINI.md of your projects and
-    your own, are imported as well, and followed from then on (`mdmem config set capture.host_memory false`: not).
+    Without PATH, the memory files that agents keep, and the CLAUDE.md, AGENTS.md and GEMINI.md of your projects and
+    your own, are imported too, and followed from then on (`mdmem config set capture.host_memory false` turns that off).
 
-    Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have left, with the
-    times of then; sessions that hooks have stored gain what is missing. A folder of markdown, an Obsidian vault
-    for one, is copied to notes/imported/. A `conversations.json`, exported from ChatGPT or Claude.ai, is named by
-    its path. Private sections and secrets are removed from everything. --since, --until and --on choose sessions by
-    their last event.
+    Transcripts of Claude Code, Codex, Gemini and Copilot CLI become the notes that hooks would have stored, with
+    their original times; sessions that hooks stored are completed. A folder of markdown, such as an Obsidian vault,
+    is copied to notes/imported/. Give the path of a `conversations.json` that ChatGPT or Claude.ai exported. Private
+    sections and secrets are removed from everything. --since, --until and --on select sessions by their last event.
 
     \b
     Example:  mdmem import --dry-run
@@ -164,7 +163,7 @@ def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
     for folder in folders:
         root = folder.root.resolve()
         if root.is_relative_to(vault) or (vault.is_relative_to(root) and not folder.files):
-            raise UsageError(f"{root} and the vault contain one another: its notes are already there.")
+            raise UsageError(f"{root} and the vault contain each other, so its notes are in the vault already.")
 
 
 # -- what there is ---------------------------------------------------------------------------------
@@ -191,7 +190,7 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
     files = {folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders}
     folders = [folder for folder, count in files.items() if count]
     if asked.chooses and folders:
-        click.echo("mdmem: --project, --limit and times choose sessions; folders of markdown are left out.", err=True)
+        click.echo("mdmem: --project, --limit and times select sessions; folders of markdown are left out.", err=True)
         folders = []
     return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, found.transcripts, at)
 
@@ -263,7 +262,7 @@ def _follow(
     from mdmem.transcripts.follow import Watched
 
     watched = Watched(plan.found, plan.at)
-    click.echo("Following. Ctrl-C ends it.", err=True)
+    click.echo("Following; Ctrl-C stops it.", err=True)
     while not stopped():
         _wait(stopped)
         now = time.time()

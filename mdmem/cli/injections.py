@@ -26,9 +26,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("agent", default="claude-code")
 @click.option("--explain", metavar="PROMPT", help="Show what would be injected for PROMPT and why; reads no payload.")
-@click.option("--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: where the agent would be.")
 @click.option(
-    "--session", metavar="ID", default="", shell_complete=options.sessions, help="With --explain: in which session."
+    "--cwd", metavar="DIR", default=".", type=click.Path(), help="With --explain: the folder the agent would be in."
+)
+@click.option(
+    "--session",
+    metavar="ID",
+    default="",
+    shell_complete=options.sessions,
+    help="With --explain: the session it would be in.",
 )
 @options.as_json("an object; with --explain")
 @click.pass_obj
@@ -193,7 +199,7 @@ def injections(
     as_json: bool,
     **when: str | None,
 ) -> None:
-    """List what agents were given, when and why, the last first; only ids and sizes are logged.
+    """List what agents were given, when and why, newest first; only ids and sizes are logged.
 
     \b
     Example:  mdmem injections --ids

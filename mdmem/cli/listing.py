@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def list_notes(
     given_vault: str | None, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
 ) -> None:
-    """List notes, newest first. Pages of sessions and projects come when their kind is asked for.
+    """List notes, newest first. Pages of sessions and projects are listed only if you ask for their kind.
 
     \b
     Example:  mdmem list --kind response --since 1w
@@ -81,7 +81,7 @@ def _title(row: NoteRow) -> str:
 @options.project
 @options.window
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")
-@click.option("--file", metavar="PATH", default="", help="Sessions that touched a file with this in its path.")
+@click.option("--file", metavar="PATH", default="", help="Only sessions that touched a file whose path contains this.")
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
 @click.pass_obj

@@ -29,12 +29,12 @@ HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the
     "--project",
     metavar="NAME",
     shell_complete=options.projects,
-    help="The project it belongs to; else that of this folder. '' is none.",
+    help="The project it belongs to (default: this folder's; '' for none).",
 )
 @click.option("--kind", type=click.Choice(notes.WRITTEN), default="note", show_default=True, help="What it is.")
 @click.option("--supersedes", metavar="NOTE", default="", help="The note that no longer holds because of it.")
-@click.option("--pin", "pinned", is_flag=True, help="Show it to the agent at every session's start.")
-@click.option("--propose", is_flag=True, help="Let it wait for your decision; for agents.")
+@click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
+@click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
 @options.as_json("an object with id and path")
 @click.pass_obj
 def add(
@@ -47,9 +47,9 @@ def add(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Write a note: TEXT, or what comes on stdin, or what you write in your editor.
+    """Write a note: TEXT, or stdin, or what you write in your editor.
 
-    A `notes/note.md` among the vault's templates gives its shape.
+    If the vault has a `templates/notes/note.md`, that is its template.
 
     \b
     Example:  mdmem note "Times are stored in UTC." --title "Times in UTC" --kind decision --pin
@@ -124,7 +124,7 @@ def _project_here(settings: Config) -> str:
 @options.as_json("an object with the path")
 @click.pass_obj
 def append(given_vault: str | None, reference: str, text: tuple[str, ...], as_json: bool) -> None:
-    """Add TEXT, or what comes on stdin, at the end of NOTE, which somebody wrote: not to what was captured.
+    """Add TEXT, or stdin, at the end of NOTE. Only notes that somebody wrote take text, not captured ones.
 
     \b
     Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."
@@ -153,7 +153,7 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 @options.as_json("an object with path and tags")
 @click.pass_obj
 def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
-    """Put TAGS on NOTE; without any, show those it has. The rest of the file stays as it is, byte for byte.
+    """Add TAGS to NOTE; without any, show its tags. The rest of the file stays unchanged, byte for byte.
 
     \b
     Example:  mdmem tag mem:7m2x4kd9qp decision dates
@@ -175,7 +175,7 @@ def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: 
 @options.as_json("an array of paths")
 @click.pass_obj
 def pin(given_vault: str | None, references: tuple[str, ...], as_json: bool) -> None:
-    """Pin notes: the agent is shown them at every session's start, and they rank higher.
+    """Pin notes: agents are shown them at the start of every session, and they rank higher.
 
     \b
     Example:  mdmem pin mem:7m2x4kd9qp
@@ -207,10 +207,10 @@ def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: boo
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
-@options.as_json("an object with the path, and what is wrong with the front matter then")
+@options.as_json("an object with the path, and what is wrong with the front matter")
 @click.pass_obj
 def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
-    """Open NOTE in your $VISUAL or $EDITOR, and say when its front matter cannot be read afterwards.
+    """Open NOTE in your $VISUAL or $EDITOR, and warn if its front matter cannot be read afterwards.
 
     \b
     Example:  mdmem edit mem:7m2x4kd9qp

@@ -30,7 +30,7 @@ def privacy_group() -> None:
 @options.as_json("an object: text, private, redacted, unclosed, findings")
 @click.pass_obj
 def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
-    """Show what would be stored of FILE (`-`: stdin), and which rule takes out what. Nothing is stored.
+    """Show what would be stored of FILE (`-`: stdin), and which rule removes what. Nothing is stored.
 
     \b
     Example:  echo 'deploy with password=hunter2' | mdmem privacy check
@@ -84,7 +84,7 @@ def keep_last(vault: str | None) -> None:
 @options.one_session
 @click.pass_obj
 def pause(vault: str | None, length: str | None, session: str | None) -> None:
-    """Store nothing until `mdmem resume`, or for a time: of everything, or of one session.
+    """Store nothing until `mdmem resume`, or for a while: no session at all, or one session.
 
     \b
     Example:  mdmem pause --for 1h

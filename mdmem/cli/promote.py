@@ -24,7 +24,7 @@ _MAX_CHARS = 8_000
 @click.command()
 @click.argument("reference", metavar="NOTE")
 @click.option(
-    "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one that is here)."
+    "--to", "target", metavar="FILE", default="", help="The instruction file (default: the one in this project)."
 )
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
 @options.yes
@@ -33,8 +33,8 @@ _MAX_CHARS = 8_000
 def promote(given_vault: str | None, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
     """Put NOTE into a project's AGENTS.md, CLAUDE.md or another instruction file, between mdmem's markers.
 
-    The change is shown first, and a question asked. Everything outside the markers stays as it is. When the note
-    changes later, the file does not: promote it again. Private sections and secrets never get there.
+    The change is shown first, and you are asked. Everything outside the markers stays unchanged. When the note
+    changes later, the file does not: promote it again. Private sections and secrets are never copied.
 
     \b
     Example:  mdmem promote mem:7m2x4kd9qp --to CLAUDE.md

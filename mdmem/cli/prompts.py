@@ -43,7 +43,7 @@ def prompts(
     as_json: bool,
     **given: str | None,
 ) -> None:
-    """Search what you asked, across sessions, in the language of FTS5. Without words, list the latest.
+    """Search your prompts across sessions, with the query language of SQLite's FTS5. Without words, list the latest.
 
     \b
     a AND b   a OR b   a NOT b   ( )   "a phrase"   begin*   NEAR(a b, 5)
@@ -81,4 +81,4 @@ def prompts(
     if not page.total and not page.hints:
         click.echo("No prompt matches.", err=True)
     elif page.total > offset + len(page.prompts):
-        click.echo(f"{len(page.prompts)} of {page.total}; --offset {offset + len(page.prompts)} goes on.", err=True)
+        click.echo(f"{len(page.prompts)} of {page.total}; --offset {offset + len(page.prompts)} shows more.", err=True)

@@ -30,14 +30,14 @@ LONG_MS = 1000
 @click.argument("session", default="latest", shell_complete=options.sessions)
 @options.project
 @click.option("--full", is_flag=True, help="Also show tool input and output.")
-@options.as_json("an object: session, title, project, started, ended, and notes, whole, in their order")
+@options.as_json("an object: session, title, project, started, ended, and all notes in order")
 @click.pass_obj
 @pager.paged
 def history(given_vault: str | None, session: str, project: str | None, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
-    What was kept out as private is shown as a lock. The agent's own command to go on with the session comes first.
+    What was kept out as private is shown as a lock. The agent's own command to resume the session comes first.
 
     \b
     Example:  mdmem history
@@ -151,7 +151,7 @@ def _body(console: Console | None, body: str, marker: str, style: str) -> None:
 @click.option(
     "--after", type=click.IntRange(min=0), metavar="N", default=5, show_default=True, help="Number of notes after it."
 )
-@click.option("--all", "every", is_flag=True, help="Notes of all projects, not only the note's own.")
+@click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
 @click.pass_obj

@@ -40,7 +40,7 @@ def forget(
     as_json: bool,
     **when: str | None,
 ) -> int:
-    """Delete notes; a session takes its notes along. They stay in history until `mdmem purge`.
+    """Delete notes; naming a session deletes all of its notes. They stay in history until `mdmem purge`.
 
     \b
     Example:  mdmem forget 7gk2q9m4x1

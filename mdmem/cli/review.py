@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 CHOICES = {
     "k": ("keep", "it stays, and is not asked about again"),
     "e": ("edit", "open it in your editor, then keep it"),
-    "p": ("pin", "keep it, and give it to agents when a session begins"),
+    "p": ("pin", "keep it, and give it to agents at the start of sessions"),
     "r": ("retitle", "keep it under another title"),
     "t": ("tag", "keep it, with tags"),
     "d": ("drop", "delete it; it stays in history (`mdmem undo` brings it back)"),
     "s": ("skip", "decide another time"),
     "o": ("superseded", "keep it, and say which note replaces it"),
-    "b": ("back", "to the one before, to decide again"),
+    "b": ("back", "return to the previous one and decide again"),
     "q": ("quit", "keep what was decided, and ask about the rest another time"),
     "?": ("help", "this list"),
 }
@@ -79,9 +79,9 @@ def review(
     as_json: bool,
     **when: str | None,
 ) -> int:
-    """Look through what was captured since the last time, session by session, and keep, edit or drop it.
+    """Review what was captured since the last review, session by session: keep, edit or drop it.
 
-    With --kind or --notes note by note. `?` says what each key does.
+    With --kind or --notes, one note at a time. `?` explains the keys.
 
     \b
     Example:  mdmem review --kind response --kind note

@@ -20,7 +20,7 @@ from mdmem.errors import ConfigError
 )
 @click.pass_obj
 def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None:
-    """Serve the vault as MCP tools. Clients start this by themselves: `mdmem install claude-code --mcp`.
+    """Serve the vault as MCP tools. Clients start this themselves: `mdmem install claude-code --mcp`.
 
     Over HTTP every request needs the token, and `POST /hooks/AGENT` takes what `mdmem hook AGENT` does.
 

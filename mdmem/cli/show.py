@@ -24,10 +24,10 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
-@click.option("--raw", is_flag=True, help="Print the file as it is, on a terminal too.")
-@click.option("--path", "only_path", is_flag=True, help="Print only where the file is.")
+@click.option("--raw", is_flag=True, help="Print the file unchanged, on a terminal too.")
+@click.option("--path", "only_path", is_flag=True, help="Print only the path of the file.")
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
-@click.option("--at", metavar="TIME", help="As it was then: yesterday, 3d, 2026-09-14, a commit.")
+@click.option("--at", metavar="TIME", help="Show it as it was then: yesterday, 3d, 2026-09-14, a commit.")
 @options.as_json("an object: front matter, path, body, backlinks and relations")
 @click.pass_obj
 @pager.paged
@@ -40,8 +40,8 @@ def show(
     at: str | None,
     as_json: bool,
 ) -> None:
-    """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. As it is in a pipe; on a terminal
-    rendered, with the notes that link to it and those that its front matter joins it to.
+    """Show NOTE: an id, the beginning of one, `mem:ID`, a path or a file's name. In a pipe it is printed unchanged;
+    on a terminal it is rendered, with the notes that link to it and those that its front matter links to.
 
     \b
     Example:  mdmem show mem:7m2x4kd9qp
@@ -97,7 +97,7 @@ def _relations(settings: Config, path: str, parsed: note.Parsed) -> list[TypedLi
 def _print_relations(found: list[TypedLink]) -> None:
     if found:
         console = lines.terminal()
-        lines.write(console, [[], [("Joined to", "bold")]])
+        lines.write(console, [[], [("Related", "bold")]])
         lines.write(console, [[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in found])
 
 

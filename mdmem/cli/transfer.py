@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
-@click.option("--whole", is_flag=True, help="Bring the rest of a vault of which only a part was cloned, first.")
+@click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
 @options.as_json("an object: received, sent, conflicts, held_back, private, refused, told")
 @click.pass_obj
 def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
-    """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge the remote's
-    history is replaced, and new notes of other machines are kept.
+    """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge is the remote's
+    history replaced, and new notes from other machines are kept.
 
-    Where two machines changed the same lines, both texts are kept in the note, marked, and it is named (status 1).
+    Where two machines changed the same lines, the note keeps both versions between markers and is listed (status 1).
 
     \b
     Example:  git -C ~/mdmem remote add origin git@example.org:me/memory.git
@@ -132,8 +132,8 @@ def clone(
 ) -> None:
     """Set up this machine with a vault from a remote, at PATH (default: the vault in use, else ~/mdmem).
 
-    With --since or --project it gets the files of a part of the vault: those sessions, and all notes. It syncs both
-    ways, and what is not here is not deleted elsewhere; `mdmem sync --whole` brings the rest.
+    With --since or --project, it checks out part of the vault: those sessions, and all notes. It syncs both ways, and
+    what is not here is not deleted elsewhere; `mdmem sync --whole` fetches the rest.
 
     \b
     Example:  mdmem clone git@example.org:me/memory.git
@@ -153,7 +153,7 @@ def clone(
         return
     click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
     if any(part):
-        click.echo(safe(f"It is a part ({part}); `mdmem sync --whole` brings the rest."))
+        click.echo(safe(f"It is a part ({part}); `mdmem sync --whole` fetches the rest."))
 
 
 @click.command()
@@ -209,7 +209,7 @@ def export(
 @options.as_json("an object: path, bytes, commits, missing")
 @click.pass_obj
 def backup(vault: str | None, target: Path, as_json: bool) -> None:
-    """Write the whole history into one verified file. `git clone PATH` brings it back.
+    """Write the whole history into one verified file. `git clone PATH` restores it.
 
     \b
     Example:  mdmem backup ~/memory-2026-09-14.bundle

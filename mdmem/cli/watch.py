@@ -36,7 +36,7 @@ MAX_RESTART_SECONDS = 300.0
 @options.as_json("the status as an object")
 @click.pass_obj
 def command(vault: str | None, mode: str | None, as_json: bool) -> None:
-    """Watch the vault: what you save is found within a second, and every search is answered warm.
+    """Watch the vault: what you save is found within a second, and every search is answered from memory.
 
     Everything works without it. One watcher per vault; Ctrl-C stops it and leaves nothing behind.
 
@@ -157,7 +157,7 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
             f" {found['indexed']} notes indexed in {found['batches']} batches, {found['answered']} requests answered."
         )
         if found.get("polling"):
-            click.echo(f"It looks through the whole vault every few seconds, since {found['polling']}.")
+            click.echo(f"It scans the whole vault every few seconds, because {found['polling']}.")
         if found.get("synced"):
             how = "failed; run `mdmem sync` to see why" if found["sync_failed"] else "went well"
             click.echo(f"The last sync was at {found['synced']} and {how}.")

@@ -44,7 +44,7 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         others = [ids[name]] if name in ids else twins(scope.view, path, name) if scope.view and name else ()
         for other in others:
             text = f"{path} has the id {name}, and so has {other}."
-            problems.append(warning(text, "A copy? Take the line `id:` out of one of them."))
+            problems.append(warning(text, "A copy? Remove the line `id:` from one of them."))
         if name:
             ids.setdefault(name, path)
         if problems:
@@ -64,21 +64,21 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     if parsed.problem:
         line, colon, what = parsed.problem.partition(": ")
         where = f"{path}:{line.removeprefix('line ')}" if colon else path
-        text = f"{where}: {what or parsed.problem}. The note is found, its front matter is not."
+        text = f"{where}: {what or parsed.problem}. The note is searchable, its front matter is not."
         yield warning(text, f"`mdmem edit {path}`")
     if b"\n<<<<<<< " in data and b"\n>>>>>>> " in data:
         at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
-        yield warning(f"{path}:{at}: two versions of this note were merged.", "Keep what is right, delete the marks.")
+        yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
     if parsed.meta.get("source_changed"):
         text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
-        yield warning(text, f"Merge what you want by `mdmem edit {path}`, and delete the line `source_changed`.")
+        yield warning(text, f"Merge what you want with `mdmem edit {path}`, and delete the line `source_changed`.")
     if parsed.meta.get("kind") in notes.CAPTURED and privacy.holds_memory(data.decode("utf-8", "replace")):
-        text = f"{path} holds memories that mdmem had injected; they would be found as if they were new."
+        text = f"{path} contains memories that mdmem injected; searches would find them as new."
         yield warning(text, f"`mdmem edit {path}` and delete the block, or `mdmem forget {path}`.")
     yield from _skeleton(path, parsed)
     spaced = [tag for tag in user_notes.tags_of(parsed.meta.get("tags")) if " " in tag]
     if spaced:
-        yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not take.", "Use a dash.")
+        yield note(f"{path}: the tag {spaced[0]!r} has a space, which Obsidian does not allow.", "Use a dash.")
 
 
 _SKELETON = {
@@ -94,7 +94,7 @@ def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     meta = parsed.meta
     unverified = meta.get("unverified")
     if isinstance(unverified, list) and unverified:
-        text = f"{path} quotes what the turn that it cites does not say: {unverified[0]!s:.120}"
+        text = f"{path} quotes something that the cited turn does not say: {unverified[0]!s:.120}"
         yield note(text, f"`mdmem edit {path}`, and delete the line `unverified`.")
     if meta.get("kind") not in _WITH_SKELETON or not (meta.get("status") == "proposed" or meta.get("accepted")):
         return
@@ -113,7 +113,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
     report = engine.verify(config, repair=False, progress=scope.tell) if scope.view is None else None
     if report is None:
-        yield fine("the index is up to date as far as a short look tells; --all compares it with every file")
+        yield fine("the index is up to date as far as a quick check tells; --all compares it with every file")
     elif report.agrees:
         yield fine(f"the index matches the vault: {wording.number(report.notes, 'note')}")
     else:

@@ -40,7 +40,7 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         yield error(f"{root} cannot be written.", f"`sudo chown -R $USER {root}`, or make its disk writable.")
     elif not (root / "mdmem.toml").exists():
-        yield note(f"{root} has no mdmem.toml: it is read as any folder of markdown.", f"`mdmem init {root}`")
+        yield note(f"{root} has no mdmem.toml: it is read like any folder of markdown.", f"`mdmem init {root}`")
     else:
         yield fine(f"the vault is at {root}")
     other = repository.is_inside_other_repository(root)
@@ -49,7 +49,7 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     free = shutil.disk_usage(root).free
     if free < LEAST_FREE_BYTES:
         yield warning(
-            f"Only {wording.size(free)} are free on the vault's disk.",
+            f"Only {wording.size(free)} free on the vault's disk.",
             "Free some space.",
         )
 
@@ -128,7 +128,7 @@ def templates(config: Config) -> Iterator[HealthFinding]:
     found = [problem for path in own for problem in _template(path)]
     yield from found
     if own and not found:
-        yield fine(f"the vault's own templates are fine: {', '.join(path.name for path in own)}")
+        yield fine(f"the vault's own templates are valid: {', '.join(path.name for path in own)}")
 
 
 def _template(path: Path) -> Iterator[HealthFinding]:
@@ -137,7 +137,7 @@ def _template(path: Path) -> Iterator[HealthFinding]:
         data = path.read_bytes()
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError):
-        yield warning(f"{name} cannot be read as text.", "Save it as UTF-8, or delete it: mdmem has its own.")
+        yield warning(f"{name} cannot be read as text.", "Save it as UTF-8, or delete it to use mdmem's own.")
         return
     places = template.PLACES.get(path.name)
     if places is None:
@@ -152,9 +152,9 @@ def _template(path: Path) -> Iterator[HealthFinding]:
         yield error(f"{name} has no {{{{{must}}}}}: {lost}.", f"Put {{{{{must}}}}} where it belongs.")
     for unknown in dict.fromkeys(place for place in named if place not in places):
         filled = ", ".join(f"{{{{{place}}}}}" for place in places)
-        yield warning(f"{name}: nothing fills in {{{{{unknown}}}}}.", f"It can have {filled}.")
+        yield warning(f"{name}: nothing fills in {{{{{unknown}}}}}.", f"It can contain {filled}.")
     if text.startswith("---\n"):
-        yield warning(f"{name} has front matter, which would stand in the note's text.", "Take it out.")
+        yield warning(f"{name} has front matter, which would end up in the note's text.", "Take it out.")
 
 
 # -- state -----------------------------------------------------------------------------------------

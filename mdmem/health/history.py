@@ -34,7 +34,7 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield error(f"{text}.", f"`mdmem init {config.vault}` adds one and changes no note.")
         return
     except GitError as problem:
-        yield error(str(problem), "Until then nothing is committed; notes are stored all the same.")
+        yield error(str(problem), "Until then nothing is committed; notes are stored anyway.")
         return
     whole = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     done = repository.attempt(repo, *(whole if scope.is_whole else ("rev-parse", "--quiet", "--verify", "HEAD^{tree}")))
@@ -43,11 +43,11 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield error(f"git fsck: {repository.reason(done)}", todo)
     lock = repo.git_dir / "index.lock"
     if lock.exists() and time.time() - lock.stat().st_mtime > OLD_LOCK_SECONDS:
-        yield warning(f"{lock} is old: a git process was killed.", f"If no git runs: `rm {lock}`.")
+        yield warning(f"{lock} is old: a git process was killed.", f"If no git process is running: `rm {lock}`.")
     try:
         yield from _uncommitted(config)
     except (BusyError, GitError) as problem:
-        yield warning(f"Nothing is committed: {problem}", "Finish it, or abort it.")
+        yield warning(f"Nothing is committed: {problem}", "Finish or abort it.")
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
 

@@ -64,7 +64,7 @@ def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
             yield warning(f"{name} is {version}; mdmem takes {spec}.", f"Install it: `pip install '{name}{spec}'`.")
     yield from _two_whooshes()
     if not wrong:
-        yield fine(f"all {sum(not _requirement(line)[2] for line in required)} packages are there")
+        yield fine(f"all {sum(not _requirement(line)[2] for line in required)} packages are installed")
 
 
 def _two_whooshes() -> Iterator[HealthFinding]:
@@ -111,7 +111,7 @@ def git(config: Config) -> Iterator[HealthFinding]:
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
     except MdmemError as problem:
-        yield error(str(problem), "Notes are stored all the same; without git they have no history.")
+        yield error(str(problem), "Notes are stored anyway; without git they have no history.")
         return
     if _numbers(said) < OLDEST_GIT:
         yield warning(f"{said.strip()} is old.", "Install git 2.38 or later.")
@@ -134,7 +134,7 @@ def hook(config: Config) -> Iterator[HealthFinding]:
     if broken:
         some = f"{broken[0]}{f' and {len(broken) - 1} more' if len(broken) > 1 else ''}"
         text = f"Damaged bytecode stops hooks or slows them down: {some}."
-        yield error(text, "`mdmem doctor --fix` removes it and compiles again.", _compile_anew)
+        yield error(text, "`mdmem doctor --fix` removes it and recompiles.", _compile_anew)
     code = _IMPORT_ALL.format(top=str(package.parent), paths=launcher.search_path(), rooms=HOOK_ROOMS)
     done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True)
     for line in done.stdout.splitlines():
@@ -181,7 +181,7 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     present = {row.agent for row in rows if row.state in ("registered", "outdated")}
     missing = [found for found in detect.detect() if found.agent not in present]
     for found in missing if present else ():
-        yield note(f"{found.title} is on this machine, and not registered.", f"`mdmem install {found.agent}`")
+        yield note(f"{found.title} is on this machine but not registered.", f"`mdmem install {found.agent}`")
     if not present:
         names = ", ".join(found.title for found in missing) or "none was found on this machine"
         yield warning(f"No agent is registered ({names}).", "`mdmem install` registers the hooks.")
@@ -200,28 +200,28 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         if launcher.is_missed_by(row.path):
             yield error(f"{where} stores nothing: its hooks start {launcher.path()}, which is gone.", again, fix)
         else:
-            yield warning(f"{where} is registered by another or older mdmem.", again, fix)
+            yield warning(f"{where} was registered by another or an older mdmem.", again, fix)
     elif row.problem:
         yield warning(f"{where}: {row.problem}", known(row.agent).NOTE)
     elif row.state == "registered":
         yield fine(f"{where} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:
-        yield note(f"{where} stores in another vault: {row.vault}", f"For this one: `mdmem --vault {config.vault} …`")
+        yield note(f"{where} stores to another vault: {row.vault}", f"For this one: `mdmem --vault {config.vault} …`")
 
 
 def events(config: Config) -> Iterator[HealthFinding]:
-    """Look at when each registered agent was last heard of."""
+    """Look at when each registered agent was last heard from."""
     from mdmem.agents.install import registration
 
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
     heard = storing.last_heard(config)
     for agent, title in names.items():
         if agent not in heard:
-            yield note(f"{title} has not been heard of yet.", "Start a new session: hooks are read at its start.")
+            yield note(f"{title} has not been heard from yet.", "Start a new session: hooks are read at its start.")
             continue
         when = heard[agent].when
         days = (time.time() - when) / 86_400
-        said = f"{title} was last heard of {wording.date_and_time(iso_time(when))}"
+        said = f"{title} was last heard from {wording.date_and_time(iso_time(when))}"
         if days > SILENT_DAYS:
             yield note(f"{said}, {days:.0f} days ago.", f"If you use it: `mdmem install {agent}`, then a new session.")
         else:
@@ -245,7 +245,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
             ends = f" until {wording.date_and_time(iso_time(pause.ends))}" if pause.ends else ""
             yield warning(f"Storing is paused{ends}.", "`mdmem resume` resumes storing.")
         else:
-            yield warning("MDMEM_DISABLED is set: nothing is stored from here.", "Unset it.")
+            yield warning("MDMEM_DISABLED is set, so nothing is stored from this environment.", "Unset it.")
     paused = len(list(Path(config.state_dir).glob("paused-*")))
     if paused:
         yield note(f"{wording.number(paused, 'session')} paused.", "`mdmem resume --session ID` resumes storing.")
@@ -261,9 +261,9 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
         yield fine("no watcher is running (none is needed)")
     elif found.get("version") != __version__:
         todo = "`mdmem watch --stop`, then `mdmem watch --background`."
-        yield warning(f"The watcher is of mdmem {found.get('version')}, this is {__version__}.", todo)
+        yield warning(f"The watcher is mdmem {found.get('version')}; this is {__version__}.", todo)
     elif found.get("polling"):
-        text = f"The watcher looks through the whole vault every few seconds, since {found['polling']}."
+        text = f"The watcher scans the whole vault every few seconds, because {found['polling']}."
         yield warning(text, "Raise the limit, or stop other programs that watch many folders.")
     else:
         yield fine(f"a watcher is running since {wording.date_and_time(str(found['since']))} (pid {found['pid']})")

@@ -103,7 +103,7 @@ def test_copies_conflicts_and_tags_with_spaces_are_named(day: Day) -> None:
     (day.vault / "notes" / "tagged.md").write_text("---\ntags: [two words]\n---\nx\n")
     texts = " | ".join(one["text"] for one in look(day, "notes"))
     assert "has the id" in texts
-    assert "notes/merged.md:2: two versions" in texts
+    assert "notes/merged.md:2: a merge left two versions" in texts
     assert "notes/tagged.md: the tag 'two words' has a space" in texts
 
 
@@ -197,7 +197,7 @@ def test_agents_are_looked_at_by_their_registration_and_last_event(day: Day, mon
     assert "No agent is registered" in wrong(look(day, "agents"))[0]["text"]
     day.run("install", "claude-code")
     assert "Claude Code (user) is registered" in [one["text"] for one in look(day, "agents")]
-    assert "has not been heard of" in look(day, "events")[0]["text"]
+    assert "has not been heard from" in look(day, "events")[0]["text"]
     seen = Path(day.config().state_dir) / "seen"
     seen.mkdir(parents=True, exist_ok=True)
     (seen / "claude-code").write_text(f"{time.time() - 40 * 86_400:.0f} Stop")

@@ -150,8 +150,8 @@ def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> No
     )
     hook({"hook_event_name": "PreCompress", "session_id": "s"}, "gemini", env={"MDMEM_NOW": "1789372801"})
     said = ask("status", check=True).stdout
-    assert "last heard of 2026-09-14T08:00:00Z (SessionStart)\n" in said
-    assert "last heard of 2026-09-14T08:00:01Z\n" in said
+    assert "last heard from 2026-09-14T08:00:00Z (SessionStart)\n" in said
+    assert "last heard from 2026-09-14T08:00:01Z\n" in said
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])

@@ -74,7 +74,7 @@ def test_what_is_known_is_printed_and_what_is_not_says_so(at: Work) -> None:
     assert [line for line in said.splitlines() if not line.startswith(" ")] == [
         "Decisions", "Fixes", "Sessions", "Latest change", "Together with",
     ]  # fmt: skip
-    assert "Nothing is known of nosuch.py" in at.day.run("about", "nosuch.py").stderr
+    assert "Nothing is known about nosuch.py" in at.day.run("about", "nosuch.py").stderr
 
 
 @pytest.mark.parametrize(

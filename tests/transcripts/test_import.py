@@ -591,7 +591,7 @@ def test_the_vault_is_not_imported_into_itself(vault: Path, ask: Run) -> None:
     done = ask("import", "--yes", str(vault / "notes"))
 
     assert done.returncode == 2
-    assert "already there" in done.stderr
+    assert "are in the vault already" in done.stderr
 
 
 def test_nothing_new_is_said_once_and_without_a_question(vault: Path, agents: Path, ask: Run) -> None:

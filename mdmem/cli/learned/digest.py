@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 @options.window
 @options.project
 @click.option("--by", type=click.Choice(PERIODS), default="session", show_default=True, help="Roll up by day or week.")
-@click.option("--for-agent", is_flag=True, help="What SESSION said, with citations, in 8,000 characters at most.")
-@click.option("--prose/--no-prose", default=None, help="Whether a model writes a first paragraph; learn.prose decides.")
+@click.option(
+    "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
+)
+@click.option("--prose/--no-prose", default=None, help="Have a model write a first paragraph (default: learn.prose).")
 @options.as_json("an object with the sessions, decisions, notes, failures, fixes, open and closed work")
 @click.pass_obj
 def digest(
@@ -40,8 +42,8 @@ def digest(
 ) -> None:
     """Sum up what was asked, what came out, decisions, work, fixes and files, as markdown, from the notes alone.
 
-    Only with --prose or `learn.prose` a model that you named adds a paragraph (`mdmem help learn`).
-    Without a time, it is about the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
+    With --prose or `learn.prose`, a model that you chose adds a paragraph (`mdmem help learn`). Without a time,
+    it covers the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
 
     \b
     Example:  mdmem digest --since monday --project notes-app > week.md

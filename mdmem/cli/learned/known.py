@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     shell_complete=options.kinds,
     help="decision, lesson, preference; repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Also what is superseded.")
+@click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
 @click.pass_obj
 def decisions(
@@ -40,7 +40,7 @@ def decisions(
     every: bool,
     as_json: bool,
 ) -> None:
-    """List the decisions that are in force, newest first; ABOUT some words or a file, best first.
+    """List the decisions in force, newest first; with ABOUT (words or a file), best match first.
 
     \b
     Example:  mdmem decisions time zone
@@ -69,12 +69,12 @@ def decisions(
         click.echo('No decision is in force. `mdmem note --kind decision "…"` writes one.', err=True)
 
 
-_KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "interrupted": "broke off"}
+_KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "interrupted": "interrupted"}
 
 
 @click.command()
 @options.project
-@click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only of this session.")
+@click.option("--session", metavar="ID", default="", shell_complete=options.sessions, help="Only this session.")
 @click.option("--done", "closed", multiple=True, metavar="ID", help="Close this item; repeatable.")
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
@@ -82,9 +82,9 @@ _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "int
 def todo(
     given_vault: str | None, project: str | None, session: str, closed: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
-    """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off.
+    """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns.
 
-    An item is closed by a later list of the agent, by the same command succeeding, or by --done.
+    An item is closed when the agent's task list drops it, when the same command succeeds, or with --done.
 
     \b
     Example:  mdmem todo --project notes-app
@@ -110,7 +110,7 @@ def todo(
     elif limit and len(found) > limit:
         click.echo(f"{wording.number(len(found) - limit, 'more item')}: --limit 0 shows all.", err=True)
     if old:
-        click.echo(f"{wording.number(old, 'item')} older than 30 days: `mdmem todo --done ID` drops one.", err=True)
+        click.echo(f"{wording.number(old, 'item')} older than 30 days: `mdmem todo --done ID` closes one.", err=True)
 
 
 def _todo_row(item: OpenItem) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _todo_row(item: OpenItem) -> tuple[str, ...]:
 def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
     """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
 
-    ERROR is a line of the error or the whole output, `-` reads it from stdin. Without it, the latest fixes.
+    ERROR is a line of the error or the whole output, or `-` for stdin. Without it, list the latest fixes.
 
     \b
     Example:  mdmem fixes "ModuleNotFoundError: No module named 'yaml'"
@@ -151,7 +151,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
     if not found:
-        click.echo("No run that failed with this error was solved by edits." if text else "No fix yet.", err=True)
+        click.echo("No earlier run with this error was solved by edits." if text else "No fix yet.", err=True)
 
 
 @click.command()
@@ -160,7 +160,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
 @options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
 @click.pass_obj
 def about(given_vault: str | None, entity: str, project: str | None, as_json: bool) -> None:
-    """Show what is known of ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
+    """Show what is known about ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
 
     \b
     Example:  mdmem about src/dates.py
@@ -176,7 +176,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
         render.print_json({**found._asdict(), **rows})
         return
     if found.is_empty:
-        click.echo(f"Nothing is known of {render.safe(entity)}. `mdmem search` looks for its words.", err=True)
+        click.echo(f"Nothing is known about {render.safe(entity)}. `mdmem search` searches for its words.", err=True)
         return
     for heading, said in _known(found):
         click.echo(f"{heading}\n" + "\n".join(f"  {render.safe(row)}" for row in said))
@@ -191,7 +191,7 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Fixes": [f"{one.error}  [mem:{one.id}]" for one in found.fixes],
         "Sessions": [f"{wording.date_and_time(one.latest)}  {one.title}  [mem:{one.note}]" for one in found.sessions],
         "Latest change": changed,
-        "Joined": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
+        "Related": [f"[mem:{one.of}] {one.relation} {one.title}  [mem:{one.id}]" for one in found.links],
         "Together with": [f"{file}  {count}×" for file, count in found.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)

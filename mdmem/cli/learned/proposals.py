@@ -23,15 +23,15 @@ CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
 @click.command()
 @options.project
 @click.option("--accept", "accepted", multiple=True, metavar="ID", help="Carry out this proposal; repeatable.")
-@click.option("--dismiss", "dismissed", multiple=True, metavar="ID", help="Drop it for good; repeatable.")
+@click.option("--dismiss", "dismissed", multiple=True, metavar="ID", help="Drop this proposal for good; repeatable.")
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
 @click.pass_obj
 def proposals(
     given_vault: str | None, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
 ) -> None:
-    """List what waits for your decision: notes that agents propose, rules in your prompts, notes that say the same.
+    """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
 
-    Nothing of it is done before you accept it; `mdmem review` asks about each.
+    Nothing is carried out until you accept it; `mdmem review` asks about each.
 
     \b
     Example:  mdmem proposals --accept 1f2e3d4c --dismiss 5b6a7988

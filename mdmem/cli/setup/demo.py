@@ -41,7 +41,9 @@ class Scratch(NamedTuple):
 
 
 @click.command()
-@click.option("--at", metavar="DIR", type=click.Path(path_type=Path), help="Play here instead of a new scratch folder.")
+@click.option(
+    "--at", metavar="DIR", type=click.Path(path_type=Path), help="Use this folder instead of a new scratch folder."
+)
 def demo(at: Path | None) -> None:
     """Replay a recorded day through the real hook commands, each a process of its own, into a scratch vault.
 

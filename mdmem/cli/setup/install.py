@@ -46,11 +46,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
     if other and not inside:
         raise VaultError(
             f"{root} lies inside the git repository {other}. A vault is a repository of its own: choose a folder"
-            " outside, or say --inside if you mean it."
+            " outside, or use --inside if you mean it."
         )
     if _is_foreign(root) and not inside:
         raise VaultError(
-            f"{root} is a git repository with a history of its own, and no vault. Choose another folder, or say"
+            f"{root} is a git repository with a history of its own, not a vault. Choose another folder, or use"
             " --inside if its files are notes."
         )
     is_new = not (root / "mdmem.toml").exists()
@@ -153,7 +153,7 @@ class InstallRequest(NamedTuple):
 
 @click.command()
 @click.argument("agents", nargs=-1, shell_complete=options.agents)
-@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Whose settings file.")
+@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Which settings file.")
 @click.option("--all", "every", is_flag=True, help="Every agent found on this machine.")
 @click.option("--mcp", "with_mcp", is_flag=True, help="Register the MCP server too: memory as tools.")
 @click.option(
@@ -162,16 +162,21 @@ class InstallRequest(NamedTuple):
     type=click.Choice(["reading", "one-memory"]),
     help="reading: mdmem's reading commands run without asking. one-memory: switch the agent's own memory off.",
 )
-@click.option("--status-line", "with_line", is_flag=True, help="Claude Code also shows notes today, pauses, losses.")
+@click.option(
+    "--status-line",
+    "with_line",
+    is_flag=True,
+    help="Also show today's notes, pauses and losses in Claude Code's status line.",
+)
 @click.option("--now", is_flag=True, help="With `service`: also start it now.")
 @click.option("--dry-run", is_flag=True, help="Show the diff of every settings file, and change nothing.")
 @options.yes
 @options.as_json("the changes as an array of objects")
 @click.pass_obj
 def install(vault: str | None, /, **given: Any) -> None:
-    """Register the hooks with AGENTS; without one, with those found on this machine, after a question.
+    """Register the hooks with AGENTS; without one, with those found on this machine, after asking.
 
-    The agent's settings file keeps everything else that is in it; a copy is put beside it the first time.
+    Everything else in the agent's settings file is kept; the first time, a copy is saved beside it.
     On a terminal you are asked about the settings that `--also` names; `mdmem uninstall` takes them out again.
     Claude Desktop has no hooks: `mdmem install claude-desktop --mcp` adds the tools.
     `mdmem install service` lets systemd, launchd or the Task Scheduler run `mdmem watch` for this vault.
@@ -294,13 +299,13 @@ WORDS = {
     "updated": "registered in",
     "unchanged": "already up to date in",
     "removed": "removed from",
-    "deleted": "removed, which left nothing in",
+    "deleted": "removed, leaving nothing in",
 }
 
 
 @click.command()
 @click.argument("agents", nargs=-1, shell_complete=options.agents)
-@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Whose settings file.")
+@click.option("--scope", type=SCOPES, default="user", show_default=True, help="Which settings file.")
 @click.option("--all", "every", is_flag=True, help="Every agent that mdmem is registered with.")
 @click.option("--mcp", "only_mcp", is_flag=True, help="Remove only the MCP server.")
 @click.option("--now", is_flag=True, help="With `service`: also stop the running watcher.")

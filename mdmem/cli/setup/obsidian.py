@@ -22,7 +22,7 @@ BASES = ("Sessions", "Failures", "Decisions", "Files")
 def command(given_vault: str | None, as_json: bool) -> None:
     """Add views of sessions, failures, decisions and files (`bases/*.base`), and property types, for Obsidian.
 
-    What is there already stays as it is; delete the files to be without them. Nothing else needs them.
+    Existing files stay unchanged; delete the files to remove them. Nothing else needs them.
 
     \b
     Example:  mdmem config obsidian
@@ -39,7 +39,9 @@ def command(given_vault: str | None, as_json: bool) -> None:
         render.print_json({"made": made})
         return
     click.echo(
-        f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault." if made else "All is there already."
+        f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
+        if made
+        else "Everything is there already."
     )
 
 
@@ -51,7 +53,7 @@ def _add_types(vault: str) -> bool:
     except ValueError as error:
         raise ConfigError(f"{path} is not JSON ({error}). Fix it, and run this again.") from error
     if not isinstance(held, dict) or not isinstance(held.get("types", {}), dict):
-        raise ConfigError(f"{path} has another shape than Obsidian gives it. Fix it, and run this again.")
+        raise ConfigError(f"{path} does not have the structure that Obsidian writes. Fix it, and run this again.")
     types = {**json.loads(template.load("obsidian/types.json"))["types"], **held.get("types", {})}
     if held.get("types") == types:
         return False

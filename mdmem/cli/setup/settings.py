@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 @click.group("config")
 def config_group() -> None:
-    """Read and change settings. The vault's mdmem.toml can only make one stricter; yours may say anything.
+    """Read and change settings. The vault's mdmem.toml can only make a setting stricter; your own config.toml may
+    set anything.
 
     \b
     Example:  mdmem config list
@@ -69,10 +70,10 @@ def get(given_vault: str | None, key: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @click.option("--user", is_flag=True, help="Write to your own config.toml, not to the vault's mdmem.toml.")
 @click.option("--add", is_flag=True, help="Add to the list that is set now.")
-@options.as_json("what `get` prints then, and the file")
+@options.as_json("the new value as `get` does, and the file")
 @click.pass_obj
 def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: bool, add: bool, as_json: bool) -> None:
-    """Set KEY to VALUES; only a list takes more than one. Comments and layout of the file stay.
+    """Set KEY to VALUES; only a list takes more than one. The file keeps its comments and layout.
 
     \b
     Example:  mdmem config set capture.max_lines 200
@@ -93,8 +94,8 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
 
 @config_group.command("unset")
 @click.argument("key", shell_complete=keys)
-@click.option("--user", is_flag=True, help="In your own config.toml, not in the vault's mdmem.toml.")
-@options.as_json("what `get` prints then, and the file")
+@click.option("--user", is_flag=True, help="Change your own config.toml, not the vault's mdmem.toml.")
+@options.as_json("the new value as `get` does, and the file")
 @click.pass_obj
 def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
     """Set KEY back to its default.
@@ -140,7 +141,7 @@ def _why_own(row: Setting[Any]) -> str:
 
 @config_group.command("list", short_help="List every setting: value, source and meaning.")
 @click.option("--changed", is_flag=True, help="Only settings that are not at their default.")
-@options.as_json("an array of such objects as `get` prints")
+@options.as_json("an array of the objects that `get` prints")
 @click.pass_obj
 def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None:
     """List every setting with its value and its meaning, and where a value comes from.

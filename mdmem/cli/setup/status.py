@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @options.as_json("the rows as an array of objects")
 @click.pass_obj
 def status(vault: str | None, line: bool, as_json: bool) -> None:
-    """Show for each agent whether it is registered, and what was last heard of it; who has the MCP server;
-    and whether storing is paused.
+    """Show for each agent whether it is registered and when it was last heard from; which clients have the
+    MCP server; and whether storing is paused.
 
     \b
     Example:  mdmem status --json
@@ -53,10 +53,10 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
         click.secho(paused, fg="yellow")
     click.echo(f"vault: {settings.vault}{'' if Path(settings.vault).is_dir() else '  (missing: run `mdmem init`)'}")
     if here := part.of(settings.vault):
-        click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` brings the rest")
+        click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
-        seen = f"last heard of {row['last_seen']}{event}" if row["last_seen"] else "not heard of yet"
+        seen = f"last heard from {row['last_seen']}{event}" if row["last_seen"] else "not heard from yet"
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")

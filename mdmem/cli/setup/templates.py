@@ -11,16 +11,16 @@ from mdmem.errors import UsageError
 from mdmem.vault import disk, template
 
 
-@click.command("template", short_help="List the templates of notes, or take one over to change it.")
+@click.command("template", short_help="List the templates of notes, or copy one into the vault to change it.")
 @click.argument(
     "name", metavar="[NAME]", required=False, type=click.Choice([name.removesuffix(".md") for name in template.PLACES])
 )
 @options.as_json("an array of objects, or, with NAME, an object with the path")
 @click.pass_obj
 def command(given_vault: str | None, name: str | None, as_json: bool) -> None:
-    """List the templates of notes, or put NAME into the vault's templates/, to be changed there.
+    """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
 
-    NAME is prompt, observation, response, summary, session, project or note. Delete the file to have mdmem's own
+    NAME is prompt, observation, response, summary, session, project or note. Delete the file to use mdmem's own
     again. `mdmem doctor` says when a template would lose something.
 
     \b

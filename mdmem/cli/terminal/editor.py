@@ -102,9 +102,14 @@ def way(vault: str) -> str:
 
 @click.command("open")
 @click.argument("reference", metavar="[NOTE]", default="", shell_complete=options.notes)
-@click.option("--in", "where", type=click.Choice(list(WAYS)), help="Where; else what fits the vault and this machine.")
-@click.option("--print", "only_print", is_flag=True, help="Print the command line, and start nothing.")
-@options.as_json("an object with the command line, and start nothing")
+@click.option(
+    "--in",
+    "where",
+    type=click.Choice(list(WAYS)),
+    help="Where to open it (default: what fits the vault and this machine).",
+)
+@click.option("--print", "only_print", is_flag=True, help="Print the command line without running it.")
+@options.as_json("an object with the command line, without running it")
 @click.pass_obj
 def open_vault(given_vault: str | None, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
     """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.

@@ -214,10 +214,12 @@ _FILTERS = (
         multiple=True,
         metavar="ID",
         shell_complete=sessions,
-        help="Only this session: its id, or how it begins.",
+        help="Only this session: its id or the beginning of it.",
     ),
     click.option("--tool", multiple=True, metavar="NAME", shell_complete=tools, help="Only runs of this tool."),
-    click.option("--file", multiple=True, metavar="PATH", help="Only about this file: a name or the end of a path."),
+    click.option(
+        "--file", multiple=True, metavar="PATH", help="Only notes about this file: its name or the end of its path."
+    ),
     click.option(
         "--tag",
         multiple=True,
