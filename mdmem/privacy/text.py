@@ -395,6 +395,7 @@ _PLACE_SIGNS = (
     "asicAuth(",
     "Authentication(",
     "PDO(",
+    "iFi.begin(",
     "root/",
     "admin/",
     "master/",
@@ -406,7 +407,9 @@ _PLACE_SIGNS = (
 _COMMAND_SIGNS = (
     " --", " -p", " -P", " -a", " -A", " -b", " -k", " -N", " -n", " -s", " -S", " -t", " -u", " -U", " -w", " -W",
     " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
-    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "chpasswd",
+    "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
+    "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
+    "secret put", "secrets set", "password=-", "env add ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -24,8 +24,10 @@ LEAST_FOUND = {
 """The share of made-up secrets that is found at least, by the set of places they are written in."""
 
 LEAST_OF_RANDOM = {
-    "{20:an}": 0.83,
-    "{32:an}": 0.94,
+    "{16:an}": 0.79,
+    "{20:an}": 0.88,
+    "{32:an}": 0.96,
+    "{40:b64}": 0.95,
     "{40:an}": 0.96,
     "{20:low}": 0.88,
     "{32:low}": 0.96,

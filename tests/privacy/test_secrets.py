@@ -309,3 +309,58 @@ def test_a_password_between_other_settings_is_masked(value: str) -> None:
     line = "Server=db;User Id=sa;Password={};Encrypt=true"
 
     assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("value", ["Summer2024!", "GJBNmEzd7JTk", "k9#Lm!2q"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "unrar x -p{} a.rar",
+        "ansible-vault encrypt_string {} --name db_password",
+        "etcdctl --user root:{} get /",
+        "impdp ana/{} DIRECTORY=x",
+        "nmcli dev wifi connect home password {}",
+        "wpa_passphrase home {}",
+        "npm config set //registry.npmjs.org/:_authToken {}",
+        "poetry config http-basic.repo ana {}",
+        "gh secret set DB_LOGIN --body '{}'",
+        "echo '{}' | gh secret set DB_LOGIN",
+        "printf '%s' '{}' | vault kv put secret/x password=-",
+        "vercel env add DB_LOGIN production <<< {}",
+        "mc alias set minio http://m admin {}",
+        "rclone config create r sftp pass {}",
+        "cypher-shell -u neo4j -p {}",
+        "neo4j-admin set-initial-password {}",
+        "CREATE LOGIN ana WITH PASSWORD = N'{}';",
+        "ALTER USER ana IDENTIFIED BY {}",
+        '<entry key="password">{}</entry>',
+        'os.environ.setdefault("DB_PASSWORD", "{}")',
+        'variable "db_password" {{\n  type = string\n  default = "{}"\n}}',
+        'WiFi.begin("home", "{}");',
+    ],
+)
+def test_a_password_on_a_command_line_or_in_a_settings_language_is_masked(line: str, value: str) -> None:
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{{"assemblyai_key": "{}"}}',
+        "tool --deepgram-key {}",
+        "ENV DEEPGRAM_KEY {}",
+        "<some_key>{}</some_key>",
+        "acme key: {}",
+    ],
+)
+def test_a_hexadecimal_value_is_masked_under_any_name_of_a_key(line: str) -> None:
+    value = "9f86d081884c7d659a2feaa0c55ad015"
+
+    assert clean(line.format(value), origin="tool").value == line.format("[REDACTED]")
+    assert clean(f'{{"cache_key": "{value}"}}', origin="tool").redacted == 0
+
+
+def test_base64_is_masked_although_its_signs_cut_it_into_short_words() -> None:
+    value = "67dQf5t7cJVr2z/zzy5Lk4XEI/VY3uDqYPyemNrF"
+
+    assert clean(f"it failed with {value} there", origin="tool").value == "it failed with [REDACTED] there"

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.judge import Span
 
-WORD, PAIR, LAST, URL = "word", "pair", "last", "url"
-"""What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`."""
+WORD, PAIR, LAST, URL, USER = "word", "pair", "last", "url", "user"
+"""What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;
+`user/secret`."""
 
 GLUED, APART, BOTH = "glued", "apart", "both"
 """Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
 
 COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-    ("-p", WORD, GLUED, ("mysql", "mariadb", "7z ", "7za ")),
+    ("-p", WORD, GLUED, ("mysql", "mariadb", "7z ", "7za ", "unrar ", "rar ")),
+    ("-p", WORD, BOTH, ("cqlsh", "cypher-shell", "snowsql", "ncftpput", "ncftpget")),
     ("-p", WORD, BOTH, ("sshpass", "mongo", "docker login", "podman login", "registry login", "az login")),
     ("-p", WORD, BOTH, ("oc login", "cf login", "rdesktop", "twine upload", "psexec", "useradd", "usermod")),
     ("-P", WORD, BOTH, ("sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "ssh-keygen", "tsql ", "isql ")),
@@ -37,7 +39,7 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-u", PAIR, BOTH, ("curl", "lftp")),
     ("-U", PAIR, BOTH, ("curl", "smbclient", "rpcclient", "net ads", "winexe")),
     ("-a", PAIR, BOTH, ("http ", "https ")),
-    ("--user", PAIR, BOTH, ("curl",)),
+    ("--user", PAIR, BOTH, ("curl", "etcdctl")),
     ("--proxy-user", PAIR, BOTH, ("curl",)),
     ("--auth", PAIR, BOTH, ("http ", "https ", "aria2c")),
     ("-b", LAST, APART, ("htpasswd",)),
@@ -47,6 +49,16 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("login", WORD, APART, ("wandb", "cargo", "vault", "pulumi")),
     ("auth", WORD, APART, ("snyk",)),
     ("token", WORD, APART, ("heroku auth", "fly auth")),
+    ("pass", WORD, APART, ("rclone config",)),
+    ("password", WORD, APART, ("nmcli",)),
+    ("encrypt_string", WORD, APART, ("ansible-vault",)),
+    ("set-initial-password", WORD, APART, ("neo4j-admin",)),
+    ("config", LAST, APART, ("poetry config http-basic",)),
+    ("set", LAST, APART, ("mc alias set",)),
+    ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
+    ("--body", WORD, BOTH, ("gh secret",)),
+    ("-b", WORD, BOTH, ("gh secret",)),
+    ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd")),
     ("by", WORD, APART, ("identified ",)),
     ("convertto-securestring", WORD, APART, ("convertto-securestring",)),
     ("-string", WORD, APART, ("convertto-securestring",)),
@@ -61,6 +73,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("-S", URL, APART, ("sqlplus",)),
     ("-L", URL, APART, ("sqlplus",)),
     ("userid=", URL, GLUED, ("exp ", "imp ", "expdp ", "impdp ", "sqlldr ")),
+    ("expdp", USER, APART, ("expdp ",)),
+    ("impdp", USER, APART, ("impdp ",)),
+    ("sqlldr", USER, APART, ("sqlldr ",)),
 )
 """flag, what its word holds, where the secret stands, and the commands that take it so."""
 
@@ -69,6 +84,12 @@ PIPED = (
     ("passwd --stdin", WORD),
     ("--password-stdin", WORD),
     ("--with-token", WORD),
+    ("secret put", WORD),
+    ("secret set", WORD),
+    ("secrets set", WORD),
+    ("env add", WORD),
+    ("password=-", WORD),
+    ("passwd ", WORD),
     ("chpasswd", PAIR),
 )
 """What reads a secret that `echo` writes, and what that holds."""
@@ -105,7 +126,7 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
     judged = [0]
     for command in _named(low, words):
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
-    if "echo " in low and "|" in text:
+    if "|" in text and ("echo " in low or "printf " in low):
         yield from _piped(text, low, judged)
 
 
@@ -169,7 +190,10 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
             yield from _judged(text, *_last(text, words, number), WORD, flag)
     elif (is_flag or (cluster and word[-1] == flag[1])) and place != GLUED and number + 1 < len(words):
         following = words[number + 1][0]
-        if text[following : following + 1] != "-" and (flag != "by" or text[following - 1] in ("'", '"')):
+        quoted = text[following - 1] in ("'", '"')
+        if flag == "by" and not quoted and not _is_oracle(text, words, number):
+            return
+        if text[following : following + 1] != "-":
             yield from _judged(text, *words[number + 1], holds, flag)
     elif place != APART and word.startswith(flag) and len(word) > len(flag):
         skip = len(flag) + (word[len(flag)] == "=")
@@ -179,6 +203,12 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
             yield from _judged(text, inner + 1, close if close >= 0 else end, holds, flag)
         else:
             yield from _judged(text, inner, end, holds, flag)
+
+
+def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
+    """Whether a statement gives a password without quotes, `IDENTIFIED BY Abc123;`, and is no sentence."""
+    start, end = words[number + 1]
+    return text[slice(*words[number])] == "BY" and _is_given(text[start:end].rstrip(";"), plain=True)
 
 
 def _nearby(text: str, words: list[tuple[int, int]], number: int, place: str) -> Iterator[tuple[int, int]]:
@@ -214,6 +244,12 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
             yield start, start + len(user)
             return
         start += len(user) + 1
+    elif holds == USER:
+        user, slash, rest = core.partition("@")[0].partition("/")
+        if not slash or not user.isidentifier() or not _is_given(rest or "x", plain=True):
+            return
+        start += len(user) + 1
+        end = start + len(rest)
     elif holds == URL:
         user, slash, rest = core.partition("/")
         at = rest.rfind("@")
@@ -252,11 +288,13 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
             if judged[0] > limits.MOST_NAMES:
                 raise limits.FloodError
             line = low[max(0, at - 2 * _LONGEST_WORD) : at].rpartition("\n")[2].rpartition("|")[0]
-            head, echo, _ = line.rpartition("echo ")
+            head, echo, said = line.rpartition("echo " if "echo " in line else "printf ")
             if echo:
                 begin = low.rfind(line, max(0, at - 2 * _LONGEST_WORD), at) + len(head) + len(echo)
                 begin += 3 * text.startswith(("-n ", "-e "), begin)
-                for start, end in list(scan.words(text, begin, at))[:1]:
+                first = 1 if said.lstrip("'\"").startswith("%s") else 0
+                for start, end in list(scan.words(text, begin, at))[first : first + 1]:
+                    end = start + len(text[start:end].partition("\\n")[0])
                     for span in _judged(text, start, end, holds, "-"):
                         yield *span, "command-password"
             at = low.find(command, at + len(command))

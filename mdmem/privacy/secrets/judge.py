@@ -8,7 +8,7 @@ from __future__ import annotations
 from mdmem.privacy.secrets import headers, literals, scan, values
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
 from mdmem.privacy.secrets.names import STRONG
-from mdmem.privacy.secrets.tokens import shape
+from mdmem.privacy.secrets.tokens import is_camel_case, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
 _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
+_DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
 _COMPARERS = ("password.equals", "secret.equals", "token.equals")
 _LONGEST_PHRASE = 240
@@ -94,7 +95,7 @@ def argument(name: Name, at: int) -> list[Span]:
     before = name.low[max(0, name.start - 16) : name.start - 1].rstrip(" \\")
     if name.kind == "authorization":
         return headers.authorization(name, at)
-    if before.endswith("define("):
+    if before.endswith(_DEFINERS):
         return assigned(name, at)
     return beside(name, at)
 
@@ -163,7 +164,14 @@ def _read(name: Name, at: int, is_secret: Callable[[Literal], bool]) -> list[Spa
     literal = literals.read(name.text, at, whole_word=False)
     if not literal or literal.template or not is_secret(literal):
         return []
+    if name.is_plain_key and not _is_key(literal.text):
+        return []
     return [_span(name, literal)]
+
+
+def _is_key(value: str) -> bool:
+    """Whether a value under a name that only says "key" looks like one that opens something."""
+    return len(value) >= 16 and values.looks_random(value) and not is_camel_case(shape(value), value)
 
 
 def _span(name: Name, literal: Literal, *, whole_word: bool = False) -> Span:
@@ -182,7 +190,7 @@ def _is_assigned(name: Name, literal: Literal, in_line: bool, *, is_flag: bool =
         return False
     if name.word() in ("pass", "pw") and _passes(literal):
         return False
-    if name.is_plain_key and (len(value) < 16 or not values.looks_random(value)):
+    if name.is_plain_key and not _is_key(value):
         return False
     if (name.is_plain_key and not literal.quoted and not _CODE.isdisjoint(value)) or _is_format(text, literal):
         return False
@@ -216,7 +224,7 @@ def _is_alone(name: Name, literal: Literal, in_line: bool, *, is_flag: bool) -> 
         return True  # - "PASSWORD=word"
     if text[name.start - 1 : name.start] == ";" and text[name.end] == "=" and name.kind == "password":
         return True  # User Id=sa;Password=word;…
-    if is_flag:
+    if is_flag or text.startswith("--", name.start):
         return scan.line_ends(text, literal.end) or text.startswith(" -", literal.end)
     is_statement = text[name.end : literal.start] == " = " or literal.text[-1:] in (",", ";", ")")
     return in_line and not is_statement and scan.line_ends(text, literal.end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 QUOTES = frozenset("\"'`")
 BLANK = " \t"
 
-_PREFIXES = "bBrRuUfFlL@$"
+_PREFIXES = "bBrRuUfFlLN@$"
 _STRING_STARTS = QUOTES | frozenset(_PREFIXES + "\\")
 _STOPS = "\"'`<>\\"
 _NEXT_PAIR = "&;,"

@@ -34,7 +34,7 @@ _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
 _MARKUP_VALUES = ("<value>", "<string>")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
-_SETTERS = ("env ", "configure set ", "config set ")
+_SETTERS = ("env ", "configure set ", "config set ", "config set --secret ", "kv put ")
 _GETTERS = ("env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(")
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
@@ -109,19 +109,20 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return weight, kind
     if name in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))
-        if weight or text[start - 1] == " ":
+        if weight or (text[start - 1] == " " and (name != "key" or not _is_set(text, end))):
             return min(weight, LITERAL if _is_set(text, end) else WEAK) if kind == "key" else weight, kind
     if low[start:end] == "bearer":
         return LITERAL, "authorization"
     if text[start - 1 : start] in ("?", "&") and low[start:end] in _IN_QUERY:
         return WEAK, "key"
-    is_given = _is_set(text, end) or (len(name) > len("key") and _is_passed(text, end))
+    is_given = _is_set(text, end) or (len(name) > len("key") and text[end : end + 1] in _AFTER_KEY)
     if low.endswith("key", start, end) and is_given and names.may_open(low[start:end]):
         return WEAK, _PLAIN_KEY
     return names.NONE, ""
 
 
 _PLAIN_KEY = "some-key"
+_AFTER_KEY = frozenset("\"'`>]\\ ")
 
 
 def _is_in_arn(low: str, start: int) -> bool:
@@ -131,11 +132,6 @@ def _is_in_arn(low: str, start: int) -> bool:
 
 def _is_set(text: str, end: int) -> bool:
     return text[end : end + 3].lstrip(" ")[:1] in ("=", ":")
-
-
-def _is_passed(text: str, end: int) -> bool:
-    """Whether a value is the next argument: `Set("X-Acme-Key", …)`."""
-    return text.startswith(('",', "',"), end)
 
 
 def _remembered(name: str) -> tuple[int, str]:
@@ -178,10 +174,16 @@ def _is_flag(name: Name) -> bool:
         return False
     if name.text[name.start - 1 : name.start] == "\\" and name.text[name.start - 2 : name.start - 1].isalnum():
         return False  # a hyphen in a manual page
-    if name.low[name.outer()] == "-" or name.low.endswith(_SETTERS, max(0, name.start - 16), name.start):
+    start = name.outer()
+    if name.low[start] == "-" or name.low.endswith(_SETTERS, 0, name.low.rfind(" ", max(0, start - 80), start) + 1):
         return True
     before = name.low[max(0, name.start - 200) : name.start] if name.word().startswith("password") else ""
     return "login " in before and ("machine " in before or "default " in before)  # a line of .netrc
+
+
+def _is_keyed(name: Name) -> bool:
+    """Whether it is the key of an element: `<entry key="NAME">`."""
+    return name.is_quoted() and name.low.endswith(("key=", "name="), 0, name.outer() - 1)
 
 
 def _is_bearer(name: Name) -> bool:
@@ -359,6 +361,15 @@ def _after_arrow(name: Name) -> int:
     return skip_blank(name.text, name.sign + len(arrow)) if arrow and name.sign != name.closed else 0
 
 
+def _after_default(name: Name) -> int:
+    """`variable "NAME" { default = "…" }` of Terraform."""
+    block, found, _ = name.low[name.closed : name.closed + 400].partition("default")
+    if not found or "}" in block.partition("{")[2] or not name.low.endswith('variable "', 0, name.start):
+        return 0
+    value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(found)))
+    return skip_blank(name.low, value) if value else 0
+
+
 def _after_value_word(name: Name) -> int:
     """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
     ahead = name.low[name.closed : name.closed + 64]
@@ -408,6 +419,7 @@ RULES: tuple[Rule, ...] = (
     ("fF", _always, _after_for, judge.assigned),
     (":：\n\r", _is_label, _on_next_line, judge.below),
     (">", _is_tag, _behind_sign, judge.markup),
+    (">", _is_keyed, _behind_sign, judge.markup),
     ("|", _always, _in_next_cell, judge.beside),
     ("(", _is_called, _behind_sign, judge.call),
     (",", _is_argument, _behind_comma, judge.argument),
@@ -419,6 +431,7 @@ RULES: tuple[Rule, ...] = (
     ("", _is_flag, _at_sign, judge.flag),
     (",\n\rvV-", _always, _after_value_word, judge.assigned),
     ("<>", _always, _after_markup, judge.markup),
+    ("{", _always, _after_default, judge.assigned),
     ("", _is_bare, _after_remark, judge.said),
     ("", _heads_bare_line, _at_sign, judge.line),
 )

@@ -45,6 +45,7 @@ CALLS = (
     ("usernamepasswordcredentials(", 1),
     ("setbasicauth(", 1),
     ("basicauth(", 1),
+    ("wifi.begin(", 1),
 )
 """Calls that take a password without its name, and the number of that argument."""
 

@@ -40,6 +40,8 @@ _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
 _LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
+_LETTERS_64 = bytes(97 if chr(code) in BASE64 and chr(code) not in "=_-" else 32 for code in range(256))
+_LONG_64 = b"a" * 36
 _BEFORE_RUN = BASE64.replace("=", "")
 _JOINED = WORD + "="
 _MOST_EQUALS = 4
@@ -82,6 +84,8 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters
     if _LONG_RUN in signs.translate(_LETTERS):
         yield from _among(text, signs.translate(_LETTERS), signs.translate(_SHAPE_BYTES).decode("ascii"))
+    if "/" in text or "+" in text:
+        yield from _in_base64(text, signs.translate(_LETTERS_64))
     for row in ODD:
         if row[1] in text:
             yield from _with_odd_prefix(text, row)
@@ -104,6 +108,35 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
                 yield start, after, kind
             end = max(end, after)
         at = letters.find(_LONG_RUN, end)
+
+
+def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:
+    """Find what is random only as a whole, because `/` and `+` cut it into short words."""
+    at = letters.find(_LONG_64)
+    while at >= 0:
+        end = letters.find(b" ", at + len(_LONG_64))
+        end = end if end >= 0 else len(letters)
+        run = text[at:end]
+        if (
+            end - at <= LONGEST
+            and run[0] != "/"
+            and not run.isalnum()
+            and _is_jumbled_base64(run)
+            and not _is_path(run)
+        ):
+            from mdmem.privacy.secrets import public
+
+            end += len(text[end : end + 2]) - len(text[end : end + 2].lstrip("="))
+            if not public.is_public(text, at, end, run) and not _says_words(run):
+                yield at, end, "random-token"
+        at = letters.find(_LONG_64, end)
+
+
+def _is_jumbled_base64(run: str) -> bool:
+    form = shape(run).translate(_SEPARATORS).replace(" ", "")
+    if "0" not in form or "a" not in form or turns(form) < 0.38 * len(form):
+        return False
+    return form.count("A") >= 4 and not _reads_like_words(shape(run), run)
 
 
 def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
@@ -265,7 +298,9 @@ def _is_jumble(shape: str, part: str) -> bool:
         if "aaaaa" in shape and shape.count("a") >= 0.6 * size:
             return False  # words in a row: Win32MimeTypesTestCase
         if digits > 1:
-            return rate >= (0.5 if size < 20 else 0.42) and not is_camel_case(shape, part)
+            if rate >= (0.5 if size < 20 else 0.42):
+                return not is_camel_case(shape, part)
+            return rate >= (0.37 if size < 20 else 0.3) and not _reads_like_words(shape, part)
         if digits and rate >= 0.5:
             return not is_camel_case(shape, part)
         return size >= 20 and 0.42 <= rate < _ALTERNATING and not _reads_like_words(shape, part)
