@@ -17,6 +17,7 @@ from mdmem.search.index.view import View
 from mdmem.search.query import Filter, Query
 from mdmem.server.access import Access
 from mdmem.vault import disk, note
+from mdmem.watcher import stillness
 
 BUDGET_SECONDS = 5.0
 """How long a question waits for the index to take in new notes; what is left is taken in behind it."""
@@ -43,9 +44,24 @@ def ask(at: Access, answer: Callable[[View], _Answer], default: _Answer) -> tupl
 def fresh(config: Config) -> Iterator[tuple[str, ...]]:
     """Lock the index and apply pending changes; every file is checked afterwards, in the background."""
     with _alone:
-        _, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, share=0)
-        yield notices
+        yield _looked(config)
     _sweep(config)
+
+
+def _looked(config: Config) -> tuple[str, ...]:
+    """Bring the index up to date, unless nothing was touched since; return what the user should know."""
+    watched = stillness.of(config.vault)
+    if watched.holds(index.opened(config)):
+        return ()
+    touched = sorted(watched.touched)
+    quick = not watched.is_lost
+    changes, notices = freshness.bring_up_to_date(config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0)
+    if touched and not notices:
+        more, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
+        changes = changes._replace(complete=changes.complete and more.complete)
+    if changes.complete and not notices:
+        watched.keep(index.folders_seen(config), index.opened(config))
+    return notices
 
 
 def is_sweep_due(config: Config) -> bool:

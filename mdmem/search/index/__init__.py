@@ -6,8 +6,8 @@ from mdmem.search.index.catchup import Changes, begin, glance, rebuild, update
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.resolve import resolve
-from mdmem.search.index.scan_record import SHARE
-from mdmem.search.index.store import current
+from mdmem.search.index.scan_record import SHARE, folders_seen
+from mdmem.search.index.store import current, opened
 
 __all__ = [
     "NEW",
@@ -17,7 +17,9 @@ __all__ = [
     "Report",
     "begin",
     "current",
+    "folders_seen",
     "glance",
+    "opened",
     "rebuild",
     "resolve",
     "update",

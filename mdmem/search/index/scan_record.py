@@ -50,6 +50,12 @@ def load(index_dir: str) -> ScanRecord | None:
     return record
 
 
+def folders_seen(config: Config) -> list[str]:
+    """Return the vault's folders as the last look left them; none when nothing is kept of it."""
+    kept = load(config.index_dir)
+    return list(kept.times) if kept is not None else []
+
+
 _read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
 """What was read last, by path. To have an older record is no harm: more is looked at then."""
 

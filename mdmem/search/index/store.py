@@ -50,6 +50,14 @@ def current(config: Config) -> View | None:
     return view
 
 
+def opened(config: Config) -> View | None:
+    """Return what `current` does; None for an index that cannot be read."""
+    try:
+        return current(config)
+    except (DamagedError, OSError):
+        return None
+
+
 def _keep(cache: dict[str, T], folder: str, value: T) -> None:
     """Put what is open of an index into a cache, and forget the oldest."""
     cache[folder] = value

@@ -1,0 +1,164 @@
+"""Stillness: whether anything in a vault was touched since it was last looked at, as Linux itself keeps count of it.
+
+A process that answers many questions need not look at every folder before each. The kernel queues an event before the
+the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in a
+thread of its own, which may be late; here whoever asks reads it. No queue tells of a change from another machine: only
+the file systems of this one are trusted. What is written through a memory map or another hard link is seen when every
+file is looked at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+_LOCAL = frozenset(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "overlay", "zfs", "bcachefs", "jfs"])
+_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x2, 0x4, 0x8, 0x40, 0x80, 0x100, 0x200
+_DELETE_SELF, _MOVE_SELF, _UNMOUNT, _OVERFLOW, _IGNORED = 0x400, 0x800, 0x2000, 0x4000, 0x8000
+_ONLY_FOLDER, _NO_LINK = 0x1000000, 0x2000000
+_WANTED = (
+    _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
+    | _ONLY_FOLDER
+)  # fmt: skip
+_LOST = _UNMOUNT | _OVERFLOW
+"""After one of these nobody can tell what was touched."""
+_UPSET = _DELETE_SELF | _MOVE_SELF | _IGNORED
+"""After one of these a watch is not what it was: all of them are set anew."""
+_HEAD = struct.Struct("iIII")
+_READ_BYTES = 256 * 1024
+_MAX_KEPT = 4
+
+_known: dict[str, Stillness] = {}
+
+
+def of(root: str) -> Stillness:
+    """Return what this process knows of a vault."""
+    found = _known.get(root)
+    if found is None:
+        while len(_known) >= _MAX_KEPT:
+            _known.pop(next(iter(_known))).end()
+        found = _known[root] = Stillness(root)
+    return found
+
+
+class Stillness:
+    """The watched folders of one vault. Ask `holds`, look at the vault where it does not, then `keep`; one at a time.
+
+    touched: what was touched since it last held, vault-relative, for who looks at it. is_lost: it may be anything.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = Path(root)
+        self._fd = -1
+        self._folders: dict[int, str] = {}
+        self._watched: set[str] = set()
+        self._top: tuple[int, int] | None = None
+        self._state: object = None
+        self._is_possible = sys.platform == "linux" and _file_system(self._root) in _LOCAL
+        self.touched: set[str] = set()
+        self.is_lost = False
+
+    def holds(self, state: object) -> bool:
+        """Whether nothing was touched since `keep` was called with this very state: the index as it was then."""
+        if self._fd < 0:
+            return False
+        is_sound = self._drain()
+        self.is_lost = self.is_lost or self._top != _identity(self._root)
+        if self.is_lost or not is_sound:
+            self._close()
+        if self._fd < 0:
+            return False
+        return state is not None and self._state is state and not self.touched
+
+    def keep(self, folders: Iterable[str], state: object) -> None:
+        """Take note that the vault was looked at since `holds` was asked, and watch the folders that it has.
+
+        Where a folder was not watched while it was looked at, stillness begins after the next look.
+        """
+        wanted = set(folders)
+        new = wanted - self._watched
+        missed = any((self._root / path).is_dir() for path in self.touched - wanted)
+        self.touched, self.is_lost = set(), False
+        self._state = state if wanted and not new and not missed and self._is_possible else None
+        if new and self._is_possible and not self._watch(new):
+            self.end()
+            self._is_possible = False
+
+    def end(self) -> None:
+        """Watch no more."""
+        self._close()
+        self.touched, self.is_lost = set(), False
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+        self._folders, self._watched, self._state = {}, set(), None
+
+    def _watch(self, folders: Iterable[str]) -> bool:
+        """Watch these folders as well; False when the system refuses."""
+        library = ctypes.CDLL(None, use_errno=True)
+        if self._fd < 0:
+            self._fd = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+            self._top = _identity(self._root)
+        if self._fd < 0:
+            return False
+        for folder in folders:
+            path = self._root / folder
+            flags = _WANTED | (_NO_LINK if folder else 0)
+            number = library.inotify_add_watch(self._fd, os.fsencode(path), flags)
+            if number >= 0:
+                self._folders[number] = folder
+                self._watched.add(folder)
+            elif path.is_dir():
+                return False
+        return True
+
+    def _drain(self) -> bool:
+        """Read the queue to its end; False when the watches are to be set anew."""
+        is_sound = True
+        while True:
+            try:
+                data = os.read(self._fd, _READ_BYTES)
+            except BlockingIOError:
+                return is_sound
+            except OSError:
+                self.is_lost = True
+                return False
+            place = 0
+            while place < len(data):
+                number, mask, _, size = _HEAD.unpack_from(data, place)
+                place += _HEAD.size + size
+                self.is_lost = self.is_lost or bool(mask & _LOST)
+                is_sound = is_sound and not mask & _UPSET
+                folder = self._folders.get(number, "")
+                name = os.fsdecode(data[place - size : place].rstrip(b"\0"))
+                self.touched.add(f"{folder}/{name}" if folder and name else folder or name)
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        found = root.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _file_system(root: Path) -> str:
+    """Return the type of the file system that a folder is on; "" where that cannot be told."""
+    best, kind = "", ""
+    path = root.resolve()
+    try:
+        lines = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        fields, _, more = line.partition(" - ")
+        point = fields.split()[4].encode("latin-1", "replace").decode("unicode_escape", "replace")
+        if len(point) >= len(best) and f"{path}/".startswith(f"{point.rstrip('/')}/"):
+            best, kind = point, more.split()[0]
+    return kind

@@ -1,0 +1,133 @@
+"""Stillness: nothing is looked at while nothing is touched; whatever is touched is found by the next question."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.search import index
+from mdmem.search.index import scan
+from mdmem.server import lookup
+from mdmem.watcher import stillness
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Only Linux queues events in time.")
+
+
+@pytest.fixture
+def still(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[stillness.Stillness]:
+    """Return what is known of a vault of some notes, of which a short look passes over one, looked at until still."""
+    monkeypatch.setattr(scan, "MAX_CHANGED", 1)
+    for path in (
+        "notes/one.md",
+        "notes/two.md",
+        "journal/app/2026-09-14/0800-x-aaaa1111/001-000-prompt-x-aaaaaaaaaa.md",
+    ):
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text("---\nid: aaaaaaaaaa\nkind: prompt\n---\n\nThe walrus parses dates\n")
+    os.utime(vault / "notes" / "one.md", (1_790_000_000, 1_790_000_000))
+    index.update(config.load())
+    watched = stillness.of(str(vault))
+    for _ in range(3):
+        ask()
+    if not holds(watched):
+        pytest.skip("The file system of this folder is none that is trusted.")
+    yield watched
+    watched.end()
+
+
+def ask() -> None:
+    with lookup.fresh(config.load()):
+        pass
+
+
+def holds(watched: stillness.Stillness) -> bool:
+    return watched.holds(index.opened(config.load()))
+
+
+def has(word: str) -> bool:
+    ask()
+    view = index.current(config.load())
+    return view is not None and bool(view.notes("body", word))
+
+
+def in_place(vault: Path) -> None:
+    note = vault / "notes" / "one.md"
+    note.write_text(note.read_text().replace("walrus", "gannet"))
+
+
+def renamed_over(vault: Path) -> None:
+    (vault / "notes" / "new").write_text("The gannet sorts")
+    (vault / "notes" / "new").rename(vault / "notes" / "one.md")
+
+
+def in_new_folders(vault: Path) -> None:
+    (vault / "notes" / "a" / "b").mkdir(parents=True)
+    (vault / "notes" / "a" / "b" / "c.md").write_text("A gannet")
+
+
+def moved_in(vault: Path) -> None:
+    made = vault.parent / "made"
+    made.mkdir()
+    (made / "c.md").write_text("A gannet")
+    made.rename(vault / "notes" / "made")
+
+
+def replaced(vault: Path) -> None:
+    shutil.copytree(vault, vault.parent / "copy")
+    vault.rename(vault.parent / "old")
+    (vault.parent / "copy").rename(vault)
+    (vault / "notes" / "one.md").write_text("A gannet")
+
+
+@pytest.mark.parametrize("change", [in_place, renamed_over, in_new_folders, moved_in, replaced])
+def test_whatever_is_touched_is_found_by_the_next_question(
+    still: stillness.Stillness, vault: Path, change: Callable[[Path], None]
+) -> None:
+    change(vault)
+
+    assert has("gannet")
+    ask()
+    ask()
+    assert holds(still)
+    (vault / "notes" / "later.md").write_text("A heron")
+    assert has("heron")
+
+
+def test_a_note_in_a_folder_that_is_new_is_found_after_the_vault_was_still_again(
+    still: stillness.Stillness, vault: Path
+) -> None:
+    in_new_folders(vault)
+    for _ in range(3):
+        ask()
+    assert holds(still)
+    (vault / "notes" / "a" / "b" / "c.md").write_text("A heron")
+
+    assert has("heron")
+    shutil.rmtree(vault / "notes" / "a")
+    assert not has("heron")
+
+
+def test_another_index_is_looked_at_though_the_vault_is_still(still: stillness.Stillness) -> None:
+    index.rebuild(config.load())
+
+    assert not holds(still)
+    assert has("walrus")
+
+
+def test_no_folder_is_looked_at_while_nothing_is_touched(still: stillness.Stillness, vault: Path) -> None:
+    for file in vault.rglob("*.md"):
+        file.read_text()
+
+    assert holds(still)
+
+
+def test_a_vault_that_is_gone_is_not_still(still: stillness.Stillness, vault: Path) -> None:
+    shutil.rmtree(vault)
+
+    assert not holds(still)
