@@ -78,7 +78,7 @@ def _given(settings: Config) -> Iterator[list[Piece]]:
     given = [row for row in injections.log(settings) if row.get("ids")][-MOST:]
     if given:
         yield []
-        yield [("Given back lately", "bold")]
+        yield [("Injected lately", "bold")]
     for row in reversed(given):
         when = wording.date_and_time(str(row.get("time", "")))
         count = wording.number(len(row.get("ids", ())), "memory", "memories")

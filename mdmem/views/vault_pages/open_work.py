@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.views.vault_pages.listed import Listing
 
 MOST = 20
-LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Broke off"}
+LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Interrupted"}
 
 
 def every(found: Listing) -> list[OpenItem]:
