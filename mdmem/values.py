@@ -23,18 +23,17 @@ class Value:
     """
 
     _fields: tuple[str, ...] = ()
-    _dicts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    _dicts: list[tuple[str, dict[str, Any]]] = []  # noqa: RUF012 - each class has its own
 
     def __init_subclass__(cls) -> None:
         """Take note of the fields of a class."""
-        cls._fields = tuple(cls.__annotations__)
-        cls._dicts = tuple(
-            (name, value) for name, value in vars(cls).items() if type(value) is dict and name in cls._fields
-        )
+        cls._fields = fields = tuple(cls.__annotations__)
+        own = vars(cls)
+        cls._dicts = [(name, own[name]) for name in fields if name in own and type(own[name]) is dict]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         fields = self._fields
-        if len(given) > len(fields) or named.keys() - fields:
+        if len(given) > len(fields) or not named.keys() <= set(fields):
             raise TypeError(f"{type(self).__name__} has the fields {', '.join(fields)}.")
         own = self.__dict__
         for name, default in self._dicts:

@@ -14,49 +14,29 @@ if TYPE_CHECKING:
     class Agent(Protocol):
         """The contract of a module in this folder, for hooks and installation; mypy checks it in `install.known`."""
 
-        @property
-        def NAME(self) -> str:  # noqa: N802 - constants of a module
-            """Return what it is called in commands and notes."""
-            ...
+        NAME: str
+        """What it is called in commands and notes."""
+        TITLE: str
+        """What people call it."""
+        PROGRAM: str
+        """Its executable."""
+        NOTE: str
+        """What the user should know or do after a registration, or ""."""
+        GROUPED: bool
+        """Whether the handlers of an event lie in groups with a matcher, not bare in its list."""
+        SKELETON: dict[str, Any]
+        """What its settings file needs beside the hooks."""
+        PLUGIN: str
+        """The file among the templates that is its plugin, "" where hooks lie in a JSON file."""
 
         @property
-        def TITLE(self) -> str:  # noqa: N802
-            """Return what people call it."""
-            ...
-
-        @property
-        def PROGRAM(self) -> str:  # noqa: N802
-            """Return its executable."""
-            ...
-
-        @property
-        def NOTE(self) -> str:  # noqa: N802
-            """Return what the user should know or do after a registration, or ""."""
-            ...
-
-        @property
-        def HOOKS(self) -> tuple[HookRow, ...]:  # noqa: N802
+        def HOOKS(self) -> tuple[HookRow, ...]:  # noqa: N802 - a constant of a module
             """Return its rows of event, verb, matcher and timeout in seconds."""
             ...
 
         @property
         def ON_REQUEST(self) -> Mapping[str, HookRow]:  # noqa: N802
             """Return the rows that occasions of `inject.on` add."""
-            ...
-
-        @property
-        def GROUPED(self) -> bool:  # noqa: N802
-            """Whether the handlers of an event lie in groups with a matcher, not bare in its list."""
-            ...
-
-        @property
-        def SKELETON(self) -> dict[str, Any]:  # noqa: N802
-            """Return what its settings file needs beside the hooks."""
-            ...
-
-        @property
-        def PLUGIN(self) -> str:  # noqa: N802
-            """Return the file among the templates that is its plugin, "" where hooks lie in a JSON file."""
             ...
 
         def read(self, payload: dict[str, Any], env: Mapping[str, str]) -> Event:

@@ -72,13 +72,7 @@ def _answer(at: Capture, name: str, answer: str) -> bool:
 
 
 def _with_answer(at: Capture, parsed: note.Parsed, said: str) -> note.Note:
-    settings = at.config.settings.capture
-    room = limits.Limits(
-        max_chars=settings.max_chars,
-        max_lines=settings.max_lines,
-        max_files=settings.max_files,
-        fetch_chars=settings.fetch_chars,
-    )
+    room = limits.Limits.of(at.config.settings.capture)
     waiting = f"{LATER[str(parsed.meta['status'])]}\n"
     rest = parsed.body.replace(waiting, "", 1).strip("\n")
     text = f"{rest}\n\n{body.render([body.Part('Answer', said, 'markdown')], room)}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem import privacy
+from mdmem import files, privacy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,7 @@ def expect(at: Capture) -> None:
         at.session.append(_LINE, path)  # some events come without it
     text = "\n".join([at.event.agent, at.session.id, path])
     try:
-        os.makedirs(folder(at.config), 0o700, exist_ok=True)
-        mark = os.path.join(folder(at.config), at.session.key)
-        fd = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
-        os.write(fd, text.encode("utf-8", "replace"))
-        os.close(fd)
+        files.write(os.path.join(folder(at.config), at.session.key), text.encode("utf-8", "replace"))
     except OSError:
         return
 

@@ -73,7 +73,7 @@ def _write_notes(config: Config, most: int | None, session_key: str) -> int:
             log.write(config, "a damaged file in the retry queue was set aside", error)
             _put_aside(path)
         else:
-            retry_queue.remove(path)
+            files.remove(path)
             written += 1
     return written
 

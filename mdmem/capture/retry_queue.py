@@ -84,7 +84,7 @@ def _write(config: Config, session_key: str, data: bytes) -> None:
             os.fsync(fd)
         os.rename(temp, path)
     except BaseException:
-        remove(temp)
+        files.remove(temp)
         raise
     if config.durable:
         above = system.open_folder(folder(config))
@@ -92,11 +92,3 @@ def _write(config: Config, session_key: str, data: bytes) -> None:
             above.sync()
         finally:
             above.close()
-
-
-def remove(path: str) -> None:
-    """Remove a file, if it is there."""
-    try:
-        os.unlink(path)
-    except OSError:
-        return

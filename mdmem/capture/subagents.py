@@ -6,7 +6,7 @@ is the sub-agent's. What a killed one has left open ends with the user's next pr
 
 from __future__ import annotations
 
-import os
+from mdmem import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def end(session: Session) -> None:
 def is_at_work(session: Session) -> bool:
     """Whether a sub-agent has begun and not ended."""
     try:
-        with open(session.flag(_FLAG), "rb") as file:
-            data = file.read(_MAX_BYTES)
+        data = files.read(session.flag(_FLAG), _MAX_BYTES)
     except OSError:
         return False
     return data.count(b"+") > data.count(b"-")
@@ -39,19 +38,11 @@ def is_at_work(session: Session) -> bool:
 
 def forget(session: Session) -> None:
     """Take all sub-agents as ended."""
-    try:
-        os.unlink(session.flag(_FLAG))
-    except OSError:
-        return
+    files.remove(session.flag(_FLAG))
 
 
 def _append(session: Session, sign: bytes) -> None:
-    path = session.flag(_FLAG)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        fd = os.open(path, flags, 0o600)
-        os.write(fd, sign)
-        os.close(fd)
+        files.append(session.flag(_FLAG), sign)
     except OSError:
         return

@@ -87,7 +87,6 @@ def _is_success(event: Event) -> bool | None:
 
 
 def _draft(at: Capture, clean: Any) -> note.Draft | None:
-    settings = at.config.settings.capture
     made = table.describe(
         clean["tool"],
         clean["input"],
@@ -95,12 +94,7 @@ def _draft(at: Capture, clean: Any) -> note.Draft | None:
         error=clean["error"],
         root=at.project.worktree,
         cwd=at.event.cwd,
-        limits=limits.Limits(
-            max_chars=settings.max_chars,
-            max_lines=settings.max_lines,
-            max_files=settings.max_files,
-            fetch_chars=settings.fetch_chars,
-        ),
+        limits=limits.Limits.of(at.config.settings.capture),
     )
     names = _named(made.meta, at) if exclusions.excludes_paths(at.config, at.project) else ()
     if not all(exclusions.takes_path(at.config, path, at.project) for path in names):

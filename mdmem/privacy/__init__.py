@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets, text
 from mdmem.privacy.text import Job
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,41 +29,16 @@ MAX_DEPTH = 64
 SHORT_KEYS = ("pin", "otp", "cvv", "sid", "sig", "signature")
 """Further names of secrets, which count as the whole key of an object only."""
 
-
-if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
-
-    class RuleOptions(TypedDict, total=False):
-        """What `Rules` is made from; `Rules` says what each means."""
-
-        marker: str
-        redacted: str
-        name_kinds: bool
-        keep_lines: bool
-        unclosed: str
-        literal_code: bool
-        secrets: bool
-        patterns: tuple[str, ...]
-        tags: tuple[str, ...]
-        home: str
+USUAL_KEYS = frozenset((
+    "agent", "body", "branch", "command", "commit", "content", "context", "cwd", "description", "duration_ms", "error",
+    "file_path", "filePath", "files", "input", "kind", "language", "lines", "meta", "new_string", "newString",
+    "old_string", "oldString", "project", "prompt", "replace_all", "response", "sequence", "session", "slug", "staged",
+    "status", "stderr", "stdout", "structuredPatch", "subagent", "success", "tags", "text", "title", "tool", "type",
+))  # fmt: skip
+"""The keys of most notes and payloads: looking for the names of secrets in them costs a hook 3 %."""
 
 
-RULES: RuleOptions = {
-    "marker": "[PRIVATE]",
-    "redacted": "[REDACTED]",
-    "name_kinds": False,
-    "keep_lines": False,
-    "unclosed": "private",
-    "literal_code": False,
-    "secrets": True,
-    "patterns": (),
-    "tags": (),
-    "home": "",
-}
-"""What holds where nothing else is asked for."""
-
-
-class Rules:
+class Rules(Value):
     """What to take out, and what to leave in its place.
 
     marker: where a private section was; may be "". redacted: where a secret was.
@@ -76,34 +52,25 @@ class Rules:
         not compile is left out. Their first group, or else all of the match, is masked.
     """
 
-    __slots__ = (
-        "_compiled",
-        "home",
-        "keep_lines",
-        "literal_code",
-        "marker",
-        "name_kinds",
-        "patterns",
-        "redacted",
-        "secrets",
-        "tags",
-        "unclosed",
-    )
+    marker: str = "[PRIVATE]"
+    redacted: str = "[REDACTED]"
+    name_kinds: bool = False
+    keep_lines: bool = False
+    unclosed: str = "private"
+    literal_code: bool = False
+    secrets: bool = True
+    patterns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    home: str = ""
+    _compiled: list[Any] | None = None
 
-    def __init__(self, **options: Unpack[RuleOptions]) -> None:
-        """Take what is given, and `RULES` for the rest."""
-        given: RuleOptions = {**RULES, **options}
-        self.home = given["home"]
-        self.tags = _tag_words(given["tags"])
-        self.marker = _usable(given["marker"], RULES["marker"], self.tags) if given["marker"] else ""
-        self.redacted = _usable(given["redacted"], RULES["redacted"], self.tags)
-        self.name_kinds = given["name_kinds"]
-        self.keep_lines = given["keep_lines"]
-        self.unclosed = given["unclosed"]
-        self.literal_code = given["literal_code"]
-        self.secrets = given["secrets"]
-        self.patterns = given["patterns"]
-        self._compiled: list[Any] | None = None
+    if not TYPE_CHECKING:  # type checkers make it from the fields
+
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            self.tags = _tag_words(self.tags)
+            self.marker = self.marker and _usable(self.marker, Rules.marker, self.tags)
+            self.redacted = _usable(self.redacted, Rules.redacted, self.tags)
 
     @classmethod
     def of(cls, settings: Settings) -> Rules:
@@ -123,7 +90,7 @@ class Rules:
 
     def key(self) -> tuple[object, ...]:
         """Return what is equal for equal rules."""
-        return tuple([getattr(self, name) for name in self.__slots__ if name != "_compiled"])
+        return tuple([getattr(self, name) for name in self._fields if name != "_compiled"])
 
     def mark(self, kind: str) -> str:
         """Return what stands for a secret of this kind."""
@@ -352,9 +319,11 @@ def _is_plain(key: str, job: Job) -> bool:
 
     No step of `text.clean` changes such a word: tags, tokens, places and commands all take more.
     """
-    if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
-        return False
     if job.rules.patterns or job.secrets or job.echo is not None or job.revealed is not None:
+        return False
+    if key in USUAL_KEYS:
+        return True
+    if len(key) >= secrets.SHORTEST_TOKEN or not (key.isascii() and key.isidentifier()) or key in ("value", "Value"):
         return False
     low = key.lower()
     return low not in SHORT_KEYS and not secrets.has_keyword(low)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from mdmem.values import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.privacy.text import Edit
 
 
-class Finding:
+class Finding(Value):
     """One thing that a rule takes out of a text: where it is (`line` and `column` count from 1), never what."""
 
-    __slots__ = ("column", "end", "line", "rule", "start")
-
-    def __init__(self, rule: str, start: int, end: int, line: int, column: int) -> None:
-        self.rule = rule
-        self.start = start
-        self.end = end
-        self.line = line
-        self.column = column
+    rule: str
+    start: int
+    end: int
+    line: int
+    column: int
 
 
 def locate(text: str, history: list[list[Edit]]) -> tuple[Finding, ...]:

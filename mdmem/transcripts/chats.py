@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdmem.agents import Event, text
 from mdmem.agents.dialect import made_id, seconds
@@ -20,16 +20,13 @@ _MAX_STEPS = 100_000
 _SESSION_CHARS = 64
 
 
-class ChatMessage:
+class ChatMessage(NamedTuple):
     """One message: when, whose (`user` or `assistant`), its id and its words."""
 
-    __slots__ = ("at", "id", "role", "words")
-
-    def __init__(self, at: float | None, role: str, own_id: str, words: str) -> None:
-        self.at = at
-        self.role = role
-        self.id = own_id
-        self.words = words
+    at: float | None
+    role: str
+    id: str
+    words: str
 
 
 def nowhere(env: Mapping[str, str]) -> Path:

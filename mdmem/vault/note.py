@@ -36,19 +36,16 @@ def is_internal(path: str, kind: object = "") -> bool:
     return path.split("/")[0].casefold() == "internal" or str(kind).lower() in INTERNAL
 
 
-class Draft:
+class Draft(Value):
     """What is to become a note: a title, words for the file name, metadata of its own, a body."""
 
-    __slots__ = ("body", "meta", "slug", "title")
-
-    def __init__(self, title: str, slug: str, meta: dict[str, Any], body: str) -> None:
-        self.title = title
-        self.slug = slug
-        self.meta = meta
-        self.body = body
+    title: str
+    slug: str
+    meta: dict[str, Any]
+    body: str
 
 
-class Note:
+class Note(Value):
     """One memory, cleaned: build it with `new`.
 
     meta: the front matter in its order, `id` first; `created` is ISO 8601 in UTC, whole seconds.
@@ -56,12 +53,9 @@ class Note:
     body: markdown, ending in a line break unless empty.
     """
 
-    __slots__ = ("body", "meta", "slug")
-
-    def __init__(self, meta: dict[str, Any], slug: str, body: str) -> None:
-        self.meta = meta
-        self.slug = slug
-        self.body = body
+    meta: dict[str, Any]
+    slug: str
+    body: str
 
     @property
     def id(self) -> str:
@@ -74,15 +68,12 @@ class Note:
         return str(self.meta["title"])
 
 
-class Parsed:
+class Parsed(Value):
     """A file as it was read: front matter, body, and what was wrong with the front matter (or None)."""
 
-    __slots__ = ("body", "meta", "problem")
-
-    def __init__(self, meta: dict[str, Any], body: str, problem: str | None = None) -> None:
-        self.meta = meta
-        self.body = body
-        self.problem = problem
+    meta: dict[str, Any]
+    body: str
+    problem: str | None = None
 
 
 def make_id(*identity: str) -> str:

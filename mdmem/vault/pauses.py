@@ -6,6 +6,7 @@ import os
 import time
 
 from mdmem import files
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,14 +15,11 @@ if TYPE_CHECKING:
 MAX_PAUSES_BYTES = 1024 * 1024
 
 
-class Pause:
+class Pause(Value):
     """A pause of storing. began, ends: seconds since the epoch; ends is 0 for one that a person ends."""
 
-    __slots__ = ("began", "ends")
-
-    def __init__(self, began: float, ends: float) -> None:
-        self.began = began
-        self.ends = ends
+    began: float
+    ends: float
 
 
 def pause_path(config: Config, session_key: str = "") -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.privacy import Rules, clean
+from mdmem import privacy
+from mdmem.privacy import Rules, clean, secrets, text
 from tests.helpers import credentials
 
 KEPT = (
@@ -364,3 +365,10 @@ def test_base64_is_masked_although_its_signs_cut_it_into_short_words() -> None:
     value = "67dQf5t7cJVr2z/zzy5Lk4XEI/VY3uDqYPyemNrF"
 
     assert clean(f"it failed with {value} there", origin="tool").value == "it failed with [REDACTED] there"
+
+
+def test_no_usual_key_names_a_secret_or_needs_a_closer_look() -> None:
+    job = text.Job(privacy.Cleaned(), privacy.DEFAULT, "tool", None)
+    for key in privacy.USUAL_KEYS:
+        assert not secrets.has_keyword(key.lower()), key
+        assert len(key) < secrets.SHORTEST_TOKEN and text.clean(key, job) == key

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from mdmem.capture.tools import limits as _limits
+from mdmem.values import Value
 from mdmem.vault import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mdmem.capture.tools.limits import Limits
 
 _ITEM_CHARS = 400
@@ -16,7 +19,7 @@ _SPANNING = ("`", "<", "~~~", "%%", "$$")
 _OPENING = "#>-+*=_|["
 
 
-class Part:
+class Part(Value):
     """One part of a body: a text from outside, which is fenced, or lines that are markdown already.
 
     heading: two or three words of ours, or "".
@@ -27,28 +30,14 @@ class Part:
     items, total: files instead, fenced one a line, of `total` that there were; at most `Limits.max_files` are kept.
     """
 
-    __slots__ = ("chars", "heading", "items", "language", "lines", "screen", "text", "total")
-
-    def __init__(
-        self,
-        heading: str = "",
-        text: str = "",
-        language: str = "text",
-        *,
-        screen: bool = False,
-        chars: int = 0,
-        lines: list[str] | None = None,
-        items: list[str] | None = None,
-        total: int = 0,
-    ) -> None:
-        self.heading = heading
-        self.text = text
-        self.language = language
-        self.screen = screen
-        self.chars = chars
-        self.lines = lines or []
-        self.items = items or []
-        self.total = max(total, len(self.items))
+    heading: str = ""
+    text: str = ""
+    language: str = "text"
+    screen: bool = False
+    chars: int = 0
+    lines: Sequence[str] = ()
+    items: Sequence[str] = ()
+    total: int = 0
 
 
 def render(parts: list[Part], limits: Limits) -> str:
@@ -71,7 +60,7 @@ def _markdown(part: Part, limits: Limits, share: int) -> str:
     if part.items:
         room = limits.max_files // share
         files = note.fence("\n".join(part.items[:room]), "text") if room else ""
-        return heading + files + _with_rest([], part.total - len(part.items[:room]))
+        return heading + files + _with_rest([], max(part.total, len(part.items)) - len(part.items[:room]))
     if not part.text.strip():
         return ""
     chars = (part.chars or limits.max_chars) // share
@@ -79,7 +68,7 @@ def _markdown(part: Part, limits: Limits, share: int) -> str:
     return heading + note.fence(text, part.language) if text.strip() else ""
 
 
-def _with_rest(lines: list[str], total: int) -> str:
+def _with_rest(lines: Sequence[str], total: int) -> str:
     more = total - len(lines)
     shown = [*lines, f"… {more:,} more left out …"] if more > 0 else lines
     return "\n".join([*shown, ""])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mdmem.values import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -9,20 +11,17 @@ if TYPE_CHECKING:
 _CONTEXT_LINES = 3
 
 
-class Hunk:
+class Hunk(Value):
     """One place of a diff.
 
     head: the `@@` line; a bare `@@` where the place in the file is not known.
     body: the lines, each with its mark (space, `-`, `+`), joined by line breaks.
     """
 
-    __slots__ = ("added", "body", "head", "removed")
-
-    def __init__(self, head: str, body: str, added: int, removed: int) -> None:
-        self.head = head
-        self.body = body
-        self.added = added
-        self.removed = removed
+    head: str
+    body: str
+    added: int
+    removed: int
 
 
 def render(hunks: list[Hunk], path: str) -> str:

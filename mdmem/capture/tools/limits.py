@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.settings import CaptureSettings
+
 MAX_BODY_BYTES = 48 * 1024
 """No body is longer, in UTF-8, so that a note with its front matter stays under 64 KiB."""
 
@@ -30,6 +34,11 @@ class Limits:
         self.max_lines = max(0, max_lines)
         self.max_files = max(0, max_files)
         self.fetch_chars = max(0, min(fetch_chars, MAX_BODY_BYTES))
+
+    @classmethod
+    def of(cls, given: CaptureSettings) -> Limits:
+        """Return the limits that the settings name."""
+        return cls(given.max_chars, given.max_lines, given.max_files, given.fetch_chars)
 
 
 def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:

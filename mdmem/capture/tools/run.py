@@ -9,6 +9,7 @@ import posixpath
 
 from mdmem import agents
 from mdmem.capture.tools import limits as _limits
+from mdmem.values import Value
 from mdmem.vault import note
 
 TYPE_CHECKING = False
@@ -31,39 +32,31 @@ _ANSWERS = (
 )  # fmt: skip
 
 
-class Run:
+class Run(Value):
     """One run of a tool.
 
     tool: its name as the agent gave it.
     given: what it was called with, under Claude Code's keys; {} unless that was an object.
-    response: what it answered, as it came; got: the same when it is an object, else {}.
+    response: what it answered, as it came.
     failure: None when it succeeded, else why it failed, possibly "".
     root, cwd: absolute paths of the project and of the working directory, possibly "".
     """
 
-    __slots__ = ("cwd", "failure", "given", "got", "limits", "response", "root", "tool")
+    tool: str
+    given: dict[str, Any]
+    response: Any
+    failure: str | None
+    root: str
+    cwd: str
+    limits: Limits
 
-    def __init__(
-        self,
-        tool: str,
-        given: dict[str, Any],
-        response: Any,
-        failure: str | None,
-        root: str,
-        cwd: str,
-        limits: Limits,
-    ) -> None:
-        self.tool = tool
-        self.given = given
-        self.response = response
-        self.got: dict[str, Any] = response if isinstance(response, dict) else {}
-        self.failure = failure
-        self.root = root
-        self.cwd = cwd
-        self.limits = limits
+    @property
+    def got(self) -> dict[str, Any]:
+        """Return the response when it is an object, else {}."""
+        return self.response if isinstance(self.response, dict) else {}
 
 
-class RunFacts:
+class RunFacts(Value):
     """What a row of the table says of a run.
 
     title: one line, without a word on failure.
@@ -72,14 +65,11 @@ class RunFacts:
     outcome: a word or two for a title's end when it failed ("exit 1"), or "".
     """
 
-    __slots__ = ("about", "meta", "outcome", "parts", "title")
-
-    def __init__(self, title: str, about: str, meta: dict[str, Any], parts: list[Part], outcome: str = "") -> None:
-        self.title = title
-        self.about = about
-        self.meta = meta
-        self.parts = parts
-        self.outcome = outcome
+    title: str
+    about: str
+    meta: dict[str, Any]
+    parts: list[Part]
+    outcome: str = ""
 
 
 def text(source: Any, *keys: str) -> str:
