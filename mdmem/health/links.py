@@ -94,7 +94,9 @@ class _Places:
         return path == "." or path in paths
 
     def _is_there(self, one: WrittenLink, folder: str) -> bool:
-        """Whether a link leads to a file by its very path, which is told without reading every folder."""
+        """Whether a link leads to a file, or an archived note, by its very path: no folder has to be read for that."""
         path = posixpath.normpath(posixpath.join(folder, one.target))
         inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
-        return one.how == "markdown" and inside and os.path.lexists(f"{self._root}/{path}")
+        if one.how != "markdown" or not inside:
+            return False
+        return os.path.lexists(f"{self._root}/{path}") or disk.is_packed(self._root, path)

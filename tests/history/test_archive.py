@@ -14,11 +14,14 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.health import links
+from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
 from mdmem.history.space import archive
 from mdmem.search import index
 from mdmem.search.index import check, scan, scan_record
 from mdmem.vault import archives, disk, note, packed
+from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 
 SESSION = "11893aaf-19fa-41d2-8238-13269b9b3ca0"
@@ -259,6 +262,24 @@ def test_the_command_says_what_it_packed(old: Config) -> None:
     assert dry.stdout == "Would pack 5 notes of 1 session into 1 file.\n"
     assert (done["sessions"], done["notes"], done["left"], len(done["commits"])) == (1, 5, [], 1)
     assert undone.stdout == "Unpacked 5 notes of 1 session of 2024.\n"
+
+
+def test_pages_lead_to_the_file_that_holds_an_archived_session(old: Config, vault: Path) -> None:
+    upkeep.refresh(old, now=time.time())
+    day = vault / "days" / "2024-03-05.md"
+    before = day.read_text()
+    assert f"../{FOLDER}/" in before
+    commit.commit(old)
+
+    assert run_here("archive", "2024", check=True)
+
+    assert f"(../{ARCHIVE})" in day.read_text()
+    assert f"../{FOLDER}/" not in day.read_text()
+    targets = [one.text.partition(": the link to ")[2] for one in links.broken(old, CheckScope())]
+    assert not [target for target in targets if "0800-" in target or "-prompt-" in target]
+
+    assert run_here("archive", "--undo", "2024", check=True)
+    assert day.read_text() == before
 
 
 def test_a_session_that_goes_on_is_taken_out_of_its_archive(old: Config, vault: Path, home: Path) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.history import private
 from mdmem.search.index import document
-from mdmem.vault import disk, note
+from mdmem.vault import disk, note, packed
 from mdmem.views import rows, sessions, wording
 
 if TYPE_CHECKING:
@@ -109,6 +111,25 @@ def link(title: str, path: str, folder: str = "") -> str:
     """Write a link to a note from a page in `folder`, both vault-relative."""
     place = os.path.relpath(path, folder or ".").replace(os.sep, "/")
     return f"[{page.link_text(title)}]({page.link(place)})"
+
+
+_LINK = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+
+
+def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
+    """Let the links of a page's lines to archived notes lead to the files that hold them, where any program finds them.
+
+    folder: that of the page.
+    """
+
+    def led(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, match[1] or match[2]))
+        if not disk.is_packed(root, target):
+            return match[0]
+        place = posixpath.relpath(packed.home(target.rpartition("/")[0]), folder or ".")
+        return f"]({page.link(place)})"
+
+    return [_LINK.sub(led, line) if "](" in line else line for line in lines]
 
 
 def day(one: SessionRow) -> str:

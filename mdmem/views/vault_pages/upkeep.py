@@ -115,7 +115,7 @@ def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
             names = {one.lower() for one in project_page.called(found, name)}
             open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
-            made = project_page.lines(found, name, open_)
+            made = listed.to_archives(config.vault, f"journal/{name}", project_page.lines(found, name, open_))
             changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
                 work_changed = one.page.rpartition("/")[0].rpartition("/")[2] in changed
@@ -185,6 +185,7 @@ def _put(config: Config, path: str, lines: list[str]) -> bool:
     old = disk.read_path(config.vault, path)
     if disk.is_packed(config.vault, path):
         return False  # what is archived stays as it was
+    lines = listed.to_archives(config.vault, "/".join(parts), lines)
     if old is None and path.startswith(f"{generated.DAYS}/"):
         new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
         with disk.open_folder(config.vault, tuple(parts), create=True) as folder:
