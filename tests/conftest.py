@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,8 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(folder))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     monkeypatch.setenv("TZ", "UTC")
+    if time.tzname != ("UTC", "UTC"):
+        time.tzset()
     monkeypatch.setenv("MDMEM_INJECT_DEADLINE_SECONDS", PATIENT_SECONDS)
     (folder / "run").mkdir(mode=0o700)
     return folder

@@ -14,7 +14,7 @@ from mdmem.agents.dialect import made_id
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.branches import message_id
 from mdmem.transcripts.claude_text import blocks, join, own_text, summed_up
-from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, Saved, Skipped, TurnTokens, moment
+from mdmem.transcripts.saved import NO_RESULT, Saved, Skipped, TurnTokens, is_quiet, moment
 
 NAME = claude_code.NAME
 
@@ -97,7 +97,7 @@ class ClaudeReader:
 
     def finish(self, now: float) -> Iterator[Saved]:
         """Yield what the end of the file completes."""
-        over = now - self._at > QUIET_SECONDS
+        over = is_quiet(self._at, now)
         if over:
             yield from self._unfinished()
             yield from self._typed_command()

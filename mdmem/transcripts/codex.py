@@ -16,7 +16,7 @@ from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, moment
+from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, SessionTokens, Skipped, is_quiet, moment
 
 LOOSE = SAID
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
@@ -123,7 +123,7 @@ class CodexReader:
 
     def finish(self, now: float) -> Iterator[Saved]:
         """Yield what the end of the file completes."""
-        over = now - self._at > QUIET_SECONDS
+        over = is_quiet(self._at, now)
         if not self._session or self._foreign:
             return
         if over:

@@ -12,7 +12,7 @@ from typing import Any
 from mdmem.agents import copilot, number, text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, SessionTokens, Skipped, TurnTokens, moment
+from mdmem.transcripts.saved import SAID, Reading, Saved, SessionTokens, Skipped, TurnTokens, is_quiet, moment
 
 _NOTHING = ("", 0.0)
 _SPENT = ("inputTokens", "outputTokens")
@@ -100,7 +100,7 @@ class CopilotReader:
 
     def finish(self, now: float) -> Iterator[Saved]:
         """Return what the end of the file completes."""
-        if now - self._at > QUIET_SECONDS:
+        if is_quiet(self._at, now):
             yield from self._said()
             yield self._saved("SessionEnd", reason="as the transcript ends")
 

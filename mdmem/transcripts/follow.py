@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from mdmem.transcripts.saved import QUIET_SECONDS
+from mdmem.transcripts.saved import is_quiet
 from mdmem.transcripts.sources import Transcript
 
 
@@ -24,4 +24,4 @@ class Watched:
 
 
 def _state(one: Transcript, now: float) -> tuple[int, int, bool]:
-    return one.size, one.changed_ns, now - one.changed_ns / 1e9 > QUIET_SECONDS
+    return one.size, one.changed_ns, is_quiet(one.changed_ns / 1e9, now)

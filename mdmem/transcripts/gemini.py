@@ -16,7 +16,7 @@ from typing import Any
 from mdmem.agents import gemini, number, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
-from mdmem.transcripts.saved import QUIET_SECONDS, SAID, Reading, Saved, Skipped, TurnTokens, moment
+from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, TurnTokens, is_quiet, moment
 
 LOOSE = SAID | {"observation"}  # hooks know no ids at all
 
@@ -137,8 +137,8 @@ def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
             for saved in _tools(message, base, at, how.skipped):
                 answer = None  # what was said before a tool run is no answer
                 yield saved
-    over = how.now - at > QUIET_SECONDS
-    if answer and (at <= how.ended or how.now - at > _SETTLED_SECONDS):
+    over = is_quiet(at, how.now)
+    if answer and (at <= how.ended or abs(how.now - at) > _SETTLED_SECONDS):
         yield answer
     if found and over:
         yield _saved(at, base, "SessionEnd", reason="as the transcript ends")

@@ -18,7 +18,7 @@ from mdmem.errors import VaultError
 from mdmem.transcripts import markdown, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
-from mdmem.transcripts.saved import QUIET_SECONDS, Reading, Saved, Skipped
+from mdmem.transcripts.saved import Reading, Saved, Skipped, is_quiet
 from mdmem.transcripts.sources import Transcript
 from mdmem.vault import journal
 
@@ -125,7 +125,7 @@ class Import:
             self.tally.completed += replay.completed
             if self.stopped():
                 break
-        return now - last > QUIET_SECONDS
+        return is_quiet(last, now)
 
     def _turn(self, replay: Replay, saved: list[Saved], last: float) -> float:
         """Store the events of one turn; return the time of the last one."""
@@ -142,7 +142,7 @@ class Import:
     def _replay(self, transcript: Transcript, session: str, scratch: str, now: float) -> Replay:
         tags = journal.session_tags(session)
         # A session that is going on may get its folder from a hook at any moment: then it is looked for.
-        absent = self._tags.isdisjoint(tags) and now - transcript.changed_ns / 1e9 > QUIET_SECONDS
+        absent = self._tags.isdisjoint(tags) and is_quiet(transcript.changed_ns / 1e9, now)
         self._tags.update(tags)
         return Replay(
             self.config,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mdmem.agents import number, opencode, text
-from mdmem.transcripts.saved import NO_RESULT, QUIET_SECONDS, SAID, Reading, Saved, Skipped, TurnTokens
+from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, Skipped, TurnTokens, is_quiet
 
 LOOSE = SAID
 
@@ -118,7 +118,7 @@ class OpenCodeReader:
         """Return what the end of the session completes."""
         if self._is_over():
             yield from self._said()
-        if self._begun and self._how.now - self._at > QUIET_SECONDS:
+        if self._begun and is_quiet(self._at, self._how.now):
             yield self._saved(self._at, "SessionEnd", reason="as the transcript ends")
 
     def _user(self, own: str, at: float, parts: list[MessagePart]) -> Iterator[Saved]:
@@ -179,7 +179,7 @@ class OpenCodeReader:
         self._answer = None
 
     def _is_over(self) -> bool:
-        return self._at <= self._how.ended or self._how.now - self._at > QUIET_SECONDS
+        return self._at <= self._how.ended or is_quiet(self._at, self._how.now)
 
     def _saved(self, at: float, name: str, **fields: Any) -> Saved:
         """Make an event as the hook does: from a payload, by the same words."""

@@ -25,6 +25,11 @@ Tell = Callable[[int], None]
 """Is told how far into its file the reading is, in bytes."""
 
 
+def is_quiet(at: float, now: float) -> bool:
+    """Whether nothing was heard for so long; a time that far ahead is one of a clock that was wrong, and past too."""
+    return abs(now - at) > QUIET_SECONDS
+
+
 def untold(_: int) -> None:
     """Ignore what is reported."""
 

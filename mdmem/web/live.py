@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -146,11 +147,15 @@ class Live:
 
 
 def _newest(view: View) -> tuple[int, dict[str, str]]:
-    """Return the second in which the newest notes were made, and their titles by path."""
-    created = view.numbers("created")
+    """Return the second in which the newest notes were made, and their titles by path.
+
+    A note that is dated ahead, by a clock that was wrong, is not the newest until then.
+    """
+    created, now = view.numbers("created"), time.time()
     notes = set(view.all) - view.internal
     for kind in note.PAGES:
         notes -= view.notes("facet", f"kind:{kind}")
+    notes = {number for number in notes if created[number] <= now} or notes
     last = max((created[number] for number in notes), default=0)
     newest = rows.in_order(view, (number for number in notes if created[number] == last))
     return last, {view.path(number): rows.row(view, number).title for number in newest}

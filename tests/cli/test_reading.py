@@ -295,7 +295,8 @@ def test_a_digest_is_markdown_of_what_was_asked_answered_changed_and_failed(day:
 def test_a_digest_groups_by_project_and_names_notes_that_were_written(day: Day, tmp_path: Path) -> None:
     mine = cli_day.copy(day, tmp_path)
     mine.run("note", "Times are UTC.", "--title", "Decision", env={"MDMEM_NOW": "1789400000"})
-    out = mine.run("digest", "--since", "2026-09-01", "--until", "2026-09-30").stdout
+    september = ("--since", "2026-09-01", "--until", "2026-09-30")
+    out = mine.run("digest", *september).stdout
     assert [line for line in out.splitlines() if line.startswith("## ")] == [
         "## api",
         "## notes-app",
@@ -303,7 +304,7 @@ def test_a_digest_groups_by_project_and_names_notes_that_were_written(day: Day, 
         "## Fixes",
     ]
     assert "- Decision [mem:" in out
-    assert mine.json("digest", "--since", "2026-09-01", "--project", "api")["sessions"][0]["session"] == OTHER
+    assert mine.json("digest", *september, "--project", "api")["sessions"][0]["session"] == OTHER
 
 
 def test_a_digest_of_a_quiet_time_says_so(day: Day) -> None:

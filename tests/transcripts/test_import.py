@@ -30,6 +30,7 @@ from tests.helpers.history_vault import start
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, bring, contents
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+WRITTEN = 1_789_600_000  # after all that the files hold
 SECRET = "the-badger-moves-at-dawn"
 
 
@@ -499,6 +500,8 @@ def agents(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (memory / "MEMORY.md").write_text("# Memory\n\n- ISO 8601 only\n", encoding="utf-8")
     shutil.copytree(FILES / "codex", home / ".codex" / "sessions")
     shutil.copytree(FILES / "gemini", home / ".gemini" / "tmp")
+    for path in home.rglob("*.json*"):
+        os.utime(path, (WRITTEN, WRITTEN))
     monkeypatch.chdir(home)
     return home
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ import pytest
 
 from mdmem import config
 from mdmem.capture import hook
-from mdmem.transcripts import late
+from mdmem.transcripts import late, sources
+from mdmem.transcripts.imported import ImportedFiles
+from mdmem.transcripts.importer import Import
 
 SESSION = "01a201ab-6866-7b43-8d1c-0893d338afc7"
 TURN = "01a201ab-68a4-7172-aec6-c91d2c89a633"
@@ -243,3 +247,19 @@ def test_a_run_that_the_user_stopped_and_what_a_turn_cost_come_from_the_transcri
     assert (found["response"]["tokens_in"], found["response"]["tokens_out"]) == (3000, 60)
     send(vault, "claude-code", claude("SessionEnd", reason="other", **file))
     assert catch_up(vault) == 0
+
+
+def test_a_session_whose_clock_was_ahead_is_imported_whole(vault: Path, tmp_path: Path) -> None:
+    """The clock was set back since: nothing says when the time of its last answer comes."""
+    ahead = datetime.fromtimestamp(time.time() + 90 * 86_400, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    path = rollout(tmp_path / "rollout-ahead.jsonl", ran("call_1", "ls nowhere", 0), at=ahead)
+    settings = config.load(str(vault))
+    files = ImportedFiles(settings)
+    source = next(one for one in sources.SOURCES if one.agent == "codex")
+    transcript = sources.transcript(source, path)
+    assert transcript is not None
+
+    Import(settings, files, os.environ).transcripts([transcript], time.time())
+
+    assert [one["kind"] for one in notes(vault)] == ["prompt", "observation"]
+    assert files.has(path, transcript.size, transcript.changed_ns)

@@ -210,6 +210,7 @@ def test_lines_that_an_older_version_copied_on_resuming_stay_the_first_files(tmp
     second.typed("Only here")
     one, other = first.save(tmp_path), second.save(tmp_path)
     os.utime(one, (1_789_000_100, 1_789_000_100))
+    os.utime(other, (1_789_000_200, 1_789_000_200))
 
     assert prompts(one) == ["Shared"]
     assert prompts(other) == ["Only here"]

@@ -467,7 +467,8 @@ def test_an_open_page_is_told_of_a_note_at_once(web: Web, cookie: str) -> None:
         "hook_event_name": "UserPromptSubmit", "session_id": "live-1", "cwd": str(web.vault.parent),
         "prompt": "A prompt that is told of",
     }  # fmt: skip
-    env = {**os.environ, **web.day.env}
+    latest = max(time.time(), 1_790_000_000)  # also where the clock is behind the sample's notes
+    env = {**os.environ, **web.day.env, "MDMEM_NOW": str(int(latest))}
     command = [sys.executable, "-m", "mdmem", "hook", "claude-code"]
     subprocess.run(command, input=json.dumps(payload).encode(), env=env, check=True)
 
@@ -494,6 +495,19 @@ def test_a_new_note_is_told_of_where_another_one_goes_at_the_same_moment(vault: 
     index.update(settings)
     seen.view()
     assert seen.last.title == "A second one in that second"
+
+
+def test_a_note_is_told_of_though_another_one_is_dated_ahead(vault: Path) -> None:
+    settings = config.load(str(vault))
+    user_notes.add(settings, "From a clock that was wrong", "Some words.", now=time.time() + 999_999)
+    user_notes.add(settings, "Old", "Some words.", now=time.time() - 999_999)
+    seen = live.Live(settings)
+    index.update(settings)
+    seen.view()
+    user_notes.add(settings, "New", "Other words.", now=time.time() - 60)
+    index.update(settings)
+    seen.view()
+    assert seen.last.title == "New"
 
 
 def test_a_page_that_missed_something_is_told_when_it_comes_back(web: Web, cookie: str) -> None:
