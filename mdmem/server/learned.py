@@ -62,7 +62,7 @@ def fixes(
     error: Annotated[str, Field(description="The error's line, or the whole output.", min_length=1, max_length=40_000)],
     project: Annotated[str, Field(description="Only this project, by its name.")] = "",
 ) -> KnownFixes:
-    """Have I seen this error before, and what solved it? Gives the run that failed, the edits, the run that passed."""
+    """Have I seen this error before, and what solved it? Returns the failed run, the edits, and the run that passed."""
     from mdmem.learn import fixes as learned  # a server that starts needs none of it
 
     with lookup.fresh(at.config):
@@ -87,9 +87,9 @@ def _known(at: Access, fix: Fix) -> KnownFix:
 
 def open_work(
     at: Access,
-    project: Annotated[str, Field(description="Its name; without it the one that is worked in. `-` is all.")] = "",
+    project: Annotated[str, Field(description="Its name; default: the current one. `-` is all.")] = "",
 ) -> OpenTasks:
-    """List what was left open: tasks, checks that still fail, prompts without an answer, turns that broke off."""
+    """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns."""
     from mdmem.learn import work
 
     name = "" if project == "-" else project or at.project

@@ -69,7 +69,7 @@ def search(
     limit: Limit = 10,
     offset: Offset = 0,
 ) -> FoundNotes:
-    """Search the memory of earlier sessions. Gives an index of notes, one line each; `get_notes` reads them whole."""
+    """Search the memory of earlier sessions. Returns one line per note; `get_notes` reads whole notes."""
     if sort not in engine.SORTS:
         raise UsageError(f"sort must be {', '.join(engine.SORTS)}; not {sort!r:.40}.")
     asked = lookup.parsed(
@@ -272,7 +272,7 @@ def get_notes(
     offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
     max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="For all texts together.")] = DEFAULT_CHARS,
 ) -> Notes:
-    """Read notes whole. Long ones come in parts: call again with `next_offset` or `unread`."""
+    """Read whole notes. Long ones come in parts: call again with `next_offset` or `unread`."""
     found: Notes = {"notes": [], "missing": [], "unread": []}
     room = max_chars
     for place, reference in enumerate(ids):

@@ -76,7 +76,7 @@ def remember_create_internal_memory(
     trust: Share = None,
     feelings: dict[str, Any] | None = None,
 ) -> Stored:
-    """Remember something for yourself. Feelings go as `feel_...` numbers from 0 to 1, such as feel_joy."""
+    """Remember something for yourself. Give feelings as `feel_...` numbers from 0 to 1, such as feel_joy."""
     own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     mine = memories.own_tags(at.config, tags)
@@ -94,7 +94,7 @@ def remember_update_internal_memory(
     trust: Share = None,
     feelings: dict[str, Any] | None = None,
 ) -> Stored:
-    """Change a memory of yours: what is left out stays. `feel_...` numbers as in create. The version counts up."""
+    """Change a memory of yours: what you leave out stays. `feel_...` numbers as in create. The version counts up."""
     own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     try:
@@ -143,7 +143,7 @@ def remember_query_internal_memory(
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
-    """Ask your memories a question; the ones that fit best are given, whole as far as there is room."""
+    """Ask your memories a question; returns the best matches, whole as far as there is room."""
     held = _load(at, deleted_filter, filters)
     found = {name: share for name, share in ranking.relevance(held, query).items() if share >= min_relevance}
     return _part(at, _best(held, found), found, 0, limit)
@@ -160,7 +160,7 @@ def remember_search_internal_memory_by(
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
-    """Lay out your memories in one of eight ways; with `query`, those that have a word of it."""
+    """List your memories in one of eight orders; with `query`, those that contain a word of it."""
     held = _load(at, deleted_filter, filters)
     found = ranking.relevance(held, query) if query.strip() else {}
     chosen = [memory for memory in held if memory.id in found] if query.strip() else held

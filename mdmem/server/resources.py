@@ -93,7 +93,7 @@ def _standup(at: Access, since: str) -> str:
 def _handoff(at: Access, project: str) -> str:
     known = sessions.project_context(at, project)
     return (
-        "Write a handoff for whoever goes on with this work: the goal, the state, what was decided and why, what is"
+        "Write a handoff for whoever continues this work: the goal, the state, what was decided and why, what is"
         " open, what to do next, which files matter. Show it to me, and save it with `add_note` (tag `handoff`) when"
         " I agree.\n\n" + safe_text.fenced(sessions.context_text(known))
     )
@@ -116,5 +116,5 @@ PROMPTS = (
         required=True,
     ),
     Prompt("standup", "Stand-up", "What was done since yesterday.", ("since", "From when on; yesterday."), _standup),
-    Prompt("handoff", "Handoff", "Sum the work up for whoever goes on.", ("project", "Its name."), _handoff),
+    Prompt("handoff", "Handoff", "Sum up the work for whoever continues it.", ("project", "Its name."), _handoff),
 )

@@ -59,14 +59,14 @@ def edit_note(
 ) -> RevisedNote:
     """Edit a note in notes/: replace a section, or text that is found. Undo with `undo_change`."""
     if bool(section) == bool(find):
-        raise UsageError("Give either `section` (a heading) or `find` (a text), not both and not none.")
+        raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
     owned = _owned(at, note, checksum)
     body = notes.parse(owned.data).body
     new = str(user_notes.clean(at.config, text))
     changed = _with_section(body, section, new) if section else _with_text(body, find, new, every=every)
     after = _with_body(owned.data, changed)
     if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):
-        raise UsageError("With this change, a part of the note would be private or a secret. Nothing was changed.")
+        raise UsageError("This change would make part of the note private or a secret. Nothing was changed.")
     if len(after) > user_notes.MAX_BODY_BYTES:
         raise UsageError(f"A note holds at most {user_notes.MAX_BODY_BYTES // 1024} KiB. Write several.")
     return _changed(at, owned, owned.path, after, "Edited.")
@@ -95,7 +95,7 @@ def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
 
 
 def undo_change(at: Access, undo: Annotated[str, Field(description="As the change gave it.")]) -> RevisedNote:
-    """Undo a change that edit_note, move_note or delete_note made, unless somebody changed the note since."""
+    """Undo a change that edit_note, move_note or delete_note made, unless the note was changed since."""
     from mdmem.history import undo as work
 
     planned = work.plan(at.config, undo.strip())
@@ -175,9 +175,9 @@ def _with_text(body: str, find: str, text: str, *, every: bool) -> str:
     find = find if find in body else find.replace("&lt;", "<")  # as `get_notes` shows it
     count = body.count(find)
     if not count:
-        raise UsageError(f"The text to find does not stand in the note. {NEXT}")
+        raise UsageError(f"The note does not contain the text to find. {NEXT}")
     if count > 1 and not every:
-        raise UsageError(f"The text to find stands there {count} times. Give more of it, or set `every`.")
+        raise UsageError(f"The note contains the text to find {count} times. Give more of it, or set `every`.")
     return body.replace(find, text)
 
 

@@ -42,10 +42,10 @@ def _read(file: Path) -> str:
     with os.fdopen(fd, encoding="ascii") as opened:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode) or not system.own(found, 0o077):
-            raise ConfigError(f"Others can read the token in {file}. Delete it: a new one is made, for all clients.")
+            raise ConfigError(f"Others can read the token in {file}. Delete it; a new one is made for all clients.")
         token = opened.read(200).strip()
     if len(token) < TOKEN_BYTES:
-        raise ConfigError(f"There is no token in {file}. Delete it: a new one is made.")
+        raise ConfigError(f"There is no token in {file}. Delete it; a new one is made.")
     return token
 
 

@@ -18,7 +18,7 @@ from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
 
-Text = Annotated[str, Field(description="Markdown. Private sections and secrets are taken out.")]
+Text = Annotated[str, Field(description="Markdown. Private sections and secrets are removed.")]
 
 
 class WrittenNote(TypedDict):
@@ -36,9 +36,9 @@ def add_note(
     kind: Annotated[str, Field(description="note, decision, lesson, preference or task.")] = "note",
     supersedes: Annotated[str, Field(description="The note that no longer holds because of it.")] = "",
     tags: Annotated[tuple[str, ...], Field(description="Words to find it by.")] = (),
-    project: Annotated[str, Field(description="Else the one worked in; `-` is none.")] = "",
+    project: Annotated[str, Field(description="Default: the current one; `-` is none.")] = "",
     pinned: Annotated[bool, Field(description="Shown at the start of every session.")] = False,
-    propose: Annotated[bool, Field(description="Let the user decide: for what nobody asked to save.")] = False,
+    propose: Annotated[bool, Field(description="Let the user decide, for what nobody asked to save.")] = False,
 ) -> WrittenNote:
     """Save something to remember as a note of its own: a decision, a fact, a lesson. When the user asks for it."""
     from mdmem.learn import decisions  # a server that starts needs none of it
@@ -67,7 +67,7 @@ def append_note(at: Access, note: Note, text: Text) -> WrittenNote:
 
 
 def pin(
-    at: Access, note: Note, pinned: Annotated[bool, Field(description="false takes the pin out.")] = True
+    at: Access, note: Note, pinned: Annotated[bool, Field(description="false removes the pin.")] = True
 ) -> WrittenNote:
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
     path, parsed = lookup.resolve(at, note)
@@ -83,9 +83,9 @@ def supersede(
     text: Annotated[str, Field(description="What holds now, in a new note.")] = "",
     title: Annotated[str, Field(description="The new note's title.")] = "",
 ) -> WrittenNote:
-    """Mark a note as out of date and say what holds now; the old one stays, and is no longer offered."""
+    """Mark a note as out of date and say what holds now; the old one is kept, but no longer offered."""
     if bool(by) == bool(text):
-        raise UsageError("Give either `by` (a note) or `text` (for a new note), exactly one of them.")
+        raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
     path, parsed = lookup.resolve(at, note)
     old = str(parsed.meta.get("id", "")) or path
     if by:

@@ -119,7 +119,7 @@ def _words(vault: str) -> list[str]:
     """Return the command that runs the watcher: this interpreter, wherever its name would lead at login."""
     words = [sys.executable, "-m", "mdmem", "--vault", vault, "watch"]
     if not all(word.isprintable() for word in words):
-        raise ConfigError(f"The path {vault!r:.200} cannot be written in a unit. Choose a simpler path.")
+        raise ConfigError(f"The path {vault!r:.200} cannot be written in a service file. Choose a simpler path.")
     return words
 
 

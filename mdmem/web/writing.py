@@ -41,7 +41,7 @@ def do(request: PageRequest) -> Response:
     _check(request)
     action = ACTIONS.get(request.parts["action"])
     if action is None:
-        raise NotFoundError(f"There is nothing called {request.parts['action']!r:.40} to do.")
+        raise NotFoundError(f"There is no action {request.parts['action']!r:.40}.")
     return action(request)
 
 
@@ -58,7 +58,7 @@ def checked(request: PageRequest) -> Response:
 def _check(request: PageRequest) -> None:
     sent = request.form.get("csrf", "").encode("utf-8", "replace")
     if not hmac.compare_digest(sent, request.browser.csrf.encode()):
-        raise ForgedError("This form was not made for this browser. Load the page again, and send it from there.")
+        raise ForgedError("This form does not belong to this browser's session. Reload the page and submit it again.")
 
 
 def _opened(request: PageRequest) -> OpenNote:
@@ -176,9 +176,9 @@ def _reviewed(request: PageRequest) -> Response:
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
-        raise UsageError("The page is too old: load it again.")
+        raise UsageError("The page is out of date. Load it again.")
     review.finish(request.config, seen, [], "Review\n")
-    return _done(request, "All of it is taken as seen.", "/review")
+    return _done(request, "Everything is marked as reviewed.", "/review")
 
 
 ACTIONS: dict[str, Callable[[PageRequest], Response]] = {

@@ -86,7 +86,7 @@ def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"find": "not there", "text": "x"}, "does not stand in the note"),
+        ({"find": "not there", "text": "x"}, "does not contain the text to find"),
         ({"section": "Not a heading", "text": "x"}, "No section is called so"),
         ({"text": "x"}, "Give either"),
         ({"find": "UTC", "section": "Why", "text": "x"}, "Give either"),

@@ -280,7 +280,9 @@ def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
     stored = user_notes.clean_tags(user_notes.clean(config, list(tags)))
     for tag in [*tags, *stored]:
         if forges(tag):
-            raise UsageError(f"The tag {tag!r:.60} says whose a memory is; only the connection can. Leave it out.")
+            raise UsageError(
+                f"The tag {tag!r:.60} would say whose memory this is; only the connection decides that. Leave it out."
+            )
     return stored
 
 

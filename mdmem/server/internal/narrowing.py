@@ -61,7 +61,7 @@ def _weight(key: str, value: Any) -> Keep:
 def _texts(key: str, value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"The filter {key} must be a list of texts, not {value!r:.40}.")
+        raise UsageError(f"The filter {key} must be a list of strings, not {value!r:.40}.")
     return list(texts)
 
 
