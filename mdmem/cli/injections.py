@@ -218,7 +218,8 @@ def injections(
     ]
     rows = rows[::-1][: limit or None]
     freshness.bring_up_to_date(settings)
-    cited = citations.cited_by_session(settings, {str(name) for row in rows for name in row.get("ids", ())})
+    given = {str(name) for row in rows for name in row.get("ids", ())}
+    cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, given)) or {}
     for row in rows:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mdmem.search import freshness
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mdmem.config import Config
     from mdmem.search.index.view import View
 
 _MARK = re.compile(r"\[mem:([^\[\]\s]{1,40})\]")
@@ -21,15 +18,11 @@ def marks(text: str) -> list[str]:
     return list(dict.fromkeys(_MARK.findall(text)))
 
 
-def cited_by_session(config: Config, ids: Iterable[str]) -> dict[str, set[str]]:
-    """Return which of these ids the answers of each session cite, as far as the index knows."""
-
-    def cited(view: View) -> dict[str, set[str]]:
-        answers = view.notes("facet", "kind:response")
-        found: dict[str, set[str]] = {}
-        for name in ids:
-            for number in view.notes("facet", f"link:{name}") & answers:
-                found.setdefault(str(view.facts(number).get("session", "")), set()).add(name)
-        return found
-
-    return freshness.answered(config, cited) or {}
+def cited_by_session(view: View, ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return which of these ids the answers of each session cite."""
+    answers = view.notes("facet", "kind:response")
+    found: dict[str, set[str]] = {}
+    for name in ids:
+        for number in view.notes("facet", f"link:{name}") & answers:
+            found.setdefault(str(view.facts(number).get("session", "")), set()).add(name)
+    return found

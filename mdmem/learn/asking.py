@@ -6,7 +6,6 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmem.errors import BusyError
 from mdmem.search import freshness
 from mdmem.vault import disk, note, people
 
@@ -27,10 +26,7 @@ def ask(config: Config, answer: Callable[[View], _Answer], *, update: bool = Tru
     """
     if update:
         freshness.bring_up_to_date(config)
-    found = freshness.answered(config, lambda view: (answer(view),))
-    if found is None:
-        raise BusyError("Another process is building the index. Try again in a moment.")
-    return found[0]
+    return freshness.ask(config, answer)
 
 
 def read(config: Config, path: str) -> note.Parsed:

@@ -7,7 +7,7 @@ found, or when its turn has come; `mdmem index` looks at every file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mdmem.config import Config
+    from mdmem.search.engine import SearchResult
     from mdmem.search.index import Changes
     from mdmem.search.index.view import View
 
@@ -30,26 +31,12 @@ BUSY = index.Changes(complete=False)
 _Answer = TypeVar("_Answer")
 
 
-class ShownNote(Protocol):
-    """A note that is shown."""
-
-    path: str
-
-
-class ShownAnswer(Protocol):
-    """An answer that shows notes."""
-
-    @property
-    def hits(self) -> Iterable[ShownNote]:
-        """Return the notes."""
-
-
-_Listed = TypeVar("_Listed", bound=ShownAnswer)
-
-
 def again_if_stale(
-    config: Config, found: _Listed, answer: Callable[[View], _Listed], is_short: Callable[[_Listed, View], bool]
-) -> _Listed | None:
+    config: Config,
+    found: SearchResult,
+    answer: Callable[[View], SearchResult],
+    is_short: Callable[[SearchResult, View], bool],
+) -> SearchResult | None:
     """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
 
     is_short: whether the answer leaves something open, so that every file is to be looked at first.
@@ -130,6 +117,18 @@ def _has_index(config: Config) -> bool:
         return index.current(config) is not None
     except Exception:  # noqa: BLE001 - a damaged index is none; the update that follows says so
         return False
+
+
+def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
+    """Return what `answer` makes of the index as it is.
+
+    Raises:
+        BusyError: when there is no index yet, and another process makes it.
+    """
+    found = answered(config, lambda view: (answer(view),))
+    if found is None:
+        raise BusyError("Another process is building the index. Try again in a moment.")
+    return found[0]
 
 
 def answered(config: Config, answer: Callable[[View], _Answer], view: View | None = None) -> _Answer | None:

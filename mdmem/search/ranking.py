@@ -45,6 +45,9 @@ MIN_UNITS = 8
 MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
 
+MAX_TYPICAL = 20
+"""Notes like another one are looked for by this many of its words."""
+
 _Number = TypeVar("_Number", int, float)
 
 
@@ -218,14 +221,14 @@ def _add_context(
             covered[note] += note not in match.notes
 
 
-def typical(view: View, text: str, limit: int = 20) -> list[Unit]:
+def typical(view: View, text: str) -> list[Unit]:
     """Choose the words that tell a text from others: often in it, and rarely elsewhere."""
     worth = {
         term: times * rarity(view, term)
         for term, times in analysis.counts(text).items()
         if term not in STOPWORDS and 1 < view.count("body", term) <= view.live / 4 + 2
     }
-    return [Unit(((term, 1.0),)) for term in nlargest(limit, worth, key=worth.__getitem__)]
+    return [Unit(((term, 1.0),)) for term in nlargest(MAX_TYPICAL, worth, key=worth.__getitem__)]
 
 
 def rarity(view: View, term: str) -> float:

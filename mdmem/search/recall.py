@@ -27,6 +27,7 @@ POOL = 150
 """Of so many of the best notes, the sessions are looked at."""
 SAME = 0.8
 """Two questions are the same that share so much of their words."""
+SNIPPET_CHARS = 300
 MAX_HITS = 3
 """So many notes of a turn are given."""
 
@@ -71,7 +72,6 @@ def answers(
     asker: Asker,
     *,
     limit: int = 8,
-    snippet_chars: int = 300,
     budget_seconds: float = 0.3,
     guess: str = "",
 ) -> tuple[Answer, ...]:
@@ -100,7 +100,7 @@ def answers(
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
-            hits = engine.hits_of(view, config.vault, words, notes, scores, snippet_chars)
+            hits = engine.hits_of(view, config.vault, words, notes, scores, SNIPPET_CHARS)
             return Answer(group, tuple(hits), *weigh(group.notes))
 
         given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))

@@ -13,7 +13,7 @@ from mdmem.search.text import analysis
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -140,12 +140,7 @@ def _with_raw_word(view: View, raw: str) -> set[int]:
 
 def with_phrase(view: View, root: str, phrase: str) -> set[int]:
     """Return the notes in whose text these words follow each other, whatever punctuation is between them."""
-    terms = dict.fromkeys(analysis.terms(phrase))
-    if not terms:
-        return set()
-    candidates = set.intersection(*(with_term(view, term) for term in terms))
-    wanted = _wanted(phrase)
-    return _verified(view, root, candidates, lambda text: wanted in text)
+    return _with_text(view, root, _with_all(view, phrase), _wanted(phrase))
 
 
 def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | None, most: int) -> set[int]:
@@ -153,19 +148,22 @@ def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | Non
 
     among: only these; None: all. most: how many of those that have the words are read, the newest first.
     """
-    terms = dict.fromkeys(analysis.terms(phrase))
-    candidates = set.intersection(*(with_term(view, term) for term in terms)) if terms else set()
+    candidates = _with_all(view, phrase)
     candidates = candidates if among is None else candidates & among
     newest = nlargest(most, candidates, key=view.numbers("created").__getitem__)
-    wanted = _wanted(phrase)
-    return _verified(view, root, newest, lambda text: wanted in text)
+    return _with_text(view, root, newest, _wanted(phrase))
+
+
+def _with_all(view: View, phrase: str) -> set[int]:
+    """Return the notes that have every term of a phrase, in whatever order."""
+    terms = dict.fromkeys(analysis.terms(phrase))
+    return set.intersection(*(with_term(view, term) for term in terms)) if terms else set()
 
 
 def with_prefix(view: View, root: str, prefix: str) -> set[int]:
     """Return the notes that have a word which begins with `prefix`."""
     candidates = set().union(*(with_term(view, term) for term in prefix_terms(view, prefix)))
-    wanted = _flat(prefix).rstrip()
-    return _verified(view, root, candidates, lambda text: wanted in text)
+    return _with_text(view, root, candidates, _flat(prefix).rstrip())
 
 
 def prefix_terms(view: View, prefix: str) -> list[str]:
@@ -183,12 +181,12 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
     return sorted(found, key=lambda term: -found[term])[:_MAX_PREFIX_TERMS]
 
 
-def _verified(view: View, root: str, notes: Iterable[int], holds: Callable[[str], bool]) -> set[int]:
-    """Keep the notes of whose text, as it is on disk, something holds: words in lower case, single spaces between."""
+def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[int]:
+    """Keep the notes whose text on disk has `wanted`: words in lower case, single spaces between."""
     kept = set()
     for note in notes:
         data = disk.read_path(root, view.path(note))
-        if data is not None and holds(_flat(data.decode("utf-8", "replace"))):
+        if data is not None and wanted in _flat(data.decode("utf-8", "replace")):
             kept.add(note)
     return kept
 

@@ -137,7 +137,8 @@ def injections(config: Config, query: Query) -> dict[str, Any]:
     offered: dict[str, set[str]] = {}
     for row in log:
         offered.setdefault(str(row.get("session", "")), set()).update(map(str, row.get("ids", ())))
-    cited = citations.cited_by_session(config, set[str]().union(*offered.values()))
+    given_ids = set[str]().union(*offered.values())
+    cited = freshness.answered(config, lambda view: citations.cited_by_session(view, given_ids)) or {}
     times = _ranked(Counter(name for session, ids in offered.items() for name in ids & cited.get(session, set())))
     titles = freshness.answered(config, lambda view: {name: _title(view, name) for name in times}) or {}
     return {

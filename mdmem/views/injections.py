@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.inject import citations, injection_log
-from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,14 +92,13 @@ def _stamp(path: str) -> tuple[int, int, int]:
     return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def read(config: Config, view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
+def read(view: View, rows: Iterable[dict[str, Any]]) -> list[Injection]:
     """Return lines of the log with what was cited of each, in their order."""
-    cited: dict[str, frozenset[str]] = {}
+    rows = list(rows)
+    cited = citations.cited_by_session(view, {str(name) for row in rows for name in row.get("ids", ())})
     made = []
     for row in rows:
-        session = str(row.get("session", ""))
-        if session not in cited:
-            cited[session] = cited_in(config, view, session)
+        of_session = cited.get(str(row.get("session", "")), ())
         ids = tuple(map(str, row.get("ids", ())))
         known = {key: str(row.get(key, "")) for key in ("time", "session", "agent", "event", "project")}
         made.append(
@@ -109,24 +107,7 @@ def read(config: Config, view: View, rows: Iterable[dict[str, Any]]) -> list[Inj
                 why=reasons(row),
                 tokens=tokens(row),
                 ids=ids,
-                cited=tuple(name for name in ids if name in cited[session]),
+                cited=tuple(name for name in ids if name in of_session),
             )
         )
     return made
-
-
-def cited_in(config: Config, view: View, session: str) -> frozenset[str]:
-    """Return the ids that the answers of one session cite."""
-    answers = view.of_session(session) & view.notes("facet", "kind:response")
-    stamp = view.number
-    return frozenset(
-        name
-        for number in answers
-        for name in _marks(config.vault, view.path(number), stamp("mtime_ns", number), stamp("size", number))
-    )
-
-
-@lru_cache(maxsize=4096)
-def _marks(root: str, path: str, mtime_ns: int, size: int) -> tuple[str, ...]:  # noqa: ARG001 - they are the key
-    data = disk.read_path(root, path) or b""
-    return tuple(citations.marks(note.parse(data).body)) if b"[mem:" in data else ()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from mdmem import timestamps
-from mdmem.errors import BusyError
 from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
@@ -53,10 +52,7 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     """
     for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
-    found = freshness.answered(config, lambda view: (answer(view),))
-    if found is None:
-        raise BusyError("Another process is building the index. Try again in a moment.")
-    return found[0]
+    return freshness.ask(config, answer)
 
 
 def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[int]:

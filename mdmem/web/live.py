@@ -71,9 +71,7 @@ class Live:
             paths = self._dirty.take_few(FEW)
             if paths:
                 self._index(paths)
-            found = freshness.answered(self.config, lambda view: view)
-            if found is None:
-                raise BusyError("The index is being made by another process. Try again in a moment.")
+            found = freshness.ask(self.config, lambda view: view)
             self._tell(found)
             return found
 

@@ -21,7 +21,7 @@ from mdmem.agents.install import registration
 from mdmem.cli import injections as commands
 from mdmem.cli.stats import stats
 from mdmem.inject import citations, context, injection_log, process
-from mdmem.search import index
+from mdmem.search import freshness, index
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, own_settings
 from tests.helpers.few import few
 from tests.helpers.talk import Talk, line
@@ -873,7 +873,8 @@ def test_what_answers_cite_is_counted(talk: Talk) -> None:
 
     settings = config.load(str(talk.vault))
     index.update(settings)
-    cited_in = citations.cited_by_session(settings, {first, "zzzzzzzzzz", "not0000000"})
+    wanted = {first, "zzzzzzzzzz", "not0000000"}
+    cited_in = freshness.answered(settings, lambda view: citations.cited_by_session(view, wanted))
     assert cited_in == {talk.session: {first, "zzzzzzzzzz"}}
     done = CliRunner().invoke(stats, ["--json"], obj=str(talk.vault), catch_exceptions=False)
     (used,) = json.loads(done.stdout)["injections"]["used"]

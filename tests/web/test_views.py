@@ -203,7 +203,7 @@ def test_what_was_given_says_what_was_cited(settings: Config, view: View) -> Non
     injection_log.log(settings, {**row, "why": ["recall"], "ids": [], "tokens": 80, "chars": 320})
 
     log = [one for one in injections.log(settings) if one.get("session") == FIRST]
-    full, miss, pointer = injections.read(settings, fresh(settings), log)
+    full, miss, pointer = injections.read(fresh(settings), log)
     cited.unlink()
     assert (full.cited, full.tokens, full.why) == (("abcdefghjk",), 120, "asked to recall")
     assert not miss.ids

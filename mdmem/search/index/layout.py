@@ -212,10 +212,10 @@ class Table:
             raise DamagedError(f"the column {name} of a segment does not have its checksum")
         return data
 
-    def _array(self, name: str, code: str, width: int = 1) -> array[int]:
+    def _array(self, name: str, code: str) -> array[int]:
         column = array(code, self._column(name))
-        if len(column) != self._count * width:
-            raise DamagedError(f"the column {name} of a segment has {len(column)} values, not {self._count * width}")
+        if len(column) != self._count:
+            raise DamagedError(f"the column {name} of a segment has {len(column)} values, not {self._count}")
         return column
 
     def numbers(self, name: str) -> array[int]:

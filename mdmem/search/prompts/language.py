@@ -94,7 +94,7 @@ class _PromptReader:
     def whole(self) -> PromptTerm | None:
         tree = self._either() if self._tokens else None
         if self._at < len(self._tokens):
-            raise _ProblemError(f"The {self._tokens[self._at][1]!r:.40} there has nothing that it belongs to.")
+            raise _ProblemError(f"The {self._tokens[self._at][1]!r:.40} is out of place there.")
         return tree
 
     def _peek(self) -> tuple[str, str]:
@@ -110,7 +110,7 @@ class _PromptReader:
     def _either(self) -> PromptTerm | None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise _ProblemError(f"Parentheses lie more than {MAX_DEPTH} deep.")
+            raise _ProblemError(f"Parentheses are nested more than {MAX_DEPTH} deep.")
         tree = self._both()
         while self._operator("OR"):
             tree = PromptTerm("or", parts=(self._left(tree, "OR"), self._right(self._both(), "OR")))

@@ -52,7 +52,7 @@ def injected(request: PageRequest) -> Response:
     misses_only = request.query.get("only") == "nothing"
     wanted = [row for row in reversed(log) if not misses_only or injections.is_miss(row)]
     part = shared.part(len(wanted), request.number("page"), SIZE)
-    read = injections.read(request.config, request.view, wanted[part.start : part.end])
+    read = injections.read(request.view, wanted[part.start : part.end])
     table = {row.session: row for row in sessions.table(request.view)}
     given = [row for row in log if row.get("ids")]
     return request.page(

@@ -80,7 +80,7 @@ def _asked(request: PageRequest, row: NoteRow | None) -> NoteRow | None:
 
 def _given(request: PageRequest, opened: OpenNote) -> list[Injection]:
     log = [row for row in injections.log(request.config) if opened.id in map(str, row.get("ids", ()))]
-    return injections.read(request.config, request.view, log[-RELATED:][::-1])
+    return injections.read(request.view, log[-RELATED:][::-1])
 
 
 def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ def session(request: PageRequest) -> Response:
     parts = _parts(turns)
     part = shared.part(len(parts), request.number("page", len(parts) if "last" in request.query else 1), 1)
     log = [one for one in injections.log(request.config) if one.get("session") == row.session]
-    given = injections.read(request.config, request.view, log)
+    given = injections.read(request.view, log)
     shown = parts[part.start] if parts else []
     every = [step for turn in turns for step in turn.rows]
     page = note.parse(disk.read_path(request.config.vault, row.page) or b"") if row.page else None

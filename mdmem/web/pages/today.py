@@ -46,7 +46,7 @@ def today(request: PageRequest) -> Response:
     day = now if any(last == now for last, _ in ended) else max((last for last, _ in ended), default=now)
     found = sorted((row for last, row in ended if last == day), key=lambda row: row.ended, reverse=True)
     given = [row for row in injections.log(request.config) if wording.day(str(row.get("time", ""))) == day]
-    read = injections.read(request.config, request.view, given)
+    read = injections.read(request.view, given)
     cards = [_card(request, row, read) for row in found[:SHOWN_SESSIONS]]
     before = [row for last, row in ended if last < day][:EARLIER_SESSIONS]
     return request.page(
