@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection
+from pathlib import Path
 
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -22,6 +23,15 @@ HOSTS = {
     "bitbucket.org": "ask its support to run a garbage collection",
 }
 """Part of a remote's address -> how its host drops what nothing refers to."""
+
+
+FORCE = {
+    "github.com": "Settings > Branches or Rules: allow force pushes",
+    "gitlab": "Settings > Repository > Protected branches: allowed to force push",
+    "codeberg.org": "Settings > Branches: enable force push",
+    "bitbucket.org": "Repository settings > Branch restrictions: allow rewriting branch history",
+}
+"""Part of a remote's address -> how its host lets history be replaced."""
 
 
 def of_purge(repo: Repository, moved: dict[str, str]) -> list[str]:
@@ -45,6 +55,33 @@ def unreachable(url: str) -> str:
     here = f"run there: git -C {shlex.quote(_path(url))} gc --prune=now"
     way = next((way for part, way in HOSTS.items() if part in url), here)
     return f"The remote ({url}) may keep the old commits, which nothing refers to any more. To drop them, {way}."
+
+
+def protected(remote: str, url: str) -> str:
+    """Return what to do about a remote that does not let its history be replaced."""
+    here = f"git -C {shlex.quote(_path(url))} config receive.denyNonFastForwards false"
+    way = next((way for part, way in FORCE.items() if part in url), f"run there: {here}")
+    return (
+        f"{remote} ({url}) does not let its history be replaced, so it still has what was purged here. "
+        f"Everything is committed here. Allow it for one push ({way}), and run `mdmem sync` again."
+    )
+
+
+def in_git(repo: Repository, oids: Collection[str]) -> list[str]:
+    """Return where the repository still refers to some of its objects, each place with what helps."""
+    told = []
+    listed = os.fsdecode(repository.run(repo, "worktree", "list", "--porcelain", "-z")).split("\0")
+    for place in (line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")):
+        if Path(place) != repo.root and Path(place).is_dir():
+            where = shlex.quote(place)
+            told.append(f"The work tree at {place} may still have it. Remove it: git worktree remove --force {where}")
+    for ref in os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname)")).splitlines():
+        words = ("rev-list", "--objects", "--no-object-names", ref)
+        if not set(oids).isdisjoint(repository.attempt(repo, *words).out.decode("ascii").split()):
+            told.append(f"{ref} still has it. Remove it: git -C {shlex.quote(str(repo.root))} update-ref -d {ref}")
+    again = "Then run `mdmem purge` for the same text again, which drops what nothing refers to any more."
+    count = f"{len(oids)} object{'s' * (len(oids) != 1)} of git still contain{'s' * (len(oids) == 1)} it."
+    return [count, *told, *([again] if told else [])]
 
 
 def _path(url: str) -> str:

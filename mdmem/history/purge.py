@@ -7,13 +7,15 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import elsewhere, find, pages, past, purge_record, rewrite
-from mdmem.history.git import filtering, git_index, lock, repository
+from mdmem.history.git import filtering, git_index, lock, objects, repository, writer
+from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug
@@ -127,14 +129,46 @@ def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> P
     return PurgePlan(pattern, pattern, instead, drop, rename, {}, 0, [], names=names)
 
 
-def clean_up(config: Config, planned: PurgePlan) -> list[str]:
-    """Take what is planned out of files, repository and caches, once no branch has it; name where it still is."""
+def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
+    """Take what is planned out of files, repository and caches, once our branch has it no more; name where it still is.
+
+    held: the committer's lock.
+    """
     _clean_files(config, planned)
     repo = repository.open_vault(config.vault)
     filtering.scrub(repo)
+    if any(planned.finds(data) for _, data in _objects(repo)):
+        repo = _rewrite_others(repo, planned, held)
+        filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)
     _clean_caches(config, planned)
     return _prove(config, repo, planned)[0]
+
+
+def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Repository:
+    """Take it out of tags, stashes and other branches, and fetch what a partial clone lacks, which drops nothing else.
+
+    Where that cannot be done the proof names what is left.
+    """
+    with suppress(GitError):
+        repo = objects.complete(repo)
+        if filtering.is_installed():
+            with _filtered(repo, planned, keep_named=True) as done:
+                if done.moved and writer.tip(repo, repository.branch(repo)) not in done.moved:
+                    filtering.bring_home(repo, done, held)
+                    filtering.put_back_heard(repo)
+    return repo
+
+
+def _filtered(repo: Repository, planned: PurgePlan, *, keep_named: bool = False) -> AbstractContextManager[Rewritten]:
+    return filtering.rewritten(
+        repo,
+        texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
+        messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
+        drop=planned.drop,
+        rename=planned.rename,
+        keep_named=keep_named,
+    )
 
 
 def _of_note(name: str) -> re.Pattern[bytes]:
@@ -152,15 +186,15 @@ def _packed(name: str) -> bytes:
 def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
     """Return where it is."""
     found = {path: data for path, data in _files(config) if path in planned.drop or planned.finds(data)}
-    objects = [data for data in _objects(repo) if planned.finds(data)]
-    matched = {match.group() for data in objects for match in planned.pattern.finditer(data)}
+    having = [data for _, data in _objects(repo) if planned.finds(data)]
+    matched = {match.group() for data in having for match in planned.pattern.finditer(data)}
     return planned._replace(
         files={
             path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
             for path, data in found.items()
             if not (planned.keep and path in planned.drop)
         },
-        objects=len(objects),
+        objects=len(having),
         found=frozenset() if planned.drop else frozenset(matched),
         caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
     )
@@ -185,13 +219,7 @@ def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, held)
-    with filtering.rewritten(
-        repo,
-        texts=((planned.names, RENAMED), (planned.pattern, planned.instead)),
-        messages=((planned.names, RENAMED), (planned.messages, planned.instead)),
-        drop=planned.drop,
-        rename=planned.rename,
-    ) as done:
+    with _filtered(repo, planned) as done:
         told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
         # The files first: a purge that is killed in between is finished by the next one, and no commit
         # in the meantime can bring back what history no longer has.
@@ -297,16 +325,16 @@ def _files(config: Config) -> Iterator[tuple[str, bytes]]:
                 yield path, data
 
 
-def _objects(repo: Repository) -> Iterator[bytes]:
-    """Yield every object of the repository, reachable or not, unpacked."""
+def _objects(repo: Repository) -> Iterator[tuple[str, bytes]]:
+    """Yield every object of the repository, reachable or not: its id, and it unpacked."""
     words = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
     out = repository.run(repo, *words)
     at = 0
     while at < len(out):
         end = out.index(b"\n", at)
-        size = int(out[at:end].rsplit(b" ", 1)[1])
-        yield out[end + 1 : end + 1 + size]
-        at = end + 2 + size
+        oid, _, size = (field.decode("ascii") for field in out[at:end].split(b" "))
+        yield oid, out[end + 1 : end + 1 + int(size)]
+        at = end + 2 + int(size)
 
 
 def _caches(config: Config) -> list[Path]:
@@ -370,9 +398,9 @@ def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[s
     now = [] if planned.keep else [entry.path for entry in disk.walk(config.vault)]
     stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
     left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
-    found = [planned.finds(data) for data in _objects(repo)]
-    if any(found):
-        left.append(f"{sum(found)} objects of git still contain it: is the branch of another work tree not merged?")
+    found = {oid: planned.finds(data) for oid, data in _objects(repo)}
+    having = {oid for oid, has in found.items() if has}
+    left += elsewhere.in_git(repo, having) if having else []
     own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
     left += [f"{path} still contains it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
     return left, len(found)

@@ -46,7 +46,9 @@ TRIES = 8
 
 ABANDONED_SECONDS = 10.0
 
-OVERTAKEN = ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref", "stale info")
+REFUSED = "[remote rejected]"
+MOVED = ("cannot lock ref", "failed to update ref")
+OVERTAKEN = ("fetch first", "non-fast-forward", *MOVED, "stale info")
 """What git says of a push when another machine was quicker."""
 
 PURGED_HERE = "Another machine has purged something: it was purged here as well, and every new note was kept."
@@ -135,7 +137,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
                     continue  # history was rewritten once more: it is carried over like any purge made here
             sent = _push(config, repo, remote, branch, there, theirs, replaces=bool(over and over.replaces))
             if sent is not None:
-                told = _after_purge(config, repo, remote, over) if over else ()
+                told = _after_purge(config, repo, remote, over, held) if over else ()
                 return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused), told)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
@@ -306,13 +308,17 @@ def _heard(repo: Repository, remote: str) -> dict[str, str]:
     return {ref.replace(kept, _tracked(remote, "refs/heads/"), 1): oid for ref, oid in rows}
 
 
-def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge) -> tuple[str, ...]:
+def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge, held: int) -> tuple[str, ...]:
     """Forget the old history here as well; return what is left to do."""
     filtering.forget_heard(repo)
-    left = purge.clean_up(config, over.planned)
-    url = os.fsdecode(repository.attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
+    left = purge.clean_up(config, over.planned, held)
+    url = _url(repo, remote)
     says = f"A purge was carried over to {remote}, and every new note with it." if over.replaces else PURGED_HERE
     return (says, *left, *([elsewhere.unreachable(url)] if over.replaces else []))
+
+
+def _url(repo: Repository, remote: str) -> str:
+    return os.fsdecode(repository.attempt(repo, "config", "--get", f"remote.{remote}.url").out).strip()
 
 
 def _push(
@@ -334,6 +340,8 @@ def _push(
     if not done.status:
         repository.run(repo, "update-ref", _tracked(remote, there), ours)
         return int(count)
+    if lease and REFUSED in done.err and not any(reason in done.err for reason in MOVED):
+        raise GitError(elsewhere.protected(remote, _url(repo, remote)))
     if any(reason in done.err for reason in OVERTAKEN):
         return None
     raise GitError(f"{remote} rejected the push: {repository.reason(done)} Everything is committed here.")

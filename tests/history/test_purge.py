@@ -254,3 +254,19 @@ def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.M
         purge.apply(config, purge.plan(config, TEXT))
 
     assert (vault / "notes/a.md").read_text() == TEXT
+
+
+@pytest.mark.slow
+def test_a_purge_names_the_work_tree_that_still_has_the_text(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/a.md", "the CANARY\n")
+    commit.commit(config)
+    git(vault, "worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "side")
+
+    count, place, again = purge.apply(config, purge.plan(config, "CANARY")).left
+    assert count == "1 object of git still contains it."
+    assert place.endswith(f"Remove it: git worktree remove --force {tmp_path / 'tree'}")
+    assert again.startswith("Then run `mdmem purge` for the same text again")
+
+    git(vault, "worktree", "remove", "--force", str(tmp_path / "tree"))
+    assert purge.apply(config, purge.plan(config, "CANARY")).left == []

@@ -17,6 +17,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, purge, purge_record, sync
 from mdmem.history.git import repository
+from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, merge
 from mdmem.transcripts import host_memory
 from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
@@ -510,6 +511,49 @@ def test_a_purge_travels_and_the_new_notes_of_other_machines_stay(
     for one_machine in (first, second, third):
         assert git(Path(one_machine.vault), "status", "--porcelain") == ""
         assert sync.sync(one_machine) == sync.Synced([], 0, [], [], 0, [])
+
+
+@pytest.mark.slow
+def test_a_purge_that_travels_reaches_tags_and_partial_clones(first: Config, tmp_path: Path, remote: Path) -> None:
+    git(remote, "config", "uploadpack.allowFilter", "true")
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    git(Path(second.vault), "tag", "kept")
+    put(Path(second.vault), "notes/a.md", "one\nthe CANARY\n\nBen's.\n")
+    git(Path(second.vault), "stash", "--quiet")
+    sync.clone(remote.as_uri(), tmp_path / "part", VaultPart("", ("other",)))
+    part = config.load(str(tmp_path / "part"))
+    put(Path(part.vault), "notes/new.md", "from the part\n")
+
+    assert purge.apply(first, purge.plan(first, "CANARY")).left == []
+    sync.sync(first)
+    told = [sync.sync(one).told for one in (second, part)]
+    again = [sync.sync(one) for one in (first, second, part)]
+
+    assert told == [(sync.PURGED_HERE,)] * 2
+    assert [(one.sent, one.told) for one in again] == [(0, ())] * 3
+    assert [one for one in (first, second, part) if "CANARY" in unpacked(Path(one.vault))] == []
+    assert "Ben's." in git(Path(second.vault), "stash", "show", "-p")
+    assert git(Path(second.vault), "show", "kept:notes/a.md") == "one\nthe [REDACTED]\n"
+    assert (Path(first.vault) / "notes/new.md").read_text() == "from the part\n"
+    assert git(Path(part.vault), "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_a_remote_that_keeps_its_history_is_told_after_a_purge(first: Config, remote: Path) -> None:
+    put(Path(first.vault), "notes/a.md", "one\nthe CANARY\n")
+    sync.sync(first)
+    assert purge.apply(first, purge.plan(first, "CANARY")).left == []
+    git(remote, "config", "receive.denyNonFastForwards", "true")
+
+    with pytest.raises(GitError, match=r"does not let its history be replaced.*receive\.denyNonFastForwards false"):
+        sync.sync(first)
+
+    git(remote, "config", "receive.denyNonFastForwards", "false")
+    assert "A purge was carried over to origin" in sync.sync(first).told[0]
+    git(remote, "gc", "--quiet", "--prune=now")
+    assert "CANARY" not in unpacked(remote)
 
 
 @pytest.mark.slow

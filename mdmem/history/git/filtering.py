@@ -43,11 +43,14 @@ def rewritten(
     messages: Rules,
     drop: tuple[str, ...] = (),
     rename: Mapping[str, str] | None = None,
+    keep_named: bool = False,
 ) -> Iterator[Rewritten]:
     """Rewrite all commits of all branches and tags in a copy, which is removed at the end.
 
     texts, messages: regular expressions over bytes, and what takes the place of what they match, one after the other.
     drop: paths that go; rename: paths that change their name.
+    keep_named: commits that messages name stay named, else what became of them is: of a purge that was made elsewhere
+    a message names what the old commits were.
 
     Raises:
         GitError: when it cannot be done. Nothing has changed then.
@@ -59,12 +62,15 @@ def rewritten(
         words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", str(repo.common_dir), str(copy))
         repository.run(repo, *words)
         _drop_tracking_refs(copy)
-        _filter(copy, ["--replace-text", _rules(copy, texts)])
-        _filter(copy, ["--replace-message", _rules(copy, messages)])
+        named = ["--preserve-commit-hashes"] * keep_named
+        _filter(copy, [*named, "--replace-text", _rules(copy, texts)])
+        _filter(copy, [*named, "--replace-message", _rules(copy, messages)])
         if drop:
-            _filter(copy, ["--invert-paths", "--paths-from-file", _listed(copy, drop)])
+            _filter(copy, [*named, "--invert-paths", "--paths-from-file", _listed(copy, drop)])
         if rename:
-            _filter(copy, ["--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])])
+            _filter(
+                copy, [*named, "--paths-from-file", _listed(copy, [f"{old}==>{new}" for old, new in rename.items()])]
+            )
         yield Rewritten(copy, _moved(copy))
     finally:
         shutil.rmtree(copy, ignore_errors=True)
@@ -86,6 +92,15 @@ def bring_home(repo: Repository, done: Rewritten, held: int) -> None:
         if oid and not ref.endswith("/HEAD"):
             repository.attempt(repo, "update-ref", ref, oid, held=held)
     git_index.catch_up(repo, held)
+
+
+def put_back_heard(repo: Repository) -> None:
+    """Let the refs that keep what remotes had be git's own again, where a remote has nothing to be replaced."""
+    listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", HEARD)
+    for line in os.fsdecode(listed).splitlines():
+        ref, oid = line.split(" ")
+        repository.run(repo, "update-ref", ref.replace(HEARD, "refs/remotes/", 1), oid)
+    forget_heard(repo)
 
 
 def forget_heard(repo: Repository) -> None:
