@@ -44,6 +44,8 @@ POOL = 120
 MIN_UNITS = 8
 MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
+MAX_KEPT, MAX_KEPT_NOTES = 400, 300
+"""Where so many terms are found is kept, of those that no more notes have: some MB."""
 
 MAX_TYPICAL = 20
 """Notes like another one are looked for by this many of its words."""
@@ -130,7 +132,9 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
 
 
 def _match(view: View, unit: Unit) -> _Match:
-    first, *others = [_match_term(view, term, weight) for term, weight in unit.terms]
+    first, *others = [_known_match(view, term, weight) for term, weight in unit.terms]
+    if others:
+        first = _Match(dict(first.notes), dict(first.folders), dict(first.body), first.rarity)
     for other in others:
         _take_larger(first.notes, other.notes)
         _take_larger(first.folders, other.folders)
@@ -142,6 +146,18 @@ def _take_larger(into: dict[int, _Number], more: Mapping[int, _Number]) -> None:
     for key, value in more.items():
         if value > into.get(key, 0):
             into[key] = value
+
+
+def _known_match(view: View, term: str, weight: float) -> _Match:
+    """Return where a term is found; a process that answers many questions is asked for the same words again."""
+    found: _Match | None = view.matches.get((term, weight))
+    if found is None:
+        found = _match_term(view, term, weight)
+        if len(found.notes) <= MAX_KEPT_NOTES:
+            if len(view.matches) >= MAX_KEPT:
+                view.matches.clear()
+            view.matches[term, weight] = found
+    return found
 
 
 def _match_term(view: View, term: str, weight: float) -> _Match:

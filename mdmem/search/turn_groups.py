@@ -163,9 +163,10 @@ class Kinds:
             turns: dict[int, list[str]] = {}
             self._turns[folder] = turns
             for member in self._view.members[folder]:
-                numbers = journal.numbers(self._view.name(member))
+                name = self._view.name(member)
+                numbers = journal.numbers(name)
                 if numbers:
-                    turns.setdefault(numbers[0], []).append(self._view.name(member))
+                    turns.setdefault(numbers[0], []).append(name)
         return self._turns[folder]
 
 

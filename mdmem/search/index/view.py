@@ -79,6 +79,7 @@ class View:
 
     size: how many note numbers there are, deleted ones included. live: how many are not deleted.
     files: what it is read from, with size, time and inode.
+    matches: where terms were found, by term and what it counts; see `ranking`.
     turn_kinds: what turns were found to be, by folder and number of the turn; see `turn_groups.Kinds`.
     """
 
@@ -91,6 +92,7 @@ class View:
         self._arrays: dict[str, array[int]] = {}
         self._averages: dict[str, float] = {}
         self._counts: dict[tuple[str, str], int] = {}
+        self.matches: dict[tuple[str, float], Any] = {}
         self.turn_kinds: dict[tuple[int, int], int] = {}
         self._sequences: dict[int, tuple[list[int], dict[int, int]]] = {}
 
