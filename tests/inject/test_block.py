@@ -181,7 +181,7 @@ def test_a_text_that_begins_with_its_title_does_not_repeat_it() -> None:
     assert "> Twelve tests pass." in made.text
 
 
-def test_a_title_that_was_cut_goes_on_in_the_text() -> None:
+def test_a_truncated_title_continues_in_the_text() -> None:
     made = rendered([Section("Notes", [item("Fixed the parser of dates", title="Fixed the pars…")])])
 
     assert "> …er of dates" in made.text
@@ -223,7 +223,7 @@ def test_a_memory_with_more_room_is_shown_longer() -> None:
     assert len(first) > 1.8 * len(second)
 
 
-def test_a_quote_is_no_longer_than_a_bullet_may_be() -> None:
+def test_a_quote_is_at_most_as_long_as_a_bullet_may_be() -> None:
     made = rendered([Section("Notes", [item("word " * 200, title="T" * 30)])], bullet=100)
 
     (quoted,) = [line for line in made.text.split("\n") if line.startswith("  > ")]

@@ -230,7 +230,7 @@ def test_nothing_is_given_twice_to_one_session(talk: Talk) -> None:
     assert not set(MARK.findall(first)) & set(MARK.findall("".join(entries(second))))
 
 
-def test_the_same_question_again_is_pointed_to_what_stands_above(talk: Talk) -> None:
+def test_a_repeated_question_is_referred_to_the_earlier_block(talk: Talk) -> None:
     first = ask(talk, "What did we decide about the date parser?")
     second = ask(talk, "What did we decide about the date parser?")
 
@@ -389,7 +389,7 @@ def test_a_bad_value_falls_back_to_the_default_and_is_logged(talk: Talk) -> None
     [{"RECALL_LIMIT": "9" * 20}, {"BULLET_CHARS": "3"}, {"QUERY_TURNS": "0"}, {"QUERY_TURN_CHARS": "0"}],
     ids="".join,
 )
-def test_a_value_that_is_odd_but_allowed_is_borne(
+def test_an_odd_but_allowed_setting_does_no_harm(
     talk: Talk, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():
@@ -398,7 +398,7 @@ def test_a_value_that_is_odd_but_allowed_is_borne(
     assert "[mem:" in build(talk, prompt="What did we decide about the date parser? " * 10)
 
 
-def test_the_variable_switches_off_what_comes_by_turns_and_nothing_else(talk: Talk) -> None:
+def test_the_variable_switches_off_only_the_injection_by_turns(talk: Talk) -> None:
     own_settings("[inject]\nafter_turns = 1\n")
     env = {"MDMEM_INJECT_DISABLED": "1"}
 
@@ -520,7 +520,7 @@ def test_an_answer_that_a_person_marked_private_is_in_no_session_that_is_shown(t
 # -- what is given ---------------------------------------------------------------------------------
 
 
-def test_a_change_that_no_longer_stands_in_its_file_is_marked_and_a_mere_touch_is_not(talk: Talk) -> None:
+def test_a_change_that_is_gone_from_its_file_is_marked_and_a_touched_file_is_not(talk: Talk) -> None:
     question = "What did we decide about the date parser?"
     (talk.cwd / "dates.py").write_text("# by calendar\na = 2\n")
     os.utime(talk.cwd / "dates.py", (talk.now + 999, talk.now + 999))
@@ -743,13 +743,13 @@ def test_every_recorded_payload_is_understood(path: Path, vault: Path) -> None:
         always=[b"{", b"[" * 100_000],
     ),
 )
-def test_rubbish_on_stdin_is_borne_in_silence(past: Talk, data: bytes) -> None:
+def test_garbage_on_stdin_is_ignored_silently(past: Talk, data: bytes) -> None:
     done = past.process("inject", data)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_vault_that_is_missing_or_no_folder_is_borne_in_silence(talk: Talk, tmp_path: Path) -> None:
+def test_a_vault_that_is_missing_or_not_a_folder_is_ignored_silently(talk: Talk, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     for place in (tmp_path / "missing", tmp_path / "file"):
@@ -769,7 +769,7 @@ def test_state_and_cache_that_cannot_be_written_cost_nothing_but_memories(talk: 
 
 
 @pytest.mark.slow
-def test_hostile_ids_and_paths_are_borne(past: Talk) -> None:
+def test_hostile_ids_and_paths_do_no_harm(past: Talk) -> None:
     payload = past.payload("UserPromptSubmit", prompt="Do you remember the date parser?")
     places = ("", "relative", "/\0", "/\ud800", "C:\\dev", "/" + "x/" * 3_000, "/proc/self/fd/0")
 
@@ -779,7 +779,7 @@ def test_hostile_ids_and_paths_are_borne(past: Talk) -> None:
     assert not (past.vault / "etc").exists()
 
 
-def test_an_agent_that_takes_no_context_at_a_prompt_is_given_none_and_nothing_is_noted(past: Talk) -> None:
+def test_an_agent_that_accepts_no_context_at_a_prompt_gets_none_and_nothing_is_logged(past: Talk) -> None:
     payload = {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "c1", "cursor_version": "1",
                "prompt": "Do you remember the date parser?", "workspace_roots": [str(past.cwd)]}  # fmt: skip
 
@@ -787,7 +787,7 @@ def test_an_agent_that_takes_no_context_at_a_prompt_is_given_none_and_nothing_is
     assert list(injection_log.read_log(config.load(str(past.vault)))) == []
 
 
-def test_a_closed_stdout_is_borne(talk: Talk) -> None:
+def test_a_closed_stdout_does_no_harm(talk: Talk) -> None:
     payload = json.dumps(talk.payload("SessionStart", source="startup"))
     command = f"{sys.executable} -m mdmem inject claude-code >&-"
 

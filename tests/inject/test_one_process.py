@@ -77,7 +77,7 @@ def test_the_command_of_people_and_of_the_plugin_does_the_same(vault: Path, talk
     assert len(stored(vault)) == 1
 
 
-def test_what_the_user_is_told_and_what_the_agent_is_given_come_in_one_object(talk: Talk) -> None:
+def test_the_message_for_the_user_and_the_context_for_the_agent_come_in_one_object(talk: Talk) -> None:
     answer = reply(talk.process("hook", asked(talk, f"{ASKED} <private>ask Ana</private>")))
     assert "kept out of memory" in answer["systemMessage"]
     assert "Gregorian" in answer["hookSpecificOutput"]["additionalContext"]

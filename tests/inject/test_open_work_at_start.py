@@ -66,7 +66,7 @@ def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
     assert "Part 4 is half done." in text
 
 
-def test_a_page_that_leads_out_of_the_vault_or_is_no_list_shows_nothing(at: Work) -> None:
+def test_a_page_that_links_out_of_the_vault_or_has_no_list_shows_nothing(at: Work) -> None:
     one = at.session(1)
     one.ask("Plan it")
     one.answer()

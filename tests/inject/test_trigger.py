@@ -247,7 +247,9 @@ def test_most_ways_to_ask_are_answered(journal: tuple[config.Config, str]) -> No
 
 
 @pytest.mark.parametrize("prompt", ["Where did I leave off?", "Was haben wir gestern gemacht?", "catch me up"])
-def test_who_goes_on_is_given_what_was_done_last(journal: tuple[config.Config, str], prompt: str) -> None:
+def test_a_prompt_that_resumes_work_is_given_what_was_done_last(
+    journal: tuple[config.Config, str], prompt: str
+) -> None:
     given = block(journal, prompt)
 
     assert given.find("linter warnings") < given.find("header sticky") < given.find("configuration")
@@ -297,14 +299,14 @@ def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: 
     assert block(there, "how do we pay taxes?") == ""
 
 
-def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, vault: Path) -> None:
+def test_an_unanswered_question_is_not_given_as_an_answer(tmp_path: Path, vault: Path) -> None:
     Talk(vault, tmp_path / "shop").says("why does the csv export lose a row")
 
     there = config.load(str(vault)), str(tmp_path / "shop")
     assert block(there, "did we fix the csv export that loses a row?") == ""
 
 
-def test_a_request_of_which_nothing_came_stands_behind_an_answer(tmp_path: Path, vault: Path) -> None:
+def test_a_request_without_a_result_ranks_below_an_answer(tmp_path: Path, vault: Path) -> None:
     asked = "The csv export loses the last row of the price list"
     talk = Talk(vault, tmp_path / "shop")
     talk.says("The export to csv drops a row")
@@ -336,7 +338,7 @@ def test_an_error_that_was_seen_before_is_evidence_by_itself(tmp_path: Path, vau
     assert block((settings, str(talk.cwd)), "Traceback (most recent call last):\nKeyError: 'id'") == ""
 
 
-def test_an_error_of_the_same_words_and_another_message_is_no_evidence(tmp_path: Path, vault: Path) -> None:
+def test_an_error_with_the_same_words_but_another_message_is_not_evidence(tmp_path: Path, vault: Path) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Pickle the label of an installed app")
     talk.answers("A LookupError with no label is raised where no app is installed; the label stays empty.")

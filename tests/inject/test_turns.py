@@ -77,7 +77,7 @@ def test_a_prompt_without_an_id_that_is_stored_already_counts_once(talk: Talk) -
     assert (here, later) == (2, 3)
 
 
-def test_a_prompt_without_an_id_that_is_like_the_last_one_is_a_turn_of_its_own(talk: Talk) -> None:
+def test_a_prompt_that_repeats_the_last_one_without_an_id_is_a_new_turn(talk: Talk) -> None:
     talk.start()
     talk.store("UserPromptSubmit", prompt="This is step 1 [x]", prompt_id="")
     talk.store("UserPromptSubmit", prompt="Now <private>x</private> password=hunter2hunter2", prompt_id="")
@@ -160,7 +160,7 @@ def test_a_transcript_that_started_over_is_read_from_its_beginning(talk: Talk) -
     assert count(talk, prompt_id="new") >= 2
 
 
-def test_private_prompts_of_a_transcript_are_neither_counted_nor_said(talk: Talk) -> None:
+def test_private_prompts_of_a_transcript_are_neither_counted_nor_quoted(talk: Talk) -> None:
     talk.transcript.write_text(
         line("one") + line("<private>S3CRET one</private>") + line("two <private>S3CRET two</private> words")
     )
@@ -180,7 +180,7 @@ def test_private_prompts_of_a_transcript_are_neither_counted_nor_said(talk: Talk
         {"teamName": "b"},
     ],
 )
-def test_what_the_host_wrote_into_a_transcript_is_no_turn(talk: Talk, fields: dict[str, Any]) -> None:
+def test_what_the_host_wrote_into_a_transcript_is_not_a_turn(talk: Talk, fields: dict[str, Any]) -> None:
     talk.transcript.write_text(line("not typed", **fields) + line("typed"))
 
     assert count(talk, prompt_id="new") == 2

@@ -82,7 +82,7 @@ def test_what_is_known_is_printed_and_what_is_not_says_so(at: Work) -> None:
     [("src/a.py", "file"), ("a.py", "file"), ("#7", "number"), ("3f0c6d1e", "commit"), ("https://x.org/a", "address"),
      ("parse_date", "name"), ("requests", "name"), ("deadbeef", "name"), ("Makefile", "name")],
 )  # fmt: skip
-def test_an_entity_is_told_by_its_spelling(entity: str, kind: str) -> None:
+def test_the_kind_of_an_entity_follows_from_its_spelling(entity: str, kind: str) -> None:
     assert learned.kind_of(entity) == kind
 
 

@@ -62,7 +62,7 @@ def test_the_same_error_with_another_path_line_and_time_matches(at: Work) -> Non
     assert find(at, "load.py:12: error: Name 'json' has no attribute 'loads' [attr-defined]") == []
 
 
-def test_what_was_never_solved_or_solved_without_an_edit_is_no_fix(at: Work) -> None:
+def test_an_error_that_was_never_solved_or_solved_without_an_edit_has_no_fix(at: Work) -> None:
     one = at.session(1)
     one.ask("Fix it")
     one.run("pytest -q", LEAP)
@@ -110,7 +110,7 @@ def test_a_check_that_failed_to_the_end_is_solved_by_the_edits_of_the_session_th
     assert (fix.command, fix.files) == ("pytest -q", ["src/dates.py"])
 
 
-def test_the_latest_fix_comes_first_and_one_solution_is_told_once(at: Work) -> None:
+def test_the_latest_fix_comes_first_and_each_solution_is_listed_once(at: Work) -> None:
     one = at.session(1)
     one.ask("Fix it")
     for _ in range(3):
@@ -150,13 +150,13 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
         ("src\\a\\b.ts(3,14): error TS2304: Cannot find name 'x'.", "b.ts(9,1): error TS2304: Cannot find name 'x'."),
     ],
 )
-def test_what_differs_from_run_to_run_is_no_part_of_a_signature(one: str, other: str) -> None:
+def test_what_differs_between_runs_is_not_part_of_a_signature(one: str, other: str) -> None:
     assert errors.normalised(one) == errors.normalised(other)
     assert errors.signatures(one) == errors.signatures(other) != []
 
 
 @pytest.mark.parametrize("line", ["Exit code 1", "1 failed, 11 passed in 0.42s", "ok", "", "npm ERR! code 1", "FAILED"])
-def test_a_line_that_only_says_that_something_failed_is_no_signature(line: str) -> None:
+def test_a_line_that_only_says_that_something_failed_is_not_a_signature(line: str) -> None:
     assert errors.signatures(line) == []
 
 

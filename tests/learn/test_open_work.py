@@ -306,7 +306,7 @@ def test_which_success_closes_which_failure(failed: str, later: str, closed: boo
      "which x", "test -f a", "curl -sf http://localhost", "python3 - <<'E'\nx\nE", "rm -r build", "", "'",
      "echo pytest"],
 )  # fmt: skip
-def test_looking_around_is_no_check(command: str) -> None:
+def test_a_command_that_only_looks_around_is_not_a_check(command: str) -> None:
     assert runs.check(command) is None
 
 

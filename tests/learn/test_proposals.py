@@ -125,7 +125,7 @@ def test_wordings_that_decide_are_marked(prompt: str, kind: str) -> None:
         "",
     ],
 )
-def test_wordings_that_only_speak_of_it_are_not(prompt: str) -> None:
+def test_sentences_that_only_mention_a_rule_are_not_proposed(prompt: str) -> None:
     assert list(wordings.found(prompt)) == []
 
 

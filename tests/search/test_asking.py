@@ -211,7 +211,7 @@ def test_who_only_wants_to_go_on_asks_for_nothing_else(prompt: str) -> None:
     assert (found.grade, found.topic, found.resumes) == (SURE, "", True)
 
 
-def test_who_goes_on_with_something_asks_for_that() -> None:
+def test_a_prompt_that_resumes_work_asks_for_that_work() -> None:
     found = shape.of("where did we leave off with the CSV export?")
 
     assert found is not None

@@ -536,7 +536,7 @@ def test_a_key_may_stand_in_the_users_file_and_is_never_printed(
 
 
 @pytest.mark.slow
-def test_a_search_asks_a_model_only_when_it_is_told_to(
+def test_a_search_calls_a_model_only_on_request(
     vault: Path, bin_folder: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     stand_in(bin_folder, "print(json.dumps({'result': 'The xylophone keeps its tuning tables in tables.py, lazily.'}))")

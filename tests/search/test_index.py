@@ -378,7 +378,7 @@ def test_a_flip_that_leaves_no_trace_ends_no_search(vault: Path, settings: Confi
             assert len(found(settings, "alpha tag:a", limit=100)) == 30
 
 
-def test_damage_is_said(vault: Path, settings: Config) -> None:
+def test_a_damaged_index_is_reported(vault: Path, settings: Config) -> None:
     write(vault, "a.md", "alpha")
     index.update(settings)
     (Path(settings.index_dir) / contents.NAME).write_bytes(b"nonsense")
@@ -632,7 +632,7 @@ def test_an_index_is_made_all_the_same_when_the_second_process_fails(
     _assert_agrees(settings)
 
 
-def test_an_interrupted_build_goes_on_where_it_stopped(
+def test_an_interrupted_build_continues_where_it_stopped(
     settings: Config, shared: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builder, "cores", lambda: 1)

@@ -96,7 +96,7 @@ def test_a_note_is_found_by_the_name_of_its_file(day: Day) -> None:
     assert day.json("search", "release")[0]["title"] == "How we release"
 
 
-def test_a_name_that_two_notes_share_has_an_exit_status_of_its_own(day: Day) -> None:
+def test_an_ambiguous_name_has_its_own_exit_status(day: Day) -> None:
     write(day, "notes/a/plan.md", "One.\n")
     write(day, "notes/b/plan.md", "Two.\n")
     done = day.attempt("show", "plan")

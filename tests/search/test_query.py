@@ -23,7 +23,7 @@ def parse(text: str) -> Query:
     return query.parse(text, NOW)
 
 
-def test_words_phrases_and_operators_are_told_apart() -> None:
+def test_words_phrases_and_operators_are_distinguished() -> None:
     asked = parse('date parser "leap year" +fixed -mobile begin* -"not this"')
 
     assert asked.words == "date parser"
@@ -143,7 +143,7 @@ def test_days_begin_at_midnight_of_the_asker_also_when_clocks_change() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2026-13-01", "0000-00-00", "99999y", "tomorrowish", "2026-02-30", "12"])
-def test_what_is_no_time_is_none(text: str) -> None:
+def test_a_text_that_is_not_a_time_is_not_read_as_one(text: str) -> None:
     assert when.span(text, NOW) is None
 
 

@@ -388,7 +388,7 @@ def test_a_word_that_no_note_has_is_asked_back(settings: Config) -> None:
     assert ask(settings, "xyzzyplugh").suggestion is None
 
 
-def test_what_the_query_had_of_operators_that_could_not_be_read_is_said(settings: Config) -> None:
+def test_operators_that_cannot_be_read_leave_a_hint(settings: Config) -> None:
     result = ask(settings, "parser since:whenever")
 
     assert result.total > 0

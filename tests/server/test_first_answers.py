@@ -99,7 +99,7 @@ def served(vault: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-def test_the_server_goes_on_where_the_first_answers_end(vault: Path) -> None:
+def test_the_server_continues_where_the_first_answers_end(vault: Path) -> None:
     with served(vault) as process:
         assert process.stdin is not None
         assert process.stdout is not None

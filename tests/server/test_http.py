@@ -167,7 +167,7 @@ def test_only_post_is_answered(running: Running, method: str) -> None:
     assert running.ask(method=method, body="", headers={"Authorization": ""})[0] == 401
 
 
-def test_no_token_is_no_entrance(running: Running) -> None:
+def test_a_request_without_the_token_is_refused(running: Running) -> None:
     assert running.ask(headers={"Authorization": ""})[0] == 401
 
 
@@ -438,7 +438,7 @@ def test_hooks_at_the_same_time_leave_a_note_each(running: Running) -> None:
         ("/nowhere", "{}", 404),
     ],
 )
-def test_what_is_no_hook_leaves_nothing(running: Running, path: str, body: Any, status: int) -> None:
+def test_a_payload_that_is_not_a_hook_event_leaves_nothing(running: Running, path: str, body: Any, status: int) -> None:
     before = len(notes(vault_of(running)))
 
     assert running.ask(path, body)[0] == status

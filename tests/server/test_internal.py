@@ -178,7 +178,7 @@ def test_over_http_the_environment_gives_no_context(server: Server, monkeypatch:
         ({**ALICE, "X-User-Id": "bob"}, "internal/ghost/user/alice/by-bob", ["ghost", "ghost_type:user"]),
     ],
 )
-def test_a_memory_lies_in_its_scope_and_bears_its_tags(
+def test_a_memory_is_stored_in_the_folder_and_with_the_tags_of_its_scope(
     server: Server, vault: Path, headers: dict[str, str], folder: str, tags: list[str]
 ) -> None:
     call = server.with_headers(headers)
@@ -262,7 +262,9 @@ def test_an_update_changes_what_is_given_and_counts_up(alice: Callable[..., Answ
     assert alice("remember_update_internal_memory", {"memory_id": name}).said.startswith("There is nothing to change")
 
 
-def test_a_memory_answers_to_the_beginning_of_its_id_and_to_its_path(alice: Callable[..., Answer], vault: Path) -> None:
+def test_a_memory_is_found_by_the_beginning_of_its_id_and_by_its_path(
+    alice: Callable[..., Answer], vault: Path
+) -> None:
     name = create(alice, "tea")
     (path,) = vault.rglob("*.md")
 
@@ -286,7 +288,7 @@ def test_an_update_by_an_agent_at_large_leaves_a_memory_to_its_conversation(serv
     assert found(talk("remember_search_internal_memory", {"query": "tea"})) == ["tea"]
 
 
-def test_tags_are_told_as_they_are_stored(alice: Callable[..., Answer]) -> None:
+def test_tags_are_returned_as_they_are_stored(alice: Callable[..., Answer]) -> None:
     given = {"content": "x", "tags": ["#green tea", "a<private>canary</private>"]}
 
     made = alice("remember_create_internal_memory", given)
@@ -668,7 +670,7 @@ def test_a_refusal_does_not_tell_whether_a_memory_is_anothers(
         assert of_others == alice(tool, {key: none, **more}).said.replace(none, "ID")
 
 
-def test_a_file_put_into_a_scope_without_its_marks_is_not_of_it(
+def test_a_file_placed_in_a_scope_without_its_marks_does_not_belong_to_it(
     server: Server, vault: Path, secrets: dict[str, dict[str, str]]
 ) -> None:
     carols = vault / secrets["carol"]["path"]

@@ -146,7 +146,7 @@ def test_below_1_the_journal_is_read_and_not_written(
     assert journal.read_bytes() == before
 
 
-def test_the_owner_and_whoever_is_trusted_wholly_are_not_bounded(server: Server, vault: Path, journal: Path) -> None:
+def test_the_owner_and_a_fully_trusted_accessor_are_not_limited(server: Server, vault: Path, journal: Path) -> None:
     (vault / "mdmem.toml").write_text('[internal]\ntrust = ["user:alice * 0", "user:carol * 1"]\n')
 
     for headers in ({}, {**BOB, "X-User-Id": "alice"}, {**BOB, "X-Ghost-Owner": "carol"}):

@@ -475,5 +475,5 @@ def test_a_long_file_gives_the_same_without_being_held(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("value", [None, 7, "", "soon", "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z", "x" * 99, []])
-def test_what_is_no_time_is_none(value: Any) -> None:
+def test_a_text_that_is_not_a_time_is_not_read_as_one(value: Any) -> None:
     assert moment(value) is None

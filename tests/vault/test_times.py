@@ -67,7 +67,7 @@ def test_times_of_two_zones_are_sorted_as_they_came(one: int, other: int, first:
 
 
 @given(st.text(max_size=30))
-def test_what_is_no_time_is_none(text: str) -> None:
+def test_a_text_that_is_not_a_time_is_not_read_as_one(text: str) -> None:
     if timestamps.epoch(text) == 0:
         assert timestamps.utc(text) == text
 

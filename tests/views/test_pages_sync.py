@@ -60,7 +60,7 @@ def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
     assert (two.vault / "README.md").read_text("utf-8") == start
 
 
-def test_turns_that_two_machines_numbered_alike_are_told_apart_by_their_time(vault: Path) -> None:
+def test_turns_that_two_machines_numbered_alike_are_separated_by_their_time(vault: Path) -> None:
     def turn(number: int, hour: str, what: str) -> None:
         parts = (("prompt", f"Ask {what}"), ("observation", f"Run {what}"), ("response", f"Done {what}"))
         for place, (kind, title) in enumerate(parts):

@@ -81,7 +81,7 @@ def test_everything_taken_out_takes_the_service_along(vault: Path, home: Path, m
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="launchd runs things there")
-def test_a_start_that_fails_is_told_with_its_command(vault: Path, mdmem: Run, programs: Path) -> None:
+def test_a_failed_start_is_reported_with_its_command(vault: Path, mdmem: Run, programs: Path) -> None:
     (programs / "fails").touch()
     done = mdmem("install", "service", "--now")
     assert done.returncode == 1
@@ -105,7 +105,7 @@ def test_a_path_that_no_unit_can_hold_is_refused(home: Path) -> None:
         unit.install("/vault\nExecStart=/bin/evil", {}, now=False)
 
 
-def test_where_there_is_no_systemd_another_way_is_named(
+def test_without_systemd_the_message_names_another_way(
     vault: Path, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")

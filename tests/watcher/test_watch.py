@@ -145,7 +145,7 @@ def test_the_socket_is_the_users_alone(vault: Path, watcher: subprocess.Popen[by
 
 
 @pytest.mark.parametrize("name", ["watch.sock", "watch.port"])
-def test_nobody_to_ask_is_no_answer(vault: Path, name: str) -> None:
+def test_without_a_watcher_there_is_no_answer(vault: Path, name: str) -> None:
     settings = config.load(str(vault))
     assert client.ask(settings, "status", {}, b"", seconds=1) is None
     path = Path(settings.runtime_dir, name)
