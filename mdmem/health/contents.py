@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mdmem.search.index import Report
 
 MOST = 20
-"""So many findings of one sort are named one by one."""
+"""Number of findings of one sort that are listed one by one."""
 OLD_SECONDS = 3600
 """A file of the index that is younger may be of a writer at work."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OLD_LOCK_SECONDS = 600
 MOST = 10
-"""So many files that are not committed are named one by one."""
+"""Number of uncommitted files that are listed one by one."""
 
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:

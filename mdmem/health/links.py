@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mdmem.vault.links import WrittenLink
 
 MOST = 20
-"""So many broken links are named one by one."""
+"""Number of broken links that are listed one by one."""
 
 
 def broken(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:

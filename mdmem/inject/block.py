@@ -300,7 +300,7 @@ def _code(lines: Sequence[str], room: int) -> list[str]:
 
 
 LEAST_LINES = 3
-"""Quotes leave room for so many lines of code, and at most a third of the memory's."""
+"""Number of lines of code that quotes leave room for; at most a third of the memory's."""
 _CODE_SIGNS = tuple(f"    {sign}" for sign in "+- $")
 
 

@@ -29,7 +29,7 @@ RECALLED = "Notes on what is asked"
 RELATED = "Notes related to this session"
 
 LOOK_BACK = 3
-"""So many times as many turns as make the query are looked through for those that have a topic."""
+"""How many times as many turns as make up the query are searched for those that have a topic."""
 
 DISTRUST_SECONDS = 0.25
 """Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mdmem.search.recall import Answer
 
 MAX_EDITS = 12
-"""Of a turn, only so many of the last changes are read."""
+"""Number of the last changes of a turn that are read."""
 MAX_RUNS = 40
 MIN_CHARS_OF_RUNS = 250
 """With less room than this, what was changed is shown, and not what failed before."""

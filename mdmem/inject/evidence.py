@@ -25,7 +25,7 @@ MAX_ANSWERS = 5
 
 
 class Bar:
-    """What an answer must have: so many of the question's words, of such a weight, and such a share of all of them."""
+    """What an answer must have: how many of the question's words, of which weight, and which share of all of them."""
 
     __slots__ = ("coverage", "lead", "weight", "words")
 

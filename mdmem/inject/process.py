@@ -136,7 +136,7 @@ EVENTS = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolU
 
 
 ASKED_TIMES = 3
-"""Whoever asks for earlier work waits for an answer: on a busy machine it may take so many times as long."""
+"""Factor on the deadline of a prompt that asks for earlier work, whose user waits for the answer."""
 
 
 def seconds(config: Config, event: Event) -> float:

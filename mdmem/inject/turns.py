@@ -154,7 +154,7 @@ def _alike(config: Config, stored: str, prompt: str, clean: Clean) -> bool:
 
 
 _BEGINNING = 10
-"""By so many words a prompt is known again that was cut when it was stored."""
+"""Number of words by which a prompt that was cut when it was stored is recognized."""
 
 
 def _body(config: Config, path: str) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mdmem.search.solved import Fix
 
 MAX_NOTES = 500
-"""So many of the newest notes that name an entity are looked at, and so many read where no note names it by rule."""
+"""Maximum number of notes naming an entity that are looked at, and of notes read if none names it by rule."""
 MAX_TURNS = 60
 MAX_SESSIONS = 10
 MAX_TOGETHER = 10

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 CITED_SESSIONS = 3
-"""A note that answers of so many sessions cite is proposed for a pin."""
+"""Number of sessions whose answers must cite a note before a pin is proposed."""
 _ID_CHARS = 10
 
 

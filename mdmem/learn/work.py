@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 MAX_DAYS, MAX_NOTES = 180, 10_000
-"""What is older, or lies further back than so many notes, is not looked at."""
+"""Older notes, and notes further back than this number, are not looked at."""
 STALE_DAYS = 30
 """Older work is offered for dropping."""
 AT_WORK_SECONDS = 900.0

@@ -26,7 +26,7 @@ from mdmem.recall import hook
 
 READY, GO, DONE = b"+", b"!", b"."
 MAX_HOOKS = 1_000
-"""After so many hooks the process ends, and the watcher starts another."""
+"""Number of hooks after which the process ends, and the watcher starts another."""
 MAX_MEMORY_BYTES = 110_000_000
 """…or when it holds more memory than this, where the system tells."""
 

@@ -41,10 +41,10 @@ WORTH = {
 }  # fmt: skip
 """What a note is worth to an agent by its kind; 1 for other kinds."""
 MAX_DOUBTED = 8
-"""Of a longer question, which somebody has pasted, only so many words make a search look at every file."""
+"""Number of words of a question, pasted ones included, that can make a search look at every file."""
 _MONTH_SECONDS = 30 * 86_400
 _LOOK_AHEAD = 200
-"""So many notes after the last one shown are counted with those that they say the same as."""
+"""Number of notes after the last one shown that are still checked for duplicates of shown ones."""
 
 
 class SearchHit(Value):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 _SHORT_CHARS, _MOST_SHORT, _MOST_RULES = 80, 2_000, 16
-"""What was cleaned is kept for texts so short, and for so many, under so many different rules."""
+"""Cleaned texts of at most this length are cached, up to this number, for this number of sets of rules."""
 
 _kept: dict[tuple[object, ...], dict[str, str]] = {}
 

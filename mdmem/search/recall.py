@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from mdmem.search.units import Unit
 
 POOL = 150
-"""Of so many of the best notes, the sessions are looked at."""
+"""Number of the best notes whose sessions are looked at."""
 SAME = 0.8
 """Two questions are the same that share so much of their words."""
 SNIPPET_CHARS = 300
 MAX_HITS = 3
-"""So many notes of a turn are given."""
+"""Maximum number of notes given of a turn."""
 
 
 class Answer:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 POOL = 150
-"""So many of the best notes are looked at."""
+"""Number of the best notes that are reranked."""
 AGAIN = (1.0, 0.7, 0.35)
 """What the score counts of the first, the second and each further note of an agent's session."""
 

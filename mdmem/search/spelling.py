@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MIN_CHARS = 4
 MAX_WORDS = 8
 MAX_TERMS = 20_000
-"""So many terms of a segment that begin with the same letter are looked at."""
+"""Number of terms of a segment, beginning with the same letter, that are looked at."""
 
 
 def suggest(view: View, root: str, query: Query) -> str | None:

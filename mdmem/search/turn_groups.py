@@ -30,7 +30,7 @@ _MAX_ASKED_CHARS = 600
 
 
 MAX_TURNS = 2
-"""So many turns of one session are given: two sessions tell more than three turns of one."""
+"""Maximum number of turns given of one session: two sessions tell more than three turns of one."""
 
 
 class Group:

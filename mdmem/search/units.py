@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FORM = 0.6
 """What a word counts that only begins as one that was asked for, in a language whose endings are not known."""
 FORM_START, FORM_SHARE, FORM_ENDING = 4, 0.6, 4
-"""Forms of a word share so many letters at least, and so much of it; they differ in length by no more than that."""
+"""How many letters, and which share of a word, its forms have in common; how much they differ in length."""
 MAX_FORMS = 200
 MAX_WIDENED = 16
 """A question of more words than this says enough by itself: other forms would cost more than they find."""

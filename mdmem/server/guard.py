@@ -19,7 +19,7 @@ DRAINED_BYTES = 4 * 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024
 MAX_CONNECTIONS = 128
 MAX_STRANGERS = 64
-"""So many connections may be open of which nobody has shown the token; the others are for those who have."""
+"""Maximum number of open connections without the token; the others are reserved for those that sent it."""
 ADMITTED = "mdmem.admitted"
 """What marks the connection of a request that was let in."""
 BODY_SECONDS = 10.0

@@ -146,7 +146,7 @@ def _by_title(at: Access, asked: Query, limit: int, offset: int) -> FoundNotes:
 
 
 MAX_BY_TITLE = 2_000
-"""Where only titles are open, so many of the newest notes are looked at."""
+"""Number of the newest notes that are searched where only titles may be shown."""
 
 
 def _seen(at: Access, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 8
 _FILES_OF = 300
-"""Files are counted in so many of the newest notes: each has to be unpacked."""
+"""Number of the newest notes in which files are counted: each has to be unpacked."""
 
 
 def count(view: View, root: str, query: Query) -> dict[str, dict[str, int]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mdmem.views.rows import NoteRow
 
 MOST = 100
-"""So many notes are named, the newest first."""
+"""Maximum number of notes listed, newest first."""
 
 
 def backlinks(view: View, path: str, name: str) -> list[NoteRow]:

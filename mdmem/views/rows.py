@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mdmem.search.query import Query
 
 _FEW = 2_000
-"""So many notes are sorted for themselves; of more, the order of all is gone through."""
+"""Up to this number, notes are sorted directly; beyond it, the order of all notes is filtered."""
 _Answer = TypeVar("_Answer")
 
 

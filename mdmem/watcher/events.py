@@ -110,7 +110,7 @@ class Dirty(FileSystemEventHandler):
         return None if sweep or len(paths) > MAX_BATCH else paths
 
     def take_few(self, most: int) -> set[str] | None:
-        """Take what is dirty when that is at most so many paths; else leave it, and return None."""
+        """Take what is dirty if that is at most `most` paths; otherwise leave it and return None."""
         with self._changed:
             if self._sweep or len(self._paths) > most:
                 return None

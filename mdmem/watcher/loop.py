@@ -29,7 +29,7 @@ WAIT_SECONDS = 0.2
 """How long a question waits for others, and for the index; who asked can do without us."""
 
 FEW = 64
-"""So many dirty notes are indexed while somebody waits for an answer."""
+"""Number of dirty notes that are indexed while a question waits for its answer."""
 
 LOCK_SECONDS = 5.0
 """How long another writer of the index is waited for when nobody asks."""

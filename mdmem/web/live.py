@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 FEW = 64
-"""So many dirty notes are indexed while a page waits."""
+"""Number of dirty notes that are indexed while a page waits."""
 
 STATE_SECONDS = 0.5
 """How often the few files of state are looked at that pages show: what was given, what waits, what was lost."""

@@ -195,7 +195,7 @@ notes, sessions, tools, tags, branches = map(_in_index, ("id", "session", "tool"
 """What completes an option or argument of each sort in a shell."""
 
 MOST = 50
-"""So many completions are offered."""
+"""Maximum number of completions."""
 TIMES = "2w, yesterday, last week, 2026-09-14"
 project = click.option("--project", metavar="NAME", shell_complete=projects, help="Only this project.")
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")

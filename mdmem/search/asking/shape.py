@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mdmem.search.asking.languages import Language, Unspaced
 
 MAX_SENTENCES = 60
-"""Of a longer text, only so many sentences are judged, from its beginning and its end."""
+"""Number of sentences that are judged of a longer text, from its beginning and its end."""
 
 MAX_ERROR_CHARS = 300
 

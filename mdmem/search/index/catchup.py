@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NOTES_PER_COMMIT = 10_000
 MANY_NOTES = 4_000
-"""So many new notes are worth a second process."""
+"""Number of new notes from which on a second process pays."""
 MAX_IN_TIME = 20_000
 """Of more files than this, no more than the newest are looked at where time is short."""
 FIRST_NOTES = 1_000

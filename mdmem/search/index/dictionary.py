@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 256
-"""So many blocks of a segment stay unpacked."""
+"""Number of blocks of a segment that stay unpacked."""
 
 
 def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -67,7 +67,7 @@ _CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inod
 _WIDTHS = {name: array(code).itemsize for name, code in _CODES.items()}
 _FACTS_PER_BLOCK = 32
 _BLOCKS_KEPT = 64
-"""So many blocks of a segment stay unpacked: whoever asks for the facts of all notes does not hold them all."""
+"""Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
 
 
 NEW = "there was none"

@@ -22,7 +22,7 @@ MAX_CHANGED, MAX_CAPTURED = 400, 100
 """So many of the files that changed last are looked at each time, and so many of those in sessions' folders, which
 are written once and rarely changed."""
 MANY = 50
-"""For so many notes it pays to read the times, sizes and inodes of all notes at once."""
+"""Number of notes from which on it pays to read the times, sizes and inodes of all notes at once."""
 
 
 class Seen(NamedTuple):

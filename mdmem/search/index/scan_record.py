@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.scan import Diff, Seen, Stamped
 
 SHARE = 500
-"""So many of the others: a vault of 100,000 notes has been looked at whole after 200 short looks."""
+"""Number of other notes checked each time: a vault of 100,000 notes is covered after 200 short looks."""
 
 
 class ScanRecord(NamedTuple):

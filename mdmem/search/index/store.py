@@ -27,7 +27,7 @@ T = TypeVar("T")
 _TRIES = 20
 
 _MAX_KEPT = 8
-"""The indexes of so many vaults are kept open: each has file descriptors, of which a process may have few."""
+"""Number of vaults whose indexes are kept open: each has file descriptors, of which a process may have few."""
 
 _views: dict[str, View] = {}
 

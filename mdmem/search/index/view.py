@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 50_000
-"""How often so many terms occur is kept in memory."""
+"""Number of terms whose frequency is cached."""
 
 
 def path_facet(path: str) -> str:

@@ -31,7 +31,7 @@ def others(term: str) -> tuple[str, ...]:
 
 
 _START = 2
-"""Endings apart, a term begins like its word: with so many letters at least."""
+"""Apart from endings, a term begins like its word: minimum number of equal letters."""
 
 
 @cache

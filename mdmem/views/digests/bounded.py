@@ -1,4 +1,4 @@
-"""A session for an agent that reflects on it: what was said, with citations, in so many characters."""
+"""A session for an agent that reflects on it: what was said, with citations, within a limit of characters."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mdmem.views.sessions import SessionRow
 
 MAX_NOTES = 20
-"""So many decisions, and pinned notes, are listed."""
+"""Maximum number of decisions, and of pinned notes, listed."""
 
 
 class Listing:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_FILES = 15
 _EDITS = 5_000
-"""Files are counted in so many of the newest changes."""
+"""Number of the newest edits in which files are counted."""
 
 
 def called(found: Listing, name: str) -> set[str]:

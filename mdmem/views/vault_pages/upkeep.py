@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mdmem.views.vault_pages.listed import Listing
 
 REST = 50
-"""Pages are made again after so many times the processor time that it took: in the background, or where it is long."""
+"""Pages are rebuilt after this multiple of the processor time it took: in the background, or where it takes long."""
 
 LONG_SECONDS = 0.3
 """In a vault of some thousand notes people do not wait for pages each time they commit."""

@@ -29,7 +29,7 @@ MOST_DECISIONS = 10
 MOST_OPEN = 10
 SESSIONS_SHOWN = 15
 _EDITS = 1_000
-"""The files touched most are counted in so many of the newest changes."""
+"""Number of the newest edits in which the most changed files are counted."""
 
 
 def file(request: PageRequest) -> Response:

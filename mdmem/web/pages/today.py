@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.web.site import PageRequest
 
 SHOWN_NOTES = 8
-"""So many of the newest notes are shown of each session; its page has all."""
+"""Number of the newest notes shown of each session; its page has all of them."""
 
 SHOWN_SESSIONS = 20
 EARLIER_SESSIONS = 5
