@@ -127,6 +127,16 @@ def text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """Take a field that should be an object: another type counts as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Take a field that should be a list of objects: what is none is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def number(value: Any) -> int | None:
     """Take a field that should be a whole, non-negative number: anything else counts as missing."""
     return int(value) if type(value) in (int, float) and 0 <= value < 1 << 53 else None

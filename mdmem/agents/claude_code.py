@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, load, number, text, texts
+from mdmem.agents import Event, first_text, load, number, objects, text, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _extra(payload: dict[str, Any]) -> dict[str, str]:
         extra["interrupted"] = "true"
     crons = payload.get("session_crons")
     if isinstance(crons, list):
-        prompts = [text(cron.get("prompt")) for cron in crons[:_MAX_CRONS] if isinstance(cron, dict)]
+        prompts = [text(cron.get("prompt")) for cron in objects(crons[:_MAX_CRONS])]
         extra["crons"] = "\0".join([prompt for prompt in prompts if prompt])
     return extra
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, claude_code, text
+from mdmem.agents import BACKGROUND, Event, claude_code, mapping, text
 from mdmem.agents.dialect import decoded, failure
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ def _tell_failure(event: Event) -> None:
     elif event.tool == "Bash" and type(response) is str:
         code = _written_code(event)
     elif event.tool == SPAWN:
-        event.tool_response = {"status": "async_launched", **(response if isinstance(response, dict) else {})}
+        event.tool_response = {"status": "async_launched", **mapping(response)}
         return
     else:
         return
@@ -136,9 +136,8 @@ def _written_code(event: Event) -> int | None:
     from mdmem.agents import tail
 
     for line in tail.objects(event.transcript, f'"{event.tool_use_id}"'):
-        payload = line.get("payload")
-        item = payload.get("item") if isinstance(payload, dict) else None
-        if isinstance(item, dict) and item.get("id") == event.tool_use_id and type(item.get("exit_code")) is int:
+        item = mapping(mapping(line.get("payload")).get("item"))
+        if item.get("id") == event.tool_use_id and type(item.get("exit_code")) is int:
             return int(item["exit_code"])
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, text, texts
+from mdmem.agents import BACKGROUND, Event, first_text, mapping, text, texts
 from mdmem.agents.dialect import decoded, failure, made_id, seconds
 
 TYPE_CHECKING = False
@@ -155,7 +155,7 @@ def _name(payload: dict[str, Any]) -> str:
 
 def _add_tool(event: Event, payload: dict[str, Any]) -> None:
     result = payload.get("toolResult", payload.get("tool_result"))
-    kind = first_text(result, "resultType", "result_type") if isinstance(result, dict) else ""
+    kind = first_text(mapping(result), "resultType", "result_type")
     if isinstance(result, dict):
         result = result.get("textResultForLlm", result.get("text_result_for_llm"))
     event.tool = first_text(payload, "toolName", "tool_name")

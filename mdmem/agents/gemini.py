@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, text
+from mdmem.agents import BACKGROUND, Event, first_text, mapping, text
 from mdmem.agents.dialect import failure, made_id, mcp_name
 
 TYPE_CHECKING = False
@@ -140,8 +140,7 @@ def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
 
 def _tool(payload: dict[str, Any]) -> str:
     tool = text(payload.get("tool_name"))
-    context = payload.get("mcp_context")
-    server = text(context.get("server_name")) if isinstance(context, dict) else ""
+    server = text(mapping(payload.get("mcp_context")).get("server_name"))
     return mcp_name(tool, server, "mcp_") if server or tool.startswith("mcp_") else tool
 
 

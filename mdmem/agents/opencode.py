@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, claude_code, number, text
+from mdmem.agents import Event, claude_code, mapping, number, text
 from mdmem.agents.dialect import failure
 
 TYPE_CHECKING = False
@@ -67,8 +67,7 @@ _SILENT = frozenset(["todoread"])
 
 def _read_response(event: Event, response: dict[str, Any]) -> None:
     """Take output, exit code and diff out of a response, without the elements that OpenCode puts around an output."""
-    metadata = response.get("metadata")
-    facts = metadata if isinstance(metadata, dict) else {}
+    facts = mapping(response.get("metadata"))
     output = response.get("output")
     shown = _bare(event.tool, output) if type(output) is str else output
     code, diff = facts.get("exit"), text(facts.get("diff"))

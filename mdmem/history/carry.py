@@ -78,7 +78,7 @@ def last_common(repo: Repository, theirs: str) -> str:
 def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
     """Write a commit whose tree is that of another one, purged; return the same where there is nothing to purge."""
     files, _ = join.tree(repo, oid)
-    texts = past.blobs_of(repo, sorted(set(files.values())))
+    texts = past.objects_of(repo, sorted(set(files.values())))
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
     for path, blob in files.items():
@@ -110,7 +110,7 @@ def _replay(repo: Repository, oid: str, planned: PurgePlan, joined: Joined) -> C
     words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
     fields = os.fsdecode(repository.run(repo, *words)).split("\0")
     changed = {path: meta.split(" ")[3] for meta, path in zip(fields[::2], fields[1::2], strict=False)}
-    texts = past.blobs_of(repo, sorted({blob for blob in changed.values() if blob.strip("0")}))
+    texts = past.objects_of(repo, sorted({blob for blob in changed.values() if blob.strip("0")}))
     puts = {
         new: planned.cleaned(texts[blob])
         for path, blob in changed.items()

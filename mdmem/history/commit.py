@@ -97,7 +97,7 @@ def commit(
 
     def plan(files: list[File]) -> list[PlannedCommit]:
         listed = sorted({file.change.oid for file in files if file.change.oid and message.is_generated(file)})
-        before = past.blobs_of(repository.open_vault(config.vault), listed)
+        before = past.objects_of(repository.open_vault(config.vault), listed)
         groups = [found for found in message.group(files, before) if session in (None, found.session)]
         return [
             PlannedCommit(message.write(found, config.vault), [*found.files, *found.pages], message.happened(found))

@@ -13,6 +13,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
 from mdmem.history import commit, find, rewrite
 from mdmem.history.git import repository
+from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, note
 
@@ -124,7 +125,7 @@ def gone(config: Config, name: str) -> GoneSession | None:
     if len(name) < find.MIN_ID_CHARS:
         return None
     repo = repository.open_vault(config.vault)
-    form = "--format=%x01%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    form = f"--format=%x01{SESSION_FORMAT}"
     grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}", "--no-renames", "--name-only")
     told = os.fsdecode(repository.attempt(repo, "log", "-1", form, *grep, "-z", "HEAD", "--", "journal").out)
     session, _, listed = told.removeprefix("\x01").partition("\n")
@@ -164,6 +165,5 @@ def _paths(config: Config, name: str) -> list[str]:
 
 def _target(config: Config, path: str) -> Target:
     data = disk.read_path(config.vault, path) or b""
-    meta = {key: str(value) for key, value in note.parse(data).meta.items()}
-    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
+    known = note.texts(note.parse(data).meta, "id", "kind", "title", "created", "project", "session")
     return Target(path, **known | {"created": timestamps.utc(known["created"])}, data=data)

@@ -16,6 +16,9 @@ from mdmem.vault import journal, note
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
 
+SESSION_FORMAT = "%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+"""What `git log` is asked for to tell whose commit it is."""
+
 COUNTED = {
     "prompt": "prompt",
     "observation": "tool run",

@@ -78,10 +78,9 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     hits: list[PastHit] = []
     for score, path in scored:
         parsed = note.parse(notes[path])
-        meta = {key: str(value) for key, value in parsed.meta.items()}
-        if (project and meta.get("project") != project) or (kind and meta.get("kind") != kind):
+        known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session")
+        if (project and known["project"] != project) or (kind and known["kind"] != kind):
             continue
-        known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session")}
         hits.append(PastHit(path, **known, score=-score, snippet=_snippet(parsed.body, weights)))
         if len(hits) == limit:
             break
@@ -129,7 +128,7 @@ def tree(repo: Repository, oid: str) -> dict[str, str]:
 def contents(repo: Repository, oid: str) -> dict[str, bytes]:
     """Read every note of a commit: vault path -> bytes."""
     paths = tree(repo, oid)
-    blobs = blobs_of(repo, list(paths.values()))
+    blobs = objects_of(repo, list(paths.values()))
     return {path: blobs[blob] for path, blob in paths.items()}
 
 
@@ -164,9 +163,6 @@ def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
         found[oid] = out[end + 1 : end + 1 + int(size)]
         at = end + 2 + int(size)
     return found
-
-
-blobs_of = objects_of
 
 
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:

@@ -301,7 +301,7 @@ def _titled(repo: Repository, paths: tuple[str, ...], pattern: bytes) -> re.Patt
     words = ("log", "--all", "--no-renames", "--raw", "--no-abbrev", "--format=", "-z", "--", *paths)
     fields = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
     oids = {oid for field in fields if field.startswith(":") for oid in field.split(" ")[2:4] if oid.strip("0")}
-    texts = past.blobs_of(repo, sorted(oids)).values()
+    texts = past.objects_of(repo, sorted(oids)).values()
     titles = {note.one_line(str(note.parse(text).meta.get("title") or "")) for text in texts} - {""}
     where = rb"(?:(?<=^- )|(?<=^By hand: ))(?:add |edit |delete )?%b$|^(?:[^:\n]+: )?%b(?= \()"
     lines = [where % (re.escape(title.encode()), _cut_short(title)) for title in sorted(titles)]

@@ -13,6 +13,7 @@ from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
 from mdmem.history import commit, past, rewrite
 from mdmem.history.git import git_index, lock, repository, writer
 from mdmem.history.git.repository import Repository
+from mdmem.history.message import SESSION_FORMAT
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
 
@@ -211,7 +212,7 @@ def _items(repo: Repository, base: str, head: str) -> list[ReviewItem]:
     changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
     gone = {path: oid for path, oid in before.items() if path not in after}
     was = {path: before[path] for path in changed if path in before}
-    texts = past.blobs_of(repo, sorted({*changed.values(), *gone.values(), *was.values()}))
+    texts = past.objects_of(repo, sorted({*changed.values(), *gone.values(), *was.values()}))
     by_hand = _by_hand(repo, base, head)
     found = [
         _item(path, "deleted" if path in gone else "changed" if path in before else "added", texts[oid], by_hand)
@@ -228,16 +229,15 @@ def _is_decided(item: ReviewItem, before: bytes) -> bool:
 
 def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> ReviewItem:
     parsed = note.parse(data)
-    meta = {key: str(value) for key, value in parsed.meta.items()}
-    known = {key: meta.get(key, "") for key in ("id", "kind", "title", "created", "project", "session", "status")}
+    known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session", "status")
     known["created"] = timestamps.utc(known["created"])
     edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
-    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in meta, data=data)
+    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in parsed.meta, data=data)
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
     """Return the files that commits without a session have touched."""
-    form = "--format=%H%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    form = f"--format=%H%x00{SESSION_FORMAT}"
     listed = repository.run(repo, "log", "--no-merges", form, f"{base}..{head}" if base else head).decode("utf-8")
     oids = "".join(f"{line[:-1]}\n" for line in listed.splitlines() if line.endswith("\0"))
     words = ("diff-tree", "--stdin", "--root", "-r", "--name-only", "--no-renames", "--no-commit-id", "-z")

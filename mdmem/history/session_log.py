@@ -13,6 +13,7 @@ from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
+from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, journal, note, packed, people
 
 CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
@@ -87,7 +88,7 @@ def stats(config: Config) -> list[Stat]:
         VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    form = "--format=%x00%x00%H%x00%cI%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    form = f"--format=%x00%x00%H%x00%cI%x00%s%x00{SESSION_FORMAT}"
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
         return []
     out = repository.run(repo, "log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)

@@ -275,7 +275,7 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> dict[str, bytes]
     """Read these files of a commit, as far as it has them."""
     files = join.tree(repo, oid)[0] if oid else {}
     blobs = {path: files[path] for path in paths if path in files}
-    texts = past.blobs_of(repo, sorted(set(blobs.values())))
+    texts = past.objects_of(repo, sorted(set(blobs.values())))
     return {path: texts[blob] for path, blob in blobs.items()}
 
 
@@ -392,7 +392,7 @@ def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tu
     """Return the files that `new` has and `old` has not, or otherwise, and those that only `old` has."""
     was, now = (join.tree(repo, oid)[0] for oid in (old, new))
     changed = {path: blob for path, blob in now.items() if was.get(path) != blob}
-    texts = past.blobs_of(repo, sorted(set(changed.values())))
+    texts = past.objects_of(repo, sorted(set(changed.values())))
     return {path: texts[blob] for path, blob in changed.items()}, tuple(path for path in was if path not in now)
 
 

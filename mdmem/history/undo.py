@@ -131,7 +131,7 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
 
     The session of a commit that was named itself is "".
     """
-    form = "--format=%H%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+    form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
     listed = os.fsdecode(repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD").out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
     of_session = [row for row in rows if _names(target, row[2])]
@@ -154,7 +154,7 @@ def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes 
     fields = os.fsdecode(repository.run(repo, *words)).split("\0")
     rows = [(path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False)]
     wanted = {blob for _, *blobs in rows for blob in blobs if blob.strip(MISSING)}
-    texts = past.blobs_of(repo, sorted(wanted))
+    texts = past.objects_of(repo, sorted(wanted))
     return [(path, texts.get(new), texts.get(old)) for path, old, new in rows]
 
 

@@ -11,6 +11,7 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
+from mdmem.history.message import SESSION_FORMAT
 from mdmem.vault import disk, note
 
 
@@ -86,7 +87,7 @@ def why(config: Config, name: str) -> Origin:
     )
 
 
-FORMAT = "%H%x00%cI%x00%an%x00%s%x00%(trailers:key=Mdmem-Session,valueonly,separator=%x2C)"
+FORMAT = f"%H%x00%cI%x00%an%x00%s%x00{SESSION_FORMAT}"
 
 
 def steps(repo: Repository, path: str) -> list[OriginStep]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mdmem.agents import text
+from mdmem.agents import mapping, text
 from mdmem.transcripts.claude_text import blocks
 
 _TURNS = frozenset(["user", "assistant"])
@@ -79,5 +79,4 @@ def _ancestors(leaf: str, parents: dict[str, str]) -> set[str]:
 
 def message_id(line: dict[str, Any]) -> str:
     """Return the id of the answer that an assistant's line is a part of; "" when missing."""
-    message = line.get("message")
-    return text(message.get("id")) if isinstance(message, dict) else ""
+    return text(mapping(line.get("message")).get("id"))

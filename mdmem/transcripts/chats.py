@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mdmem.agents import Event, text
+from mdmem.agents import Event, mapping, objects, text
 from mdmem.agents.dialect import made_id, seconds
 from mdmem.transcripts.saved import Reading, Saved, Skipped
 
@@ -69,9 +69,7 @@ def read_claude_ai(path: Path, how: Reading) -> Iterator[Saved]:
         OSError: when the file cannot be read.
     """
     for chat in _conversations(path, how.skipped):
-        messages = chat.get("chat_messages")
-        found = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-        said = [_of_claude(one) for one in found]
+        said = [_of_claude(one) for one in objects(chat.get("chat_messages"))]
         yield from _events(CLAUDE_AI, text(chat.get("uuid")), seconds(chat.get("created_at")), said, path)
 
 
@@ -93,8 +91,7 @@ def _conversations(path: Path, skipped: Skipped) -> Iterator[dict[str, Any]]:
 
 def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
     """Return the messages that lead to the one that was shown last; edited and regenerated ones lie beside them."""
-    mapping = chat.get("mapping")
-    nodes: dict[str, Any] = mapping if isinstance(mapping, dict) else {}
+    nodes = mapping(chat.get("mapping"))
     here = text(chat.get("current_node")) or next(reversed(nodes), "")
     line: list[dict[str, Any]] = []
     while isinstance(nodes.get(here), dict) and len(line) < _MAX_STEPS:
@@ -104,23 +101,19 @@ def _branch(chat: dict[str, Any], skipped: Skipped) -> Iterator[ChatMessage]:
     for node in reversed(line):
         message = node.get("message")
         if isinstance(message, dict) and not _is_hidden(message):
-            author = message.get("author")
-            role = text(author.get("role")) if isinstance(author, dict) else ""
+            role = text(mapping(message.get("author")).get("role"))
             yield ChatMessage(seconds(message.get("create_time")), role, text(message.get("id")), _words(message))
 
 
 def _is_hidden(message: dict[str, Any]) -> bool:
-    facts = message.get("metadata")
-    recipient = text(message.get("recipient"))
-    hidden = isinstance(facts, dict) and facts.get("is_visually_hidden_from_conversation") is True
-    return hidden or recipient not in ("", "all")
+    hidden = mapping(message.get("metadata")).get("is_visually_hidden_from_conversation") is True
+    return hidden or text(message.get("recipient")) not in ("", "all")
 
 
 def _words(message: dict[str, Any]) -> str:
-    content = message.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    kind = text(content.get("content_type")) if isinstance(content, dict) else ""
-    if kind not in ("text", "multimodal_text") or not isinstance(parts, list):
+    content = mapping(message.get("content"))
+    parts = content.get("parts")
+    if content.get("content_type") not in ("text", "multimodal_text") or not isinstance(parts, list):
         return ""
     found = [
         part if isinstance(part, str) else text(part.get("text")) for part in parts if isinstance(part, (str, dict))
@@ -130,9 +123,8 @@ def _words(message: dict[str, Any]) -> str:
 
 def _of_claude(message: dict[str, Any]) -> ChatMessage:
     role = {"human": "user", "assistant": "assistant"}.get(text(message.get("sender")), "")
-    content = message.get("content")
-    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-    words = "\n\n".join(text(one.get("text")) for one in blocks if one.get("type") == "text" and text(one.get("text")))
+    texts = [text(one.get("text")) for one in objects(message.get("content")) if one.get("type") == "text"]
+    words = "\n\n".join(filter(None, texts))
     return ChatMessage(
         seconds(message.get("created_at")), role, text(message.get("uuid")), words or text(message.get("text"))
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mdmem.agents import claude_code, goes_on, number, prompts, text
+from mdmem.agents import claude_code, goes_on, mapping, number, prompts, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.branches import message_id
@@ -151,8 +151,7 @@ class ClaudeReader:
         if subtype in ("stop_hook_summary", "turn_duration", "compact_boundary"):
             yield from self._said()
         if subtype == "compact_boundary":
-            metadata = line.get("compactMetadata")
-            self._trigger = text(metadata.get("trigger")) if isinstance(metadata, dict) else ""
+            self._trigger = text(mapping(line.get("compactMetadata")).get("trigger"))
 
     def _attachment(self, line: dict[str, Any]) -> Iterator[Saved]:
         found = line.get("attachment")
@@ -341,7 +340,7 @@ _LINES: dict[str, Callable[[ClaudeReader, dict[str, Any]], Iterator[Saved]]] = {
 
 def _usage(usage: Any) -> tuple[int | None, int | None]:
     """Return the tokens that a message's model read, from its cache too, and those that it wrote."""
-    facts = usage if isinstance(usage, dict) else {}
+    facts = mapping(usage)
     read = [number(facts.get(f"{kind}input_tokens")) for kind in ("", "cache_creation_", "cache_read_")]
     return sum(filter(None, read)), number(facts.get("output_tokens"))
 
@@ -352,8 +351,7 @@ def _has_result(line: dict[str, Any], _: str) -> bool:
 
 def _is_foreign(line: dict[str, Any], words: str) -> bool:
     """Return whether somebody else than the person wrote this: the host, another agent, a scheduled job."""
-    origin = line.get("origin")
-    kind = text(origin.get("kind")) if isinstance(origin, dict) else ""
+    kind = text(mapping(line.get("origin")).get("kind"))
     return bool(line.get("teamName")) or kind not in ("", "human") or not prompts.is_typed(words)
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mdmem.agents import text
+from mdmem.agents import mapping, objects, text
 
 _EDITOR = ("ide_opened_file", "ide_selection")
 
 
 def blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a message's content as blocks; a text alone is one block, and what is none is left out."""
-    message = line.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    content = mapping(line.get("message")).get("content")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
 def own_text(line: dict[str, Any]) -> str:
@@ -32,8 +29,7 @@ def _is_editors(piece: str) -> bool:
 def join(content: Any) -> str:
     """Return a text, or the texts of a list of blocks."""
     if isinstance(content, list):
-        texts = [text(block.get("text")) for block in content if isinstance(block, dict)]
-        return "\n".join(filter(None, texts))
+        return "\n".join(filter(None, [text(block.get("text")) for block in objects(content)]))
     return text(content)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import codex, number, text
+from mdmem.agents import codex, mapping, number, text
 from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.answer import AnswerParts
@@ -143,9 +143,8 @@ class CodexReader:
         source = payload.get("source")
         self._foreign = isinstance(source, dict) and "subagent" in source
         self._forked_at = self._at + _FORK_SECONDS if text(payload.get("forked_from_id")) else 0.0
-        git = payload.get("git")
-        if isinstance(git, dict):
-            self._branch, self._commit = text(git.get("branch")), text(git.get("commit_hash"))[:8]
+        git = mapping(payload.get("git"))
+        self._branch, self._commit = text(git.get("branch")), text(git.get("commit_hash"))[:8]
         if not self._foreign:
             yield self._saved("SessionStart", source="startup")
 
@@ -207,7 +206,7 @@ class CodexReader:
         elif name == codex.SPAWN:
             yield from self._spawn(given, output, call)
         elif name == _PLAN:
-            if isinstance(given, dict) and given.get("plan"):
+            if mapping(given).get("plan"):
                 yield self._saved("PostToolUse", name, given, "", call)
         elif self._items and (name in _SHELLS or name.startswith(_HOOKED)):
             return  # it is, or becomes, an item of its own
@@ -228,7 +227,7 @@ class CodexReader:
         response = codex_text.shell_response(output)
         process = codex_text.number_behind(text(response), "Process running with session ID ")
         if name == "write_stdin":
-            looked_at = str(given.get("session_id", "")) if isinstance(given, dict) else ""
+            looked_at = str(mapping(given).get("session_id", ""))
             if looked_at not in self._running:
                 return
             command, said, call = self._running.pop(looked_at)
@@ -244,9 +243,7 @@ class CodexReader:
 
     def _item(self, payload: dict[str, Any]) -> Iterator[Saved]:
         """Return the tool run that a completed item is."""
-        item = payload.get("item")
-        if not isinstance(item, dict):
-            return
+        item = mapping(payload.get("item"))
         if text(item.get("type")) not in codex_text.RUNS:
             return
         yield from self._release()
@@ -258,8 +255,8 @@ class CodexReader:
         if found is None:
             return
         tool, given, response, error = found
-        took = item.get("duration")
-        if isinstance(took, dict) and type(took.get("secs")) is int and type(took.get("nanos")) is int:
+        took = mapping(item.get("duration"))
+        if type(took.get("secs")) is int and type(took.get("nanos")) is int:
             response["duration_ms"] = took["secs"] * 1000 + took["nanos"] // 1_000_000
         fields = {"duration_ms": response.pop("duration_ms", None), "turn_id": text(payload.get("turn_id"))}
         fields = {key: value for key, value in fields.items() if value not in (None, "")}
@@ -272,8 +269,7 @@ class CodexReader:
 
     def _spawn(self, given: Any, output: Any, call: str) -> Iterator[Saved]:
         """Return the run that sends a sub-agent; its answer comes later, as a message."""
-        response = decoded(output)
-        task = text(response.get("task_name")) if isinstance(response, dict) else ""
+        task = text(mapping(decoded(output)).get("task_name"))
         if task:
             self._spawned[task] = (given, call)
         yield self._saved("PostToolUse", codex.SPAWN, given, output, call)
@@ -289,10 +285,8 @@ class CodexReader:
 
     def _spent(self, payload: dict[str, Any]) -> Iterator[Saved]:
         """Keep what the session has cost so far; the model reads cached tokens, too, which are among its input."""
-        info = payload.get("info")
-        spent = info.get("total_token_usage") if isinstance(info, dict) else None
-        if isinstance(spent, dict):
-            self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
+        spent = mapping(mapping(payload.get("info")).get("total_token_usage"))
+        self._tokens.set(number(spent.get("input_tokens")), number(spent.get("output_tokens")))
         return iter(())
 
     def _completed(self, payload: dict[str, Any]) -> Iterator[Saved]:

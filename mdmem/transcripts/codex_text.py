@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mdmem.agents import text
+from mdmem.agents import mapping, objects, text
 from mdmem.agents.dialect import decoded
 
 _UNTYPED = (
@@ -20,7 +20,7 @@ def joined(content: Any) -> str:
     """Return the texts of a message's items."""
     if not isinstance(content, list):
         return text(content)
-    return "\n".join([text(item.get("text")) for item in content if isinstance(item, dict)]).strip("\n")
+    return "\n".join([text(item.get("text")) for item in objects(content)]).strip("\n")
 
 
 def typed(payload: dict[str, Any]) -> str | None:
@@ -36,10 +36,8 @@ def typed(payload: dict[str, Any]) -> str | None:
 
 def sources(payload: dict[str, Any]) -> list[str]:
     """Return who each text of a message comes from (`user`, `harness`, ...); [] where one is not named."""
-    metadata = payload.get("internal_chat_message_metadata_passthrough")
-    items = metadata.get("content_item_metadata") if isinstance(metadata, dict) else None
-    found = [item.get("provenance") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    sources = [text(source.get("type")) if isinstance(source, dict) else "" for source in found]
+    items = objects(mapping(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_metadata"))
+    sources = [text(mapping(item.get("provenance")).get("type")) for item in items]
     return sources if all(sources) else []
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import copilot, number, text
+from mdmem.agents import copilot, mapping, number, objects, text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import SAID, Reading, Saved, SessionTokens, Skipped, TurnTokens, is_quiet, moment
@@ -161,7 +161,7 @@ class CopilotReader:
         self, name: str, given: Any, response: dict[str, str], fields: dict[str, Any]
     ) -> Iterator[Saved]:
         """Remember a command that goes on; return it once more when a look at its shell tells how it has ended."""
-        shell = text(given.get("shellId")) if isinstance(given, dict) else ""
+        shell = text(mapping(given).get("shellId"))
         if not shell:
             return
         if name in _SHELLS:
@@ -195,10 +195,7 @@ class CopilotReader:
         """
         if self._spent:
             return
-        models = data.get("modelMetrics")
-        rows = models.values() if isinstance(models, dict) else ()
-        used = [row.get("usage") for row in rows if isinstance(row, dict)]
-        facts = [one for one in used if isinstance(one, dict)]
+        facts = objects([row.get("usage") for row in objects([*mapping(data.get("modelMetrics")).values()])])
         if facts:
             self._tokens.set(*(sum(number(one.get(key)) or 0 for one in facts) for key in _SPENT))
         words, at = self._last

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdmem.agents import gemini, number, text
+from mdmem.agents import gemini, mapping, number, objects, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
 from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, TurnTokens, is_quiet, moment
@@ -85,7 +85,7 @@ def _lines(path: Path, skipped: Skipped) -> dict[str, Any]:
         elif isinstance(change, dict):
             chat |= change
             if isinstance(change.get("messages"), list):
-                messages = {_id(item): item for item in change["messages"] if isinstance(item, dict)}
+                messages = {_id(item): item for item in objects(change["messages"])}
         elif text(line.get("id")):
             messages[text(line.get("id"))] = line
         elif "sessionId" in line:
@@ -107,8 +107,7 @@ def _id(message: dict[str, Any]) -> str:
 
 
 def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
-    messages = chat.get("messages")
-    found = [item for item in messages if isinstance(item, dict)] if isinstance(messages, list) else []
+    found = objects(chat.get("messages"))
     at = moment(chat.get("startTime")) or path.stat().st_mtime
     session = text(chat.get("sessionId")) or path.stem
     base = {"session_id": session, "transcript_path": str(path), "cwd": _cwd(path, chat)}
@@ -128,8 +127,7 @@ def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
             base["prompt_id"] = _id(message)
             yield _saved(at, base, "BeforeAgent", prompt=words)
         elif kind == "gemini":
-            spent = message.get("tokens")
-            facts = spent if isinstance(spent, dict) else {}
+            facts = mapping(message.get("tokens"))
             tokens.add(_id(message), number(facts.get("input")), number(facts.get("output")))
             answer = _saved(at, base, "AfterAgent", prompt_response=words) if words.strip() else None
             if answer:
@@ -159,10 +157,7 @@ def _words(message: dict[str, Any]) -> str:
 
 
 def _tools(message: dict[str, Any], base: dict[str, Any], at: float, skipped: Skipped) -> Iterator[Saved]:
-    calls = message.get("toolCalls")
-    for call in calls if isinstance(calls, list) else ():
-        if not isinstance(call, dict):
-            continue
+    for call in objects(message.get("toolCalls")):
         when = moment(call.get("timestamp")) or at
         status = text(call.get("status"))
         if status in ("cancelled", "canceled"):
@@ -183,8 +178,7 @@ def _result(call: dict[str, Any]) -> Any:
     parts = call.get("result")
     said = []
     for part in parts if isinstance(parts, list) else [parts]:
-        response = part.get("functionResponse") if isinstance(part, dict) else None
-        body = response.get("response") if isinstance(response, dict) else None
+        body = mapping(mapping(part).get("functionResponse")).get("response")
         if isinstance(body, dict):
             said.append(text(body.get("output")) or text(body.get("error")))
         else:

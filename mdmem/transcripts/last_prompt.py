@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem import privacy
-from mdmem.agents import Event, cursor, text
+from mdmem.agents import Event, cursor, mapping, objects, text
 from mdmem.agents.install.known import AGENTS
 from mdmem.capture import keep, told
 from mdmem.config import Config
@@ -75,10 +75,8 @@ def _prompts(last: told.LastHidden) -> list[Event]:
 def _of_cursor(path: Path) -> Iterator[Event]:
     """Yield the prompts of a conversation, from the lines of the transcript that Cursor's hook named."""
     for line in Lines(path, Skipped()):
-        message = line.get("message")
-        parts = message.get("content") if line.get("role") == "user" and isinstance(message, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            said = text(part.get("text")) if isinstance(part, dict) else ""
+        for part in objects(mapping(line.get("message")).get("content") if line.get("role") == "user" else None):
+            said = text(part.get("text"))
             head, found, rest = said.partition(_QUERY[0])
             said = rest.rpartition(_QUERY[1])[0].strip("\n") if found and not head.strip() else said
             if said:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from mdmem.agents import number, opencode, text
+from mdmem.agents import mapping, number, opencode, text
 from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, Skipped, TurnTokens, is_quiet
 
 LOOSE = SAID
@@ -136,16 +136,14 @@ class OpenCodeReader:
     ) -> Iterator[Saved]:
         spent = message.get("tokens")
         if isinstance(spent, dict):
-            cache = spent.get("cache")
-            kept = cache if isinstance(cache, dict) else {}
+            kept = mapping(spent.get("cache"))
             given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
             self._tokens.add(own, sum(given), number(spent.get("output")))
         self._answer = None  # what was said before is no answer
         for part in parts:
             self._at = max(self._at, part.at)
             yield from self._tool(part, is_over=not is_last or self._is_over())
-        times = message.get("time")
-        done = number(times.get("completed")) if isinstance(times, dict) else None
+        done = number(mapping(message.get("time")).get("completed"))
         if done and not message.get("error") and message.get("finish") != "tool-calls":
             self._at = max(self._at, _seconds(done))
             self._answer = self._saved(_seconds(done), "Stop", last_assistant_message=_typed(parts))
@@ -154,8 +152,8 @@ class OpenCodeReader:
         state = part.data.get("state")
         if part.data.get("type") != "tool" or not isinstance(state, dict):
             return
-        times, status = state.get("time"), state.get("status")
-        begun, ended = [number(times.get(key)) if isinstance(times, dict) else None for key in ("start", "end")]
+        times, status = mapping(state.get("time")), state.get("status")
+        begun, ended = number(times.get("start")), number(times.get("end"))
         fields: dict[str, Any] = {
             "tool_name": text(part.data.get("tool")),
             "tool_input": state.get("input"),

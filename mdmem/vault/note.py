@@ -76,6 +76,11 @@ class Parsed(Value):
     problem: str | None = None
 
 
+def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
+    """Return some of front matter as texts; "" for what is missing."""
+    return {key: str(meta.get(key, "")) for key in keys}
+
+
 def make_id(*identity: str) -> str:
     """Return a name for an event: the same identity gives the same id, on any machine, whoever delivers it."""
     return short("\0".join(identity), 10)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 
 from mdmem import agents
+from mdmem.agents import mapping as mapping
 from mdmem.capture.tools import limits as _limits
 from mdmem.values import Value
 from mdmem.vault import note
@@ -90,11 +91,6 @@ def number(source: Any, *keys: str) -> int | None:
             if value is not None:
                 return value
     return None
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """Take an object; anything else is an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:

@@ -27,7 +27,7 @@ def taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple[
     wanted = {path for path in archives if _tag(path) in both}
     if not wanted:
         return trees
-    texts = past.blobs_of(repo, sorted({tree[path] for tree in trees for path in wanted & tree.keys()}))
+    texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in wanted & tree.keys()}))
     one, other, third = (_with_notes(repo, tree, wanted & tree.keys(), texts) for tree in trees)
     return one, other, third
 

@@ -51,7 +51,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     conflicts: list[str] = []
     final |= _resolve(repo, clashing, was, our, their, conflicts)
     wanted = {oid for path, oid in final.items() if isinstance(oid, str) and held.get(path) != oid}
-    texts = past.blobs_of(repo, sorted(wanted))
+    texts = past.objects_of(repo, sorted(wanted))
     puts = {
         path: oid if isinstance(oid, bytes) else texts[oid]
         for path, oid in sorted(final.items())
@@ -95,7 +95,7 @@ def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[st
     """Return the pages of days that one side deleted and on which nobody has written on the other side since."""
     once = (path for path in was if path.startswith(f"{generated.DAYS}/") and (path in our) != (path in their))
     left = {path: (was[path], our.get(path) or their[path]) for path in once}
-    texts = past.blobs_of(repo, sorted({oid for oids in left.values() for oid in oids})) if left else {}
+    texts = past.objects_of(repo, sorted({oid for oids in left.values() for oid in oids})) if left else {}
     return {path for path, oids in left.items() if len({generated.replaced(texts[oid], []) for oid in oids}) == 1}
 
 
@@ -104,7 +104,7 @@ def _resolve(
 ) -> dict[str, bytes]:
     """Merge the texts that both sides changed; what cannot be merged becomes two files."""
     oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
-    texts = past.blobs_of(repo, sorted(oids))
+    texts = past.objects_of(repo, sorted(oids))
     done: dict[str, bytes] = {}
     for path in paths:
         base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]

@@ -82,7 +82,7 @@ def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves
     new = {path: blob for path, blob in now.items() if path not in was}
     if not gone or not new:
         return {}
-    texts = past.blobs_of(
+    texts = past.objects_of(
         repo, sorted({blob for files in (gone, new) for path, blob in files.items() if _is_note(path)})
     )
     found: Moves = {}
@@ -208,7 +208,7 @@ def _ids(repo: Repository, files: Tree, paths: list[str]) -> dict[str, str]:
     """Map ids to paths, for those that one file alone has."""
     unnamed = [path for path in paths if _is_note(path) and not _captured_id(path)]
     unnamed += [path for path in paths if _is_page(path)]
-    texts = past.blobs_of(repo, sorted({files[path] for path in unnamed}))
+    texts = past.objects_of(repo, sorted({files[path] for path in unnamed}))
     found: dict[str, list[str]] = {}
     for path in paths:
         name = _identity(path, texts[files[path]]) if files[path] in texts else _captured_id(path)

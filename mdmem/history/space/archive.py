@@ -94,7 +94,7 @@ def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, by
     tree = join.tree(repo, oid)[0] if oid and paths else {}
     place = {path: path if path in tree else packed.home(path.rpartition("/")[0]) for path in paths}
     blobs = {path: tree[where] for path, where in place.items() if where in tree}
-    texts = past.blobs_of(repo, sorted(set(blobs.values())))
+    texts = past.objects_of(repo, sorted(set(blobs.values())))
     found = {}
     for path, blob in blobs.items():
         inside = {} if place[path] == path else packed.parse(texts[blob])

@@ -54,7 +54,7 @@ def _write(repo: Repository, files: dict[str, str], tell: Tell) -> None:
     for chunk in _chunks(iter(files.items())):
         wanted = sorted(set(chunk.values()))
         objects.bring(repo, wanted)
-        texts = past.blobs_of(repo, wanted)
+        texts = past.objects_of(repo, wanted)
         for path, oid in chunk.items():
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
