@@ -71,7 +71,7 @@ def check_folder(path: str) -> None:
 
 
 def check_again() -> None:
-    """Take no folder for checked any more: a process that serves many commands looks anew for each."""
+    """Take no folder for checked any more: a process that serves many commands checks again for each."""
     _checked.clear()
 
 

@@ -61,12 +61,12 @@ def identify(cwd: str) -> Project:
     try:
         real = os.path.realpath(path)
         return _repository_of(real) or Project(_folder_name(real), real)
-    except (OSError, ValueError):  # unspeakable to this file system: a lone surrogate, say
+    except (OSError, ValueError):  # no path of this file system: it holds a lone surrogate, say
         return Project(_foreign_name(path), path)
 
 
 def suffix(root: str) -> str:
-    """Four characters that tell apart projects of one name, made of the path `root`."""
+    """Return four characters that tell projects of one name apart, made from the path `root`."""
     return short(root, 4)
 
 
@@ -93,7 +93,7 @@ def normalise(url: str) -> str:
 
 
 def default_branch(worktree: str) -> str:
-    """The branch that all others come back to: `origin`'s own, else `main` or `master`; "" where that cannot be told.
+    """Return the branch that all others are merged into: `origin`'s own, else `main` or `master`; "" where unknown.
 
     worktree: absolute path of a working tree, as in `Project`.
     """
@@ -148,7 +148,7 @@ def _commit_of(common: str, branch: str) -> str:
 
 
 def _name(text: str, identity: str) -> str:
-    """Return the slug of `text`; where that is empty or cut, `identity` keeps it apart from its like."""
+    """Return the slug of `text`; where that is empty or cut, `identity` tells it from others of that name."""
     whole = slug(text, limit=1000)
     if not whole:
         return f"project-{suffix(identity)}"
@@ -232,7 +232,7 @@ def _main_root(common: str, work_tree: str) -> str:
 
 
 def _head(git_dir: str, common: str) -> tuple[str, str]:
-    """Branch and short commit; a detached head has no branch, an unborn branch no commit."""
+    """Return branch and short commit; a detached head has no branch, an unborn branch no commit."""
     head = _read(os.path.join(git_dir, "HEAD"), 1024).strip()
     if not head.startswith("ref:"):
         return "", _short_hash(head)

@@ -83,7 +83,7 @@ def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
 
 
 def _tell_failure(event: Event) -> None:
-    """Return whether a run failed: from its response, or from what Codex has written down of it.
+    """Mark a run that failed, as its response says it, or what Codex has written down of it.
 
     A response is an object (or one in a string) with `output` and `metadata.exit_code`, or lines of facts before
     `Output:`, or the output alone.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def begin(at: Capture, outcome: Outcome) -> None:
-    """Record that a note waits, and for which sub-agent if the agent sets it."""
+    """Record that a note waits, and for which sub-agent if the agent names it."""
     response = at.event.tool_response
     who = response.get("agentId", response.get("agent_id", ""))
     at.session.append("open", os.path.basename(outcome.path), who if type(who) is str else "")

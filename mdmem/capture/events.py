@@ -30,7 +30,7 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 
     Raises:
         OSError, VaultError: only for faults of mdmem's own folders; a note that could not be
-            stored in the vault is queued, and the outcome's `error` sets it.
+            stored in the vault is queued, and the outcome's `error` says why.
     """
     ignored = ignores(config, event)
     return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)

@@ -25,8 +25,8 @@ _MAX_STUCK = 3  # sessions: a vault that takes none of theirs will hardly take a
 def write_notes(config: Config, most: int | None = None, session_key: str = "") -> int:
     """Write the queued notes, oldest first; return how many were written.
 
-    most: try at most so many, beside all of the session called `session_key`. A note that still could not be stored
-    keeps back only those of its own session. One process does this at a time, and others wait for it.
+    most: the maximum number that is tried, beside all of the session called `session_key`. A note that still could
+    not be stored keeps back only those of its own session. One process does this at a time, and others wait for it.
 
     Raises:
         TimeoutError: when another process does it for too long.

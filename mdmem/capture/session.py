@@ -87,7 +87,7 @@ class Session(journal.Record):
 
     @property
     def began(self) -> float:
-        """When it began, in seconds since the epoch; 0 when nobody said."""
+        """Return when it began, in seconds since the epoch; 0 where no event says so."""
         return next((now for now, _ in self.moments("start")), 0.0)
 
     def is_continuous(self) -> bool:

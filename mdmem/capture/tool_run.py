@@ -125,7 +125,7 @@ def _named(meta: dict[str, Any], at: Capture) -> Iterator[str]:
 
 
 def _add_commit(at: Capture, meta: dict[str, Any]) -> None:
-    """Return the commit that a command has made, also where git was told to be quiet."""
+    """Add the commit that a command has made, also where git was told to be quiet."""
     words = meta["command"].split()
     if meta.get("success") is False or "git" not in words or "commit" not in words:
         return

@@ -4,7 +4,7 @@ A mark says of a prompt, by the agent's id for it, that nothing of its turn is s
 agent gives no ids, the last mark counts. Marks are made before a prompt is judged, in two places that are seldom
 lost together, so that a hook that is killed, or a state folder that is deleted, leaves the turn private. They
 outlast the session's end: a session can be resumed, and an event of a turn can come late. Where neither place can be
-written, the mark goes into the system's temporary folder, and home again as soon as that is possible. Where not even
+written, the mark goes into the system's temporary folder, and is moved back as soon as that is possible. Where not even
 that can be written, or where what is private could not be remembered, nothing of the session is stored for the time.
 """
 
@@ -90,7 +90,7 @@ def can_mark(at: Capture) -> bool:
 
 def mark_private(at: Capture) -> bool:
     """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
-    _bring_home(at)
+    _move_from_spare(at)
     made = [_mark(path, _PRIVATE, at) for path in _marks(at)]  # in both places
     if any(made) or _mark(_spare(at), _PRIVATE, at):
         return True
@@ -102,13 +102,13 @@ def mark_private(at: Capture) -> bool:
 
 def mark_open(at: Capture) -> None:
     """Mark that this turn may be stored; without an earlier mark in the session that goes without saying."""
-    _bring_home(at)
+    _move_from_spare(at)
     for path in (*_marks(at), _spare(at)):
         if os.path.exists(path):
             _mark(path, _OPEN, at)
 
 
-def _bring_home(at: Capture) -> None:
+def _move_from_spare(at: Capture) -> None:
     """Move marks from the temporary folder to where they belong, if that can be written by now."""
     spare = _spare(at)
     if not os.path.exists(spare):
@@ -153,7 +153,7 @@ def _read_marks(at: Capture) -> dict[bytes, bytes]:
     """Return the marks by prompt, the one made last at the end; "" stands for prompts without an id.
 
     The two files say the same unless one was lost, and then the longer one knows more. Marks in the temporary folder
-    are newer than both: the next mark brings them home.
+    are newer than both: the next mark moves them.
 
     Raises:
         OSError: when there are marks and none can be read.

@@ -75,10 +75,7 @@ def prune(config: Config, now: float) -> int:
 
 
 def finish_pages(config: Config, now: float) -> int:
-    """Bring the pages of sessions up to date that stored something after their last turn had ended, and then broke off.
-
-    Gives how many pages were changed.
-    """
+    """Update the pages of sessions that stored something after their last turn and broke off; return how many."""
     changed = 0
     for _, path in _records(config):
         if QUIET_SECONDS < _age(path, now) < SILENT_DAYS * DAY_SECONDS:
@@ -136,7 +133,7 @@ def _age(path: str, now: float) -> float:
 
 
 def _changed(path: str) -> float:
-    """When a file was changed last; 0 for none."""
+    """Return when a file was changed last; 0 for none."""
     try:
         return os.lstat(path).st_mtime
     except OSError:

@@ -15,7 +15,7 @@ from mdmem.vault import disk, editing, note
 
 MERGED, GONE = "merged", "gone"
 FIRST_PARENTS = 20_000
-"""So many commits of the default branch are looked through for one that a merge has brought in."""
+"""Maximum number of commits of the default branch that are searched for one that a merge has brought in."""
 
 
 def release(config: Config, paths: Collection[str], branch: str) -> Applied:

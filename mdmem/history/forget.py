@@ -90,9 +90,9 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
 
 
 def deleted(config: Config) -> dict[str, str]:
-    """Return every captured note that was deleted or archived: what is imported again must not bring it back.
+    """Return the captured notes that were deleted or archived, id -> file name: no import must bring them back.
 
-    Gives ids with the names of their files. A vault without a history knows of none.
+    A vault without a history knows of none.
     """
     try:
         repo = repository.open_vault(config.vault)

@@ -16,7 +16,7 @@ TOO_LARGE = "too large"
 class HeldBack(NamedTuple):
     """A file that was not committed, because of what its text holds.
 
-    line: where the first private text or secret is, from 1. rule: which rule sets it.
+    line: where the first private text or secret is, from 1. rule: the rule that finds it.
     """
 
     path: str

@@ -225,7 +225,7 @@ def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
         # in the meantime can bring back what history no longer has.
         changed = _clean_files(config, planned)
         if done.moved:
-            filtering.bring_home(repo, done, held)
+            filtering.fetch_back(repo, done, held)
             _unstage(repo, planned)
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)

@@ -28,7 +28,7 @@ TEXT_TRAILER = "Mdmem-Purged-Text"
 """Names there a text that was purged: a key, its length in bytes, its digest."""
 
 MAX_TEXTS = 200
-"""So many texts of a pattern are told to other machines; of more, the purge is to be repeated there."""
+"""Maximum number of texts of a pattern that other machines are told; of more, the purge is to be repeated there."""
 
 MAP = "mdmem-purged"
 """A file in the git folder: what became of each rewritten commit, for remotes that still have the old ones."""

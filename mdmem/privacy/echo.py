@@ -29,7 +29,7 @@ _GROUP = 4
 _PAIR = 2
 _ANCHOR_BITS = 24
 _MOST_AT_ANCHOR = 16
-"""So many parts share one anchor at most: a text that repeats an anchor is compared with no more."""
+"""No more parts than this share one anchor: a text that repeats an anchor is compared with no more."""
 
 _FEW_GROUPS = 16
 _DEPTH = 2

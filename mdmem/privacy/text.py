@@ -32,7 +32,7 @@ SHORTEST_REVEALED = 4
 """A shorter private value, in characters, is masked nowhere else: it would hide more of the work than of the secret."""
 
 Edit = tuple[int, int, str, str]
-"""Start, end, what stands there instead, and the rule that sets it."""
+"""Start, end, what stands there instead, and the rule that asks for it."""
 
 
 class Job:

@@ -242,7 +242,7 @@ _NO_TEXT = frozenset("ABEFGHghijklmnopqrstuv")
 """With these, base64 of UTF-8 cannot begin: its first byte is a control character, or the middle of a character."""
 
 _SHORTEST_WIDE = 8
-"""From so many characters on, it may be UTF-16."""
+"""A word of at least this many characters may be UTF-16."""
 
 
 def decoded(text: str) -> TextView | None:

@@ -41,5 +41,5 @@ class AnswerParts:
         self._parts.append(part)
 
     def stopped(self, reason: str) -> None:
-        """Keep why the message ended, where a line sets it."""
+        """Keep why the message ended, where a line says so."""
         self._reason = reason or self._reason

@@ -38,7 +38,7 @@ class Saved(NamedTuple):
     """An event, as a hook would have given it.
 
     at: when it happened, in seconds since the epoch.
-    branch, commit: the project's at that time, where the transcript sets it.
+    branch, commit: the project's at that time, where the transcript names them.
     """
 
     at: float

@@ -89,7 +89,7 @@ def _is_plain_id(text: str) -> bool:
 
 
 def _is_uuid(text: str) -> bool:
-    """A UUID has its dashes where no date and no number has any."""
+    """Whether a text is a UUID: its dashes are where no date and no number has any."""
     parts = text.split("-")
     return [len(part) for part in parts] == [8, 4, 4, 4, 12] and all(map(str.isalnum, parts))
 

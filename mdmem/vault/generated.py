@@ -20,7 +20,7 @@ DAYS = "days"
 INDENT = "   "
 """What belongs to a prompt of the list is indented so far."""
 MAX_RUNS = 100
-"""So many runs of one prompt are listed."""
+"""Maximum number of runs that are listed for one prompt."""
 _REVIEWED = "<!-- reviewed "
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINKS = 200
-"""So many links, and tags, of one text are known."""
+"""Maximum number of links, and of tags, that are read from one text."""
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = re.compile(r"\]\((?:<([^<>\n]{1,500})>|([^\s()<>]{1,500}))(?:\s+\"[^\"\n]{0,200}\")?\)")
 _CITED = re.compile(r"\bmem:([0-9a-z]{10})\b")

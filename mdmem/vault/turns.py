@@ -15,7 +15,7 @@ def apart(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[list[St
     """Sort the notes of a session into turns by the time of their prompts; None where each prompt has its own number.
 
     place: gives a note's numbers (prompt, sequence), when it was made, its file's name, and whether it is a prompt.
-    What bears a number of several prompts belongs to the last of them before it.
+    A note with a number that several prompts have belongs to the last of them before it.
     """
     ordered = sorted(((place(step), step) for step in steps), key=lambda one: one[0])
     by_number: dict[int, list[tuple[Place, Step]]] = {}

@@ -223,7 +223,7 @@ def test_a_purge_that_broke_off_brings_nothing_back_and_is_finished_by_the_next(
         raise GitError("the power went")
 
     with monkeypatch.context() as patch:
-        patch.setattr(filtering, "bring_home", broken)
+        patch.setattr(filtering, "fetch_back", broken)
         with pytest.raises(GitError):
             purge.apply(config, purge.plan(config, TEXT))
     commit.commit(config)

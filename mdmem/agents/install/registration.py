@@ -215,7 +215,7 @@ def _settings(agent: str, scope: str, root: str | None, env: Mapping[str, str] |
 
 
 def _lines(module: Agent, file: SettingsFile) -> list[str]:
-    """mdmem's command lines in the file."""
+    """Return mdmem's command lines in the file."""
     if file.text is None:
         return []
     read = plugin_file.lines if module.PLUGIN else entries.lines

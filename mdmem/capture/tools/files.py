@@ -108,7 +108,7 @@ def edit(run: Run) -> RunFacts:
 
 
 def multi_edit(run: Run) -> RunFacts:
-    """Several replacements in a file, as a diff."""
+    """Return what is kept of several replacements in a file, as a diff."""
     return _changed(run, "MultiEdit", [mapping(one) for one in items(run.given.get("edits"))[:_MAX_EDITS]])
 
 

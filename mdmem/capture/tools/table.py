@@ -1,7 +1,7 @@
 """Tools: what a note keeps of a tool run, a row of `TOOLS` for each tool.
 
 The run is cleaned before it comes here. Nothing here looks at a file, and nothing raises, whatever the
-fields hold: a tool that answers in an unheard-of shape still leaves a note that sets it.
+fields hold: a tool that answers in an unheard-of shape still leaves a note that shows it.
 """
 
 from __future__ import annotations

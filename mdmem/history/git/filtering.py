@@ -80,7 +80,7 @@ HEARD = "refs/mdmem/heard/"
 """Begins the refs that keep what remotes had when last heard of, as it was rewritten: `<remote>/<branch>` follows."""
 
 
-def bring_home(repo: Repository, done: Rewritten, held: int) -> None:
+def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
     """Put the rewritten commits in the place of ours: fetch them, move the refs, take the index along."""
     listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", "refs/remotes")
     heard = (line.split(" ") for line in os.fsdecode(listed).splitlines())
@@ -133,7 +133,7 @@ def _list_stash(repo: Repository) -> None:
 
 
 def _drop_tracking_refs(copy: Path) -> None:
-    """What remotes had is fetched again; filter-repo would take it for branches."""
+    """Remove what git knows of remotes: it is fetched again, and filter-repo would take it for branches."""
     mirror = Repository(copy, copy, copy)
     listed = repository.run(mirror, "for-each-ref", "--format=delete %(refname)", "refs/remotes")
     repository.run(mirror, "update-ref", "--stdin", stdin=listed)

@@ -7,12 +7,12 @@ from mdmem.errors import BusyError
 from mdmem.history.git import lock, repository
 
 LOOSE_OBJECTS = 5_000
-"""So many unpacked objects are reason enough: about as many notes, in commits of a turn each."""
+"""Number of unpacked objects from which on they are packed: about as many notes, in commits of a turn each."""
 
 PACKS = 50
 
 COMMITS = 200
-"""So many commits are reason to list them in git's commit-graph, by which a log of one file reads few of them."""
+"""Number of commits from which on git lists them in its commit-graph, so that a log of one file reads few of them."""
 
 LARGE_PACK = "256m"
 """A pack that is larger is not packed again: it is read by git's index of several packs."""

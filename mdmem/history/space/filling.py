@@ -14,7 +14,7 @@ from mdmem.vault import disk
 
 Tell = Callable[[int, int], None]
 AT_ONCE = 1_000
-"""So many files are held at a time."""
+"""Maximum number of files held in memory at a time."""
 
 
 def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:

@@ -95,7 +95,7 @@ def pairs(text: str) -> Iterator[Span]:
 
 
 def _behind_user(text: str, at: int) -> int:
-    """Where the value begins behind a user's name: `bob: …`, `for bob/…`, `bob(…`; 0 without one."""
+    """Return where the value begins behind a user's name: `bob: …`, `for bob/…`, `bob(…`; 0 without one."""
     at = skip_blank(text, at + 3) if text.startswith("for ", at) else at
     ahead = text[at : at + _LONGEST_USER]
     user = next((ahead[:end] for end, sign in enumerate(ahead) if not (sign.isalnum() or sign in "._")), "")
