@@ -155,7 +155,7 @@ def _rewrite_others(repo: Repository, planned: PurgePlan, held: int) -> Reposito
         if filtering.is_installed():
             with _filtered(repo, planned, keep_named=True) as done:
                 if done.moved and writer.tip(repo, repository.branch(repo)) not in done.moved:
-                    filtering.bring_home(repo, done, held)
+                    filtering.fetch_back(repo, done, held)
                     filtering.put_back_heard(repo)
     return repo
 
