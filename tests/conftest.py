@@ -168,7 +168,7 @@ def ask(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """
     import click.testing
 
-    from mdmem.cli import cli
+    from mdmem.cli.group import cli
     from mdmem.errors import MdmemError
 
     def run(

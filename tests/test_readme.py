@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.cli import COMMANDS
+from mdmem.cli.group import COMMANDS
 from tests.conftest import REPO
 from tests.helpers import readme
 

@@ -53,7 +53,7 @@ def prompts(
     Example:  mdmem prompts 'validation NOT third'
               mdmem prompts 'NEAR(date parser, 5) since:2w' --full
     """
-    from mdmem.cli.find import folder
+    from mdmem.cli.finding.hits import folder
     from mdmem.search import staged
     from mdmem.views import prompts as view_of
     from mdmem.views import rows

@@ -13,7 +13,7 @@ import frontmatter
 import pytest
 
 from mdmem import config
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.cli.setup import install
 from tests.conftest import REPO
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from mdmem.cli.finding import plain
+from mdmem.cli.group import cli
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import repository
@@ -50,6 +53,51 @@ def test_options_say_the_same_as_the_query_language(day: Day) -> None:
     assert day.json("search", "--is", "failed") == day.json("search", "is:failed")
     assert len(day.json("search", "--is", "failed")) == 1
     assert len(day.json("search", "--on", "2026-09-15", "--kind", "prompt")) == 1
+
+
+PLAIN = [
+    ["parser"],
+    ["29 February", "parser", "--json"],
+    ["parser", "-n", "2", "--offset=1", "--all"],
+    ["parser", "--kind", "prompt", "--kind=response", "--project", "api", "--limit=0"],
+    ["parsr"],
+    ["parser", "since:someday"],
+    ["zzyzzxq"],
+]
+
+
+@pytest.mark.parametrize("words", PLAIN, ids=" ".join)
+def test_a_plain_search_prints_what_the_command_prints(
+    day: Day, words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in day.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(day.vault)
+    assert plain.run(["search", *words])
+    printed = capsys.readouterr()
+    cli.main(["search", *words], standalone_mode=False)
+    assert capsys.readouterr() == printed
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "list x", "search", "search -parser", "search x --help", "search x --limit five", "search x -n -1", "search -n",
+        "search --failed x", "search x -- y", "search x --at 3d", "search x --kind --json", "search --kind=",
+    ],
+)  # fmt: skip
+def test_what_is_no_plain_search_is_left_to_the_command(line: str) -> None:
+    assert not plain.run(line.split())
+
+
+def test_a_plain_search_loads_neither_click_nor_rich(day: Day) -> None:
+    code = "import sys, mdmem.cli\ntry: mdmem.cli.main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    env = {**os.environ, **day.env}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "search", "parser"], capture_output=True, text=True, env=env, check=True
+    )
+    assert "February" in done.stdout
+    assert {"click", "rich"} & set(done.stderr.split()) == set()
 
 
 def test_a_word_that_begins_with_a_dash_is_not_wanted_and_no_option(day: Day) -> None:

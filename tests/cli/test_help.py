@@ -13,7 +13,7 @@ import click.testing
 import pytest
 
 from mdmem import __main__
-from mdmem.cli import COMMANDS, cli
+from mdmem.cli.group import COMMANDS, cli
 from tests.helpers import cli_day
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

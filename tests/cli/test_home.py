@@ -13,7 +13,7 @@ from click.shell_completion import ShellComplete
 
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.search import when
 from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.cli.terminal import options
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day

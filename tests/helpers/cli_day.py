@@ -15,7 +15,7 @@ import click.testing
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.cli.setup import install
 from tests.helpers import forked
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mdmem import config
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.search import index, recall
 from mdmem.search.index import completion
 from tests.helpers.talk import Talk

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mdmem.cli import cli
+from mdmem.cli.group import cli
 from mdmem.cli.setup import protocol
 from mdmem.learn import decisions
 from tests.helpers import cli_day

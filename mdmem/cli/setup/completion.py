@@ -27,7 +27,7 @@ def completion(shell: str | None) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from mdmem.cli import cli
+    from mdmem.cli.group import cli
 
     name = shell or Path(os.environ.get("SHELL", "")).name
     if name not in SHELLS:

@@ -20,7 +20,7 @@ from rich.tree import Tree
 
 from mdmem import config
 from mdmem.agents.install import launcher, registration
-from mdmem.cli import find
+from mdmem.cli.finding import hits
 from mdmem.cli.setup import install
 from mdmem.cli.terminal import render
 from mdmem.errors import MdmemError
@@ -63,7 +63,7 @@ def demo(at: Path | None) -> None:
         _heading(console, "One note, as it is on disk")
         console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
         _heading(console, f"mdmem search {QUERY}")
-        find.print_hits(console, find.run(settings, QUERY, limit=4))
+        hits.print_hits(console, hits.run(settings, QUERY, limit=4))
     _heading(console, "What the next session was given")
     for event, answer in answers:
         if answer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-import click
+AGENT_VARIABLES = ("CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE", "COPILOT_CLI")
+"""What agents set for the commands that they run."""
 
 FENCED = frozenset(
     ["search", "related", "show", "list", "sessions", "history", "timeline", "digest", "log", "review", "why", "diff"]
@@ -16,11 +17,11 @@ _FOR_PROGRAMS = frozenset(["--json", "--raw", "--path", "--open", "--queries", "
 """With these options a program reads the output, or there is none of a note."""
 
 
-def begin(ctx: click.Context) -> None:
-    """Print the beginning of the fence, and its end when the command is over, where an agent reads it as text."""
-    is_text = ctx.invoked_subcommand in FENCED and _FOR_PROGRAMS.isdisjoint(sys.argv)
-    if not is_text or sys.stdout.isatty():
-        return
+def begin(command: str | None) -> str:
+    """Print the beginning of the fence where an agent reads a command's output as text; return its end, "" for none."""
+    is_text = command in FENCED and _FOR_PROGRAMS.isdisjoint(sys.argv)
+    if not is_text or sys.stdout.isatty() or not any(os.environ.get(name) for name in AGENT_VARIABLES):
+        return ""
     nonce = os.urandom(4).hex()
-    click.echo(f"<mdmem-context id={nonce}>")
-    ctx.call_on_close(lambda: click.echo(f"</mdmem-context id={nonce}>"))
+    print(f"<mdmem-context id={nonce}>")
+    return f"</mdmem-context id={nonce}>"

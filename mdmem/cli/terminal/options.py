@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.cli.terminal.settled import query as query
+from mdmem.cli.terminal.settled import settings as settings
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
-
-    from mdmem.config import Config
-    from mdmem.search.query import Query
 
 
 Function = Callable[..., Any]
@@ -31,26 +31,6 @@ def filters(command: Function) -> Function:
 def window(command: Function) -> Function:
     """Add `--since`, `--until` and `--on`; the command gets them as keyword arguments, for `span` or `query`."""
     return since(until(on(command)))
-
-
-def query(given: Mapping[str, Any], text: str = "") -> Query:
-    """Read what was asked in words, and add the filters that a command was given as options.
-
-    Raises:
-        UsageError: when the value of an option cannot be read; in the words, that is a hint.
-    """
-    from mdmem.errors import UsageError
-    from mdmem.search import query as language
-
-    asked = language.parse(text)
-    if given.get("failed"):
-        given = {**given, "is_": (*given.get("is_", ()), "failed")}
-    given = {key: value for key, value in given.items() if key != "failed"}
-    found = language.with_filters(asked, **{key.rstrip("_"): value for key, value in given.items() if value})
-    refused = found.hints[len(asked.hints) :]
-    if refused:
-        raise UsageError(refused[0].replace("`", "").replace(":", " ", refused[0].startswith("`")))
-    return found
 
 
 def span(given: Mapping[str, Any]) -> tuple[str, str]:
@@ -69,23 +49,6 @@ def span(given: Mapping[str, Any]) -> tuple[str, str]:
 def fits(created: str, first: str, last: str) -> bool:
     """Whether a time, as notes write it, lies within what `span` returned."""
     return created >= first and (not last or created < last)
-
-
-def settings(given_vault: str | None) -> Config:
-    """Load the settings of a vault that must be there; what is wrong with them is said on stderr.
-
-    Raises:
-        VaultError: when there is no vault.
-    """
-    from mdmem import config
-    from mdmem.errors import VaultError
-
-    found = config.load(given_vault)
-    if not Path(found.vault).is_dir():
-        raise VaultError(f"No vault at {found.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
-    for warning in found.warnings:
-        click.echo(f"mdmem: {warning}", err=True)
-    return found
 
 
 def as_json(what: str) -> Callable[[Function], Function]:

@@ -7,8 +7,6 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -35,7 +33,7 @@ def as_json(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on a line."""
-    click.echo(as_json(value))
+    print(as_json(value))
 
 
 def _without_nan(value: Any) -> Any:

@@ -10,28 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.finding import hits
+from mdmem.cli.terminal import lines, options, render
 from mdmem.errors import UsageError
 from mdmem.search import staged
-from mdmem.vault import attachments
 from mdmem.views import wording
-from mdmem.watcher import warm_search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from rich.console import Console
-
-    from mdmem.cli.terminal.lines import Piece
     from mdmem.config import Config
-    from mdmem.search.engine import SearchHit, SearchResult
-    from mdmem.search.query import Query
+    from mdmem.search.engine import SearchResult
     from mdmem.watcher.warm_search import WarmAnswer
-    from mdmem.watcher.warm_search import WarmHit as WarmHit
-
-
-EVERYTHING = 1_000_000
-"""What `--limit 0` means to a search."""
 
 
 class _Question(click.Command):
@@ -88,7 +78,7 @@ def search(
     """
     how = _Wanted(**{name: given.pop(name) for name in _Wanted._fields})
     settings = options.settings(given_vault)
-    limit = how.limit or EVERYTHING
+    limit = how.limit or hits.EVERYTHING
     if how.queries:
         _answer_all(settings, how.queries, limit)
         return
@@ -101,16 +91,12 @@ def search(
     else:
         asked = options.query(given, text)
         more = {"guess": _guess(settings, asked.text)} if how.deep else {}
-        result = run(settings, asked, sort=how.sort, limit=limit, offset=how.offset, collapse=not how.every, **more)
+        result = hits.run(
+            settings, asked, sort=how.sort, limit=limit, offset=how.offset, collapse=not how.every, **more
+        )
     by_name = not (how.at or how.offset or any(given.values()))
-    files = attachments.named(settings.vault, text, settings.settings)[:limit] if by_name else []
-    if how.as_json:
-        click.echo(_as_json(result, files))
-    else:
-        print_hits(lines.terminal(), result, first=how.offset + 1)
-        lines.write(lines.terminal(), [[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
-    if result.total or not files:
-        _print_remarks(result, how.offset)
+    files = hits.named(settings, text, limit) if by_name else []
+    hits.show(result, files, offset=how.offset, as_json=how.as_json)
 
 
 class _Wanted(NamedTuple):
@@ -136,100 +122,16 @@ def _guess(settings: Config, text: str) -> str:
     return guess
 
 
-def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
-    """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
-    asked = options.query({}, query) if isinstance(query, str) else query
-    here = staged.place(settings, folder())
-    found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
-    if found is not None:
-        return found
-    from mdmem.search import engine
-
-    return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
-
-
-def folder() -> str:
-    """Return the current folder; "" where somebody has removed it."""
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return ""
-
-
-def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first: int = 1) -> None:
-    """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
-    hits: Sequence[SearchHit | WarmHit] = result.hits
-    for rank, hit in enumerate(hits, first):
-        similar = (
-            f"  (and {wording.number(hit.similar, 'note')} that say the same; --all shows them)" if hit.similar else ""
-        )
-        path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
-        lines.write(console, [list(_head(hit, rank)), path])
-        if hit.snippet:
-            _print_snippet(console, list(_marked(hit)))
-
-
-def _as_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str:
-    hits = [{key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits]
-    rows = [{**hit, "score": round(hit["score"], 4)} for hit in hits]
-    like = dict.fromkeys(warm_search.HIT_KEYS, "")
-    rows += [{**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files]
-    return render.as_json(rows)
-
-
-def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
-    yield f"{rank:>3}  ", "bold"
-    yield f"{wording.day(hit.created)}  ", "dim"
-    yield f"{render.safe(hit.kind)}  ", table.KIND_STYLES.get(hit.kind, "")
-    yield f"{render.safe(hit.title)}  ", "bold"
-    yield f"[mem:{render.safe(hit.id)}]", "yellow"
-
-
-def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
-    """Cut a snippet into what was looked for and what is around it."""
-    end = 0
-    for start, stop in hit.spans:
-        yield render.safe(hit.snippet[end:start]), ""
-        yield render.safe(hit.snippet[start:stop]), "bold yellow"
-        end = stop
-    yield render.safe(hit.snippet[end:]), ""
-
-
-def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
-    if console is None:
-        lines.write(None, [[("     ", ""), *pieces]])
-        return
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
-
-
-NOTHING = "Nothing found. Try other words: words are ranked, and none is required."
-
-
-def _print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:
-    for hint in result.hints:
-        click.echo(f"hint: {hint}", err=True)
-    if result.suggestion:
-        click.echo(f"Did you mean: {render.safe(result.suggestion)}", err=True)
-    last = offset + len(result.hits)
-    if not result.total:
-        click.echo(nothing, err=True)
-    elif result.hits:
-        click.echo(f"{offset + 1}–{last} of {wording.number(result.total, 'note')}", err=True)
-
-
 def _answer_all(settings: Config, file: str, limit: int) -> None:
     from mdmem.search import engine
 
-    lines = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    for name, paths in engine.batch(settings, list(_questions(lines)), limit=limit):
+    asked = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    for name, paths in engine.batch(settings, list(_questions(asked)), limit=limit):
         render.print_json({"qid": name, "results": paths})
 
 
-def _questions(lines: str) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(lines.split("\n"), 1):
+def _questions(text: str) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -252,8 +154,8 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
     snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
     shown = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in found)
-    hits = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in shown)
-    return SearchResult(hits, len(hits), (f"These notes are as they were at {at}.",))
+    then = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in shown)
+    return SearchResult(then, len(then), (f"These notes are as they were at {at}.",))
 
 
 @click.command()
@@ -270,10 +172,10 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
     from mdmem.search import engine
 
     settings = options.settings(given_vault)
-    here = staged.place(settings, folder())
-    result = engine.related(settings, reference, limit=limit or EVERYTHING, here=here)
+    here = staged.place(settings, hits.folder())
+    result = engine.related(settings, reference, limit=limit or hits.EVERYTHING, here=here)
     if as_json:
-        click.echo(_as_json(result))
+        click.echo(hits.in_json(result))
     else:
-        print_hits(lines.terminal(), result)
-    _print_remarks(result, 0, "No other note shares its characteristic words.")
+        hits.print_hits(lines.terminal(), result)
+    hits.print_remarks(result, 0, "No other note shares its characteristic words.")

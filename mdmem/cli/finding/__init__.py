@@ -1,0 +1,1 @@
+"""`search` and `related`: the commands, what they print, and a plain search without loading click."""

@@ -1,0 +1,131 @@
+"""What a search prints: hits as text or JSON, files by their names, remarks. The watcher is asked first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mdmem.cli.terminal import lines, render, settled, table
+from mdmem.search import staged
+from mdmem.vault import attachments
+from mdmem.views import wording
+from mdmem.watcher import warm_search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from mdmem.cli.terminal.lines import Piece
+    from mdmem.config import Config
+    from mdmem.search.engine import SearchHit, SearchResult
+    from mdmem.search.query import Query
+    from mdmem.watcher.warm_search import WarmAnswer
+    from mdmem.watcher.warm_search import WarmHit as WarmHit
+
+
+EVERYTHING = 1_000_000
+"""What `--limit 0` means to a search."""
+
+
+def show(result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int, as_json: bool) -> None:
+    """Print what was found, and on stderr what is to be said of it."""
+    if as_json:
+        print(in_json(result, files))
+    else:
+        print_hits(lines.terminal(), result, first=offset + 1)
+        lines.write(lines.terminal(), [[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
+    if result.total or not files:
+        print_remarks(result, offset)
+
+
+def named(settings: Config, text: str, limit: int) -> list[str]:
+    """Return the files beside notes whose names hold the words."""
+    return attachments.named(settings.vault, text, settings.settings)[:limit]
+
+
+def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | WarmAnswer:
+    """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
+    asked = settled.query({}, query) if isinstance(query, str) else query
+    here = staged.place(settings, folder())
+    found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
+    if found is not None:
+        return found
+    from mdmem.search import engine
+
+    return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
+
+
+def folder() -> str:
+    """Return the current folder; "" where somebody has removed it."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib costs more than the rest of it
+    except OSError:
+        return ""
+
+
+def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first: int = 1) -> None:
+    """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
+    hits: Sequence[SearchHit | WarmHit] = result.hits
+    for rank, hit in enumerate(hits, first):
+        similar = (
+            f"  (and {wording.number(hit.similar, 'note')} that say the same; --all shows them)" if hit.similar else ""
+        )
+        path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
+        lines.write(console, [list(_head(hit, rank)), path])
+        if hit.snippet:
+            _print_snippet(console, list(_marked(hit)))
+
+
+def in_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str:
+    """Write hits as JSON, and files by their names below."""
+    hits = [{key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits]
+    rows = [{**hit, "score": round(hit["score"], 4)} for hit in hits]
+    like = dict.fromkeys(warm_search.HIT_KEYS, "")
+    rows += [{**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files]
+    return render.as_json(rows)
+
+
+def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
+    yield f"{rank:>3}  ", "bold"
+    yield f"{wording.day(hit.created)}  ", "dim"
+    yield f"{render.safe(hit.kind)}  ", table.KIND_STYLES.get(hit.kind, "")
+    yield f"{render.safe(hit.title)}  ", "bold"
+    yield f"[mem:{render.safe(hit.id)}]", "yellow"
+
+
+def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
+    """Cut a snippet into what was looked for and what is around it."""
+    end = 0
+    for start, stop in hit.spans:
+        yield render.safe(hit.snippet[end:start]), ""
+        yield render.safe(hit.snippet[start:stop]), "bold yellow"
+        end = stop
+    yield render.safe(hit.snippet[end:]), ""
+
+
+def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
+    if console is None:
+        lines.write(None, [[("     ", ""), *pieces]])
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
+
+
+NOTHING = "Nothing found. Try other words: words are ranked, and none is required."
+
+
+def print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:
+    """Print hints, another spelling, and how many there are, on stderr."""
+    for hint in result.hints:
+        print(f"hint: {hint}", file=sys.stderr, flush=True)
+    if result.suggestion:
+        print(f"Did you mean: {render.safe(result.suggestion)}", file=sys.stderr, flush=True)
+    last = offset + len(result.hits)
+    if not result.total:
+        print(nothing, file=sys.stderr, flush=True)
+    elif result.hits:
+        print(f"{offset + 1}–{last} of {wording.number(result.total, 'note')}", file=sys.stderr, flush=True)

@@ -1,0 +1,73 @@
+"""Plain: a search for words, with the options that are used most, runs without loading click, which costs more than it.
+
+What a line means is not said twice: anything but words, and these options with values that need no check, is left to
+the command.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+_FLAGS = {"--json": "as_json", "--all": "every"}
+_NUMBERS = {"-n": "limit", "--limit": "limit", "--offset": "offset"}
+_FILTERS = {"--kind": "kind", "--project": "project", "--session": "session", "--tool": "tool", "--file": "file"}
+
+
+def run(line: Sequence[str]) -> bool:
+    """Search as a command line says; False when it is not a plain one, and nothing was done."""
+    given_vault, rest = (line[1], line[2:]) if line[:1] == ["--vault"] and len(line) > 2 else (None, line)
+    asked = None if os.environ.get("_MDMEM_COMPLETE") else parse(rest)
+    if asked is None:
+        return False
+    from mdmem.cli.finding import hits
+    from mdmem.cli.terminal import fence, settled
+
+    end = fence.begin("search")
+    try:
+        text, filters, how = asked
+        settings = settled.settings(given_vault)
+        limit = how["limit"] or hits.EVERYTHING
+        query = settled.query(filters, text)
+        found = hits.run(
+            settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
+        )
+        files = [] if filters or how["offset"] else hits.named(settings, text, limit)
+        hits.show(found, files, offset=how["offset"], as_json=how["as_json"])
+    finally:
+        if end:
+            print(end)
+    return True
+
+
+def parse(line: Sequence[str]) -> tuple[str, dict[str, Any], dict[str, Any]] | None:
+    """Return the words, the filters and the other options of a plain search; None for any other command line."""
+    if line[:1] != ["search"]:
+        return None
+    how: dict[str, Any] = {"limit": 10, "offset": 0, "every": False, "as_json": False}
+    words: list[str] = []
+    filters: dict[str, Any] = {}
+    rest = iter(line[1:])
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word[:1] != "-":
+            words.append(word)
+        elif word in _FLAGS:
+            how[_FLAGS[word]] = True
+        elif name in _NUMBERS or name in _FILTERS:
+            if not equals or name == "-n":
+                value = next(rest, "-") if not equals else "-"
+            if value[:1] == "-" or (name in _NUMBERS and not (value.isascii() and value.isdigit())):
+                return None
+            if name in _NUMBERS:
+                how[_NUMBERS[name]] = int(value)
+            else:
+                filters[_FILTERS[name]] = (*filters.get(_FILTERS[name], ()), value)
+        else:
+            return None
+    text = " ".join(words)
+    return (text, filters, how) if text.strip() else None

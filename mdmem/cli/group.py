@@ -1,0 +1,185 @@
+"""Group: the commands as click has them; a command's module is imported when it is run."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from mdmem import __version__
+from mdmem.cli.terminal import fence
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Command(NamedTuple):
+    """One command: its module, the line that `mdmem --help` shows without loading that, its name there if another."""
+
+    module: str
+    help: str
+    name: str = ""
+
+
+COMMANDS: dict[str, dict[str, Command]] = {
+    "Start": {
+        "init": Command("setup.install", "Create a vault."),
+        "install": Command("setup.install", "Register the hooks with your agents."),
+        "uninstall": Command("setup.install", "Remove the hooks."),
+        "status": Command("setup.status", "Show which agents are registered, and when each was last heard from."),
+        "import": Command("importing", "Import what agents have saved, or folders of markdown.", "import_"),
+        "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show what comes of it."),
+    },
+    "Find": {
+        "search": Command("finding.commands", "Search the notes."),
+        "prompts": Command("prompts", "Search what you asked, word for word."),
+        "related": Command("finding.commands", "Find notes like one."),
+        "fixes": Command("learned.known", "Show what solved an error before."),
+        "about": Command("learned.known", "Show what is known about a file, a symbol, #123, a package."),
+        "show": Command("show", "Show one note."),
+        "index": Command("indexing", "Update the index."),
+    },
+    "Read": {
+        "list": Command("listing", "List notes, newest first.", "list_notes"),
+        "sessions": Command("listing", "List sessions, newest first."),
+        "history": Command("reading", "Read a session as a conversation."),
+        "timeline": Command("reading", "Show what happened before and after a note."),
+        "decisions": Command("learned.known", "List the decisions that are in force."),
+        "todo": Command("learned.known", "List what was left open."),
+        "proposals": Command("learned.proposals", "List what waits for your decision."),
+        "digest": Command("learned.digest", "Summarize a day or a week as Markdown."),
+        "stats": Command("stats", "Count what is in the vault and what it costs."),
+        "tree": Command("listing", "Show the vault's folders as a tree."),
+        "web": Command("web", "Show the vault in your browser."),
+        "open": Command("terminal.editor", "Open the vault in Obsidian, VS Code or your editor.", "open_vault"),
+    },
+    "Write": {
+        "note": Command("notes", "Write a note.", "add"),
+        "append": Command("notes", "Add text to a note that somebody wrote."),
+        "edit": Command("notes", "Open a note in your editor."),
+        "tag": Command("notes", "Add tags to a note, or remove them."),
+        "pin": Command("notes", "Pin notes: they are shown at the start of every session."),
+        "unpin": Command("notes", "Unpin notes."),
+        "promote": Command("promote", "Put a note into AGENTS.md or CLAUDE.md, or take it out."),
+    },
+    "Keep": {
+        "commit": Command("commits", "Commit the vault's new and changed notes."),
+        "log": Command("commits", "Show the journal: sessions, what was asked, how it ended."),
+        "review": Command("review", "Walk through what was captured since the last review."),
+        "why": Command("commits", "Show where a note or a line of it came from."),
+        "diff": Command("commits", "Show what changed in the vault."),
+        "undo": Command("commits", "Undo a session or a commit."),
+        "branch": Command("branch", "Release or drop notes that wait on a code branch.", "branch_group"),
+        "forget": Command("remove", "Delete notes; they stay in history."),
+        "purge": Command("remove", "Remove a text from every file and commit, and prove it."),
+        "archive": Command("archive", "Pack the sessions of a past year, a file each."),
+        "watch": Command("watch", "Keep the index current and loaded, and commit after a quiet period.", "command"),
+    },
+    "Share": {
+        "sync": Command("transfer", "Fetch, merge and push the vault, with any git remote."),
+        "clone": Command("transfer", "Set up this machine with a vault from a remote."),
+        "export": Command("transfer", "Write notes as a page, a site, a database, JSON lines or an archive."),
+        "backup": Command("transfer", "Write the whole history into one verified file."),
+    },
+    "Private": {
+        "privacy": Command("private", "See what would be kept out of a text.", "privacy_group"),
+        "pause": Command("private", "Pause storing."),
+        "resume": Command("private", "Resume storing."),
+    },
+    "Care": {
+        "doctor": Command("doctor", "Find what is wrong, and fix what can be fixed."),
+        "config": Command("setup.settings", "Read and change settings.", "config_group"),
+        "completion": Command("setup.completion", "Print shell completion for mdmem."),
+        "help": Command("terminal.help", "Show a help page, or the help of a command.", "command"),
+    },
+    "Agents": {
+        "mcp": Command("serve", "Serve the vault as MCP tools, over stdio or HTTP."),
+        "hook": Command("agent", "Store one hook payload from stdin (agents run this)."),
+        "inject": Command("injections", "Answer one hook payload from stdin with memories (agents run this)."),
+        "injections": Command("injections", "List what agents were given, when and why."),
+    },
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when that command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of all commands, in the order of `COMMANDS`."""
+        return [name for group in COMMANDS.values() for name in group]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return one command."""
+        for group in COMMANDS.values():
+            if name in group:
+                row = group[name]
+                module = importlib.import_module(f"mdmem.cli.{row.module}")
+                command: click.Command = getattr(module, row.name or name.replace("-", "_"))
+                return command
+        return None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command that was typed, or name the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", error.ctx) from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing any."""
+        from click.shell_completion import CompletionItem
+
+        rows = [item for group in COMMANDS.values() for item in group.items() if item[0].startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=row.help) for name, row in rows), *options]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the commands in groups, without importing them."""
+        for title, group in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, command.help) for name, command in group.items()])
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mdmem")
+@click.option("--vault", metavar="DIR", help="The vault to use (default: MDMEM_VAULT, your config.toml, ~/mdmem).")
+@click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
+@click.pass_context
+def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: ARG001 - main looks for --debug
+    """Memory for coding agents, as markdown files that you can read, edit and share with git.
+
+    Without a command, `mdmem` shows what is stored and what is open.
+
+    \b
+    Begin with:  mdmem demo                 see what it does, in a scratch vault
+                 mdmem init                 make your vault in ~/mdmem
+                 mdmem install claude-code  register the hooks
+
+    Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
+    8 ambiguous name.
+    """
+    ctx.obj = vault
+    end = fence.begin(ctx.invoked_subcommand)
+    if end:
+        ctx.call_on_close(lambda: click.echo(end))
+    if ctx.invoked_subcommand is None:
+        _alone(ctx)
+
+
+def _alone(ctx: click.Context) -> None:
+    """Show the home screen; the help where there is no vault yet."""
+    from mdmem import config
+
+    if os.path.isdir(config.load(ctx.obj).vault):  # noqa: PTH112 - nothing else here needs pathlib
+        from mdmem.cli import home
+
+        home.show(ctx.obj)
+    else:
+        click.echo(ctx.get_help())
