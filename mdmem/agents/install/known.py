@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from mdmem.agents import Agent
 
 
+SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
+"""Names the file of a scope, below a project's folder or the user's own; "" when there is no such scope."""
+
+
 class McpClient(NamedTuple):
     """A program that starts MCP servers.
 
@@ -26,7 +30,7 @@ class McpClient(NamedTuple):
     """
 
     title: str
-    file: Callable[[str, str, Mapping[str, str]], str]
+    file: SettingsPlace
     place: Callable[[str, str], tuple[str, ...]]
     extra: Mapping[str, Any] = {}
     is_toml: bool = False
@@ -50,24 +54,22 @@ def _desktop_file(scope: str, root: str, env: Mapping[str, str]) -> str:
     return os.path.join(folder, "Claude", "claude_desktop_config.json") if scope == "user" else ""
 
 
-def _cursor_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    places = {"user": cursor.folder(env), "project": os.path.join(root, ".cursor")}
-    return os.path.join(places[scope], "mcp.json") if scope in places else ""
+def _below(user: Callable[[Mapping[str, str]], str], project: str | None, *name: str) -> SettingsPlace:
+    """Return what names a file below the user's folder, or below one of a project's; None: no project has one."""
+
+    def file(scope: str, root: str, env: Mapping[str, str]) -> str:
+        if scope == "user":
+            return os.path.join(user(env), *name)
+        return os.path.join(root, project, *name) if scope == "project" and project is not None else ""
+
+    return file
 
 
-def _codex_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    places = {"user": codex.folder(env), "project": os.path.join(root, ".codex")}
-    return os.path.join(places[scope], "config.toml") if scope in places else ""
-
-
-def _copilot_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    del root
-    return os.path.join(copilot.folder(env), "mcp-config.json") if scope == "user" else ""
-
-
-def _opencode_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    folder = {"user": opencode.folder(env), "project": root}.get(scope, "")
-    return os.path.join(folder, "opencode.json") if folder else ""
+_cursor_file = _below(cursor.folder, ".cursor", "mcp.json")
+_codex_file = _below(codex.folder, ".codex", "config.toml")
+_codex_rules = _below(codex.folder, ".codex", "rules", "mdmem.rules")
+_copilot_file = _below(copilot.folder, None, "mcp-config.json")
+_opencode_file = _below(opencode.folder, "", "opencode.json")
 
 
 def _servers(scope: str, root: str) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ class SettingsOffer(NamedTuple):
     value: Any = None
     entries: tuple[tuple[str, str], ...] = ()
     whole: str = ""
-    file: Callable[[str, str, Mapping[str, str]], str] | None = None
+    file: SettingsPlace | None = None
 
 
 class KnownAgent(NamedTuple):
@@ -128,11 +130,6 @@ def _reading(title: str, place: tuple[str, ...], **what: Any) -> SettingsOffer:
 
 def _each(form: str) -> tuple[str, ...]:
     return tuple(form.format(verb) for verb in READING)
-
-
-def _codex_rules(scope: str, root: str, env: Mapping[str, str]) -> str:
-    places = {"user": codex.folder(env), "project": os.path.join(root, ".codex")}
-    return os.path.join(places[scope], "rules", "mdmem.rules") if scope in places else ""
 
 
 ROWS = (
