@@ -86,8 +86,10 @@ def _text(at: Access, text: str, title: str) -> str:
 def lines(found: FoundNotes) -> Iterator[str]:
     """Write a part of an answer as text."""
     yield from rows(found["entries"])
-    if not found["entries"]:
+    if not found["entries"] and not found["total"]:
         yield "Nothing was found."
+        yield from found["hints"]
+        return
     more = f"; go on with offset {found['next_offset']}" if found["next_offset"] is not None else ""
     yield f"{len(found['entries'])} of {found['total']}{more}. `get_notes` reads them whole."
     yield from found["hints"]

@@ -147,6 +147,13 @@ def test_what_is_not_understood_gets_a_hint_and_no_answer(
     assert any(hint in each for each in found["hints"]), found["hints"]
 
 
+@pytest.mark.parametrize("joined", [" ", " -", " AND ", " OR ", " NOT ", " -a "])
+def test_a_query_of_many_words_is_answered(server: Server, prompts: dict[str, str], joined: str) -> None:
+    answer = server.call("search_user_prompts", {"query": joined.join(["leap"] * 400)})
+
+    assert "total" in answer.value
+
+
 @pytest.mark.parametrize(("query", "hint"), [("validation not third", "NOT in capitals"), ("foo:leap", "no filter")])
 def test_what_may_be_meant_otherwise_gets_a_hint(
     server: Server, prompts: dict[str, str], query: str, hint: str

@@ -112,23 +112,27 @@ class _PromptReader:
         if self._depth > MAX_DEPTH:
             raise _ProblemError(f"Parentheses are nested more than {MAX_DEPTH} deep.")
         tree = self._both()
+        more: list[PromptTerm] = []
         while self._operator("OR"):
-            tree = PromptTerm("or", parts=(self._left(tree, "OR"), self._right(self._both(), "OR")))
+            tree = self._left(tree, "OR")
+            more.append(self._right(self._both(), "OR"))
         self._depth -= 1
-        return tree
+        return _joined("or", [tree, *more]) if tree else None
 
     def _both(self) -> PromptTerm | None:
         tree = self._without()
+        more: list[PromptTerm] = []
         while self._operator("AND"):
-            tree = PromptTerm("and", parts=(self._left(tree, "AND"), self._right(self._without(), "AND")))
-        return tree
+            tree = self._left(tree, "AND")
+            more.append(self._right(self._without(), "AND"))
+        return _joined("and", [tree, *more]) if tree else None
 
     def _without(self) -> PromptTerm | None:
         tree = self._side_by_side()
+        gone: list[PromptTerm] = []
         while self._operator("NOT"):
-            gone = self._right(self._side_by_side(), "NOT")
-            tree = PromptTerm("not", parts=(tree, gone) if tree else (gone,))
-        return tree
+            gone.append(self._right(self._side_by_side(), "NOT"))
+        return _less(tree, gone)
 
     @staticmethod
     def _left(tree: PromptTerm | None, name: str) -> PromptTerm:
@@ -143,14 +147,13 @@ class _PromptReader:
         return tree
 
     def _side_by_side(self) -> PromptTerm | None:
-        tree: PromptTerm | None = None
+        kept: list[PromptTerm] = []
+        gone: list[PromptTerm] = []
         while self._peek()[0] not in ("end", "close") and self._peek() not in _OPERATORS:
             sign, term = self._term()
-            if term is not None and sign == "-":
-                tree = PromptTerm("not", parts=(tree, term) if tree else (term,))
-            elif term is not None:
-                tree = PromptTerm("and", parts=(tree, term)) if tree else term
-        return tree
+            if term is not None:
+                (gone if sign == "-" else kept).append(term)
+        return _less(_joined("and", kept) if kept else None, gone)
 
     def _term(self) -> tuple[str, PromptTerm | None]:
         kind, text = self._peek()
@@ -240,6 +243,19 @@ class _PromptReader:
         if analysis.words(value):
             self.hints.append(f"There is no filter `{key}:`; `{bare:.40}` is searched as text.")
         return sign, PromptTerm("phrase", bare)
+
+
+def _joined(op: str, parts: list[PromptTerm]) -> PromptTerm:
+    """Return several nodes as one: a long query is a wide tree, and no deep one."""
+    return PromptTerm(op, parts=tuple(parts)) if len(parts) > 1 else parts[0]
+
+
+def _less(tree: PromptTerm | None, gone: list[PromptTerm]) -> PromptTerm | None:
+    """Return a node without what is to be left out."""
+    if not gone:
+        return tree
+    without = _joined("or", gone)
+    return PromptTerm("not", parts=(tree, without) if tree else (without,))
 
 
 _OPERATORS = [("word", name) for name in ("AND", "OR", "NOT")]
