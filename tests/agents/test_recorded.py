@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import frontmatter
 import pytest
 
 from mdmem import privacy
@@ -16,6 +15,7 @@ from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.vault import note, people
 from tests.helpers.few import few
+from tests.helpers.transcript_files import notes
 from tests.privacy.test_fences import BLOCK, ENCODINGS
 
 PAYLOADS = Path(__file__).parent.parent / "payloads"
@@ -31,11 +31,6 @@ def live(agent: str, name: str) -> dict[str, Any]:
     payload = json.loads((LIVE / agent.replace("-", "_") / f"{name}.json").read_text("utf-8"))
     assert isinstance(payload, dict)
     return payload
-
-
-def notes(vault: Path) -> list[frontmatter.Post]:
-    found = [frontmatter.load(str(path)) for path in sorted(vault.glob("journal/*/*/*/[0-9][0-9][0-9]-*.md"))]
-    return [one for one in found if one.get("kind") != "session"]
 
 
 RUNS: list[tuple[str, str, dict[str, Any]]] = [

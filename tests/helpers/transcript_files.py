@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import frontmatter
+
 from mdmem import config, timestamps
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
@@ -46,6 +48,12 @@ def bring(*paths: Path, again: bool = False, now: float | None = None, **more: A
     run.transcripts(todo, time.time() if now is None else now)
     run.folders(found.folders)
     return run.tally
+
+
+def notes(vault: Path) -> list[frontmatter.Post]:
+    """Return the notes of a vault's sessions, in their order, without the sessions' pages."""
+    found = [frontmatter.load(str(path)) for path in sorted(vault.glob("journal/*/*/*/[0-9][0-9][0-9]-*.md"))]
+    return [one for one in found if one.get("kind") != "session"]
 
 
 def contents(root: Path, *, pages: bool = True) -> dict[str, bytes]:

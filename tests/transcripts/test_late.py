@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import frontmatter
 import pytest
 
 from mdmem import config
@@ -18,6 +17,7 @@ from mdmem.capture import hook
 from mdmem.transcripts import late, sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
+from tests.helpers.transcript_files import notes
 
 SESSION = "01a201ab-6866-7b43-8d1c-0893d338afc7"
 TURN = "01a201ab-68a4-7172-aec6-c91d2c89a633"
@@ -36,11 +36,6 @@ def send(vault: Path, agent: str, payload: dict[str, Any]) -> None:
 def written(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return path
-
-
-def notes(vault: Path) -> list[frontmatter.Post]:
-    found = [frontmatter.load(str(path)) for path in sorted(vault.glob("journal/*/*/*/[0-9][0-9][0-9]-*.md"))]
-    return [one for one in found if one.get("kind") != "session"]
 
 
 def catch_up(vault: Path) -> int:

@@ -10,13 +10,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import frontmatter
 import pytest
 
 from mdmem import config
 from mdmem.capture import hook
 from mdmem.transcripts import late, sources
 from mdmem.transcripts.saved import Reading, Skipped
+from tests.helpers.transcript_files import notes
 
 SESSION = "ses_dfbbe6027ffenPNkNucmwYkUo1"
 START = 1_795_324_340_000
@@ -66,11 +66,6 @@ def write(home: Path) -> Callable[..., Path]:
         return base
 
     return into
-
-
-def notes(vault: Path) -> list[frontmatter.Post]:
-    found = [frontmatter.load(str(path)) for path in sorted(vault.glob("journal/*/*/*/[0-9][0-9][0-9]-*.md"))]
-    return [one for one in found if one.get("kind") != "session"]
 
 
 def send(vault: Path, name: str, **fields: Any) -> None:
