@@ -20,6 +20,7 @@ from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both, merge
 from mdmem.transcripts import host_memory
+from mdmem.vault import note
 from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
 from tests.helpers.talk import Talk
 
@@ -200,6 +201,20 @@ def test_what_each_machine_only_added_or_deleted_is_no_conflict(
     for pair in ((one, other), (other, one)):
         found = both.merge_note(repo, "notes/d.md", pair[0].encode(), base.encode(), pair[1].encode())
         assert found == both.Both(merged.encode(), conflict=False)
+
+
+def test_a_page_that_got_a_title_on_each_machine_has_one(vault: Path) -> None:
+    page = "---\nkind: session\ntitle: {0}\naliases: [{1}]\n---\n\n# {0}\n\nMine.\n"
+    names = ["Why does it fail", "Session of 2026-09-14", "And the tests", "A name of Ana's"]
+    first, date, second, own = (page.format(name, name.replace("A name of Ana's", names[0])).encode() for name in names)
+    repo = repository.init(vault)
+
+    for one, other, wanted in ((date, second, second), (second, own, own)):
+        for pair in ((one, other), (other, one)):
+            found = both.merge_note(repo, PAGE, pair[0], first, pair[1])
+            assert found
+            assert note.parse(found.data).meta["title"] == note.parse(wanted).meta["title"]
+            assert (found.data.count(b"\n# "), found.data.count(b"Mine."), found.conflict) == (1, 1, False)
 
 
 def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:

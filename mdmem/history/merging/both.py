@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
+from mdmem.errors import UsageError
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
@@ -54,6 +55,9 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     texts = [_text(data) for data in (ours, base, theirs)]
     if None in texts:
         return None
+    if base and journal.is_page(path):
+        ours, theirs = _with_one_title(ours, base, theirs)
+        texts = [_text(data) for data in (ours, base, theirs)]
     # Made again after a merge; only what it says of the last review comes from nowhere else, and the later one holds.
     sides = (generated.inside(ours), generated.inside(theirs))
     like = max(sides, key=lambda lines: timestamps.epoch(generated.last_review(lines)))
@@ -87,6 +91,30 @@ def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
     keys[followed_copies.CONFLICT] = other.meta[followed_copies.DIGEST]
     data = front + body.encode()
     return editing.set_keys(data, keys) if followed_copies.is_edited(edited) else data
+
+
+def _with_one_title(ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, bytes]:
+    """Return both versions of a session's page with one title where each got a new one and no person has chosen it.
+
+    A page gets the title of its first prompt that is left, and that as its only alias, or a date when none is.
+    """
+    metas = [note.parse(data).meta for data in (ours, base, theirs)]
+    our, was, their = (str(meta.get("title", "")) for meta in metas)
+    made = [title for meta, title in zip(metas, (our, was, their), strict=True) if meta.get("aliases") == [title]]
+    if was in (our, their) or our == their or not {our, their}.intersection(made):
+        return ours, theirs
+    new = min((our, their), key=lambda title: (title in made, title.startswith("Session of "), title))
+    return _retitled(ours, our, new), _retitled(theirs, their, new)
+
+
+def _retitled(data: bytes, old: str, new: str) -> bytes:
+    if old == new:
+        return data
+    try:
+        changed = editing.set_keys(data, {"title": new, "aliases": [new]})
+    except UsageError:
+        return data
+    return changed.replace(f"# {old}\n".encode(), f"# {new}\n".encode(), 1)
 
 
 class Titles(NamedTuple):
