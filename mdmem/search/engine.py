@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.search import duplicates, freshness, index, ranking, rerank, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
-from mdmem.search.index import completion
+from mdmem.search.index import completion, scan
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -168,13 +168,37 @@ def search(
 
     found = freshness.answered(config, answer, seen)
     if found is not None and (options.update or options.check_shown) and seen is None:
-        found = freshness.again_if_stale(config, found, answer, is_short)
+        found = _again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
     """Update the index where that is wanted, without having anybody wait for a whole large vault."""
     return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
+
+
+def _again_if_stale(
+    config: Config,
+    found: SearchResult,
+    answer: Callable[[View], SearchResult],
+    is_short: Callable[[SearchResult, View], bool],
+) -> SearchResult | None:
+    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
+
+    is_short: whether the answer leaves something open, so that every file is to be looked at first.
+    """
+    view = index.current(config)
+    if view is None:
+        return found
+    paths = None
+    if not is_short(found, view):
+        notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
+        changed = scan.at_notes(config.vault, view, notes)
+        if not changed:
+            return found
+        paths = [*changed.gone, *(entry.path for entry in changed.files)]
+    freshness.bring_up_to_date(config, quick=False, paths=paths)
+    return freshness.answered(config, answer)
 
 
 def _is_unknown(view: View, unit: Unit) -> bool:

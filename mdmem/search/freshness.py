@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
-from mdmem.search.index import completion, scan
+from mdmem.search.index import completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mdmem.config import Config
-    from mdmem.search.engine import SearchResult
     from mdmem.search.index import Changes
     from mdmem.search.index.view import View
 
@@ -29,30 +28,6 @@ BUSY = index.Changes(complete=False)
 """What `bring_up_to_date` returns where another process is writing."""
 
 _Answer = TypeVar("_Answer")
-
-
-def again_if_stale(
-    config: Config,
-    found: SearchResult,
-    answer: Callable[[View], SearchResult],
-    is_short: Callable[[SearchResult, View], bool],
-) -> SearchResult | None:
-    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
-
-    is_short: whether the answer leaves something open, so that every file is to be looked at first.
-    """
-    view = index.current(config)
-    if view is None:
-        return found
-    paths = None
-    if not is_short(found, view):
-        notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
-        changed = scan.at_notes(config.vault, view, notes)
-        if not changed:
-            return found
-        paths = [*changed.gone, *(entry.path for entry in changed.files)]
-    bring_up_to_date(config, quick=False, paths=paths)
-    return answered(config, answer)
 
 
 def bring_up_to_date(
