@@ -50,7 +50,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
 
         process.main([agent], given_vault)
     from mdmem.agents import Event
-    from mdmem.inject import context
+    from mdmem.inject import context, occasion
 
     settings = options.settings(given_vault)
     event = Event(
@@ -62,7 +62,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     )
     now, deadline = time.time(), time.monotonic() + 3600.0
     found = context.explain(settings, event, now, deadline)
-    assumed = context.Occasion(settings, event, now, deadline)
+    assumed = occasion.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
     gone = moved.candidates(settings, assumed.place) if not counts[0] and counts[1] else []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from mdmem.inject.context import Occasion
+    from mdmem.inject.occasion import Occasion
     from mdmem.search.asking.shape import Shape
     from mdmem.search.engine import SearchHit
     from mdmem.search.index.view import View

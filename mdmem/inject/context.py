@@ -6,14 +6,13 @@ import os
 import time
 from itertools import islice
 
-from mdmem import project, timestamps
+from mdmem import timestamps
 from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import block, candidates, injection_log, known_fix, open_work, recent, trigger, turns
 from mdmem.inject.block import Section
-from mdmem.search import staged
+from mdmem.inject.occasion import Occasion
 from mdmem.search.asking.english import SURE
-from mdmem.search.gate import Gate
 from mdmem.vault import exclusions, journal
 
 TYPE_CHECKING = False
@@ -30,59 +29,6 @@ RELATED = "Notes related to this session"
 
 LOOK_BACK = 3
 """How many times as many turns as make up the query are searched for those that have a topic."""
-
-DISTRUST_SECONDS = 0.25
-"""Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
-
-
-class Occasion:
-    """One event being answered: what every rule may ask for.
-
-    project: the name of its folder in the journal, or what that would be. names: all that the project is called
-    in notes. here: the same, and the code's branch. deadline: on the monotonic clock.
-    """
-
-    __slots__ = (
-        "config",
-        "deadline",
-        "event",
-        "gate",
-        "given",
-        "here",
-        "names",
-        "now",
-        "place",
-        "project",
-        "record",
-        "started",
-    )
-
-    def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
-        # No file system takes a lone surrogate or a NUL.
-        event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")
-        self.config = config
-        self.event = event
-        self.now = now
-        self.deadline = deadline
-        self.started = time.monotonic()
-        self.record = journal.Record(config, journal.session_id(event))
-        self.gate = Gate(config, self.record.key)
-        self.place = place or project.identify(event.cwd)
-        name = self.gate.name(self.place.name)
-        self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
-        self.names = frozenset([self.project, name])
-        self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
-        self.given = injection_log.ids(self.record)
-
-    @property
-    def seconds_left(self) -> float:
-        """Return how long a search may still take."""
-        return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
-
-    @property
-    def was_compacted(self) -> bool:
-        """Whether what this session said and was given may be gone from the conversation."""
-        return any(found[1:2] == ["compact"] for found in self.record.lines("start"))
 
 
 class Offer:

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from mdmem.inject.context import Occasion
     from mdmem.inject.excerpts import ExcerptHunk
+    from mdmem.inject.occasion import Occasion
     from mdmem.search.engine import SearchHit
     from mdmem.search.recall import Answer
 

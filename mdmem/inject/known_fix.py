@@ -10,7 +10,7 @@ from mdmem.vault import journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.inject.context import Occasion
+    from mdmem.inject.occasion import Occasion
     from mdmem.search.index.view import View
     from mdmem.search.solved import Fix
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.inject.context import Occasion
+    from mdmem.inject.occasion import Occasion
 
 HEADING = "Open work"
 MAX_ITEMS = 8

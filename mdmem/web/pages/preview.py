@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.agents import Event
 from mdmem.agents.install.known import AGENTS
-from mdmem.inject import block, context
+from mdmem.inject import block, context, occasion
 from mdmem.project import Project
 from mdmem.vault import disk, journal, note
 from mdmem.views import injections
@@ -38,7 +38,7 @@ def preview(request: PageRequest) -> Response:
         "preview",
         projects=list(places),
         project=project,
-        assumed=context.Occasion(request.config, typed, now, deadline, place).project,
+        assumed=occasion.Occasion(request.config, typed, now, deadline, place).project,
         agent=agent,
         agents=list(AGENTS),
         prompt=prompt,

@@ -1,0 +1,70 @@
+"""Occasion: one event being answered, with what every rule may ask of it."""
+
+from __future__ import annotations
+
+import time
+
+from mdmem import project
+from mdmem.inject import injection_log
+from mdmem.search import staged
+from mdmem.search.gate import Gate
+from mdmem.vault import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.agents import Event
+    from mdmem.config import Config
+    from mdmem.project import Project
+
+DISTRUST_SECONDS = 0.25
+"""Of the deadline, this much is kept back for rendering and printing when the index is brought up to date."""
+
+
+class Occasion:
+    """One event being answered: what every rule may ask for.
+
+    project: the name of its folder in the journal, or what that would be. names: all that the project is called
+    in notes. here: the same, and the code's branch. deadline: on the monotonic clock.
+    """
+
+    __slots__ = (
+        "config",
+        "deadline",
+        "event",
+        "gate",
+        "given",
+        "here",
+        "names",
+        "now",
+        "place",
+        "project",
+        "record",
+        "started",
+    )
+
+    def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
+        # No file system takes a lone surrogate or a NUL.
+        event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")
+        self.config = config
+        self.event = event
+        self.now = now
+        self.deadline = deadline
+        self.started = time.monotonic()
+        self.record = journal.Record(config, journal.session_id(event))
+        self.gate = Gate(config, self.record.key)
+        self.place = place or project.identify(event.cwd)
+        name = self.gate.name(self.place.name)
+        self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
+        self.names = frozenset([self.project, name])
+        self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
+        self.given = injection_log.ids(self.record)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return how long a search may still take."""
+        return max(self.deadline - time.monotonic() - DISTRUST_SECONDS, 0.0)
+
+    @property
+    def was_compacted(self) -> bool:
+        """Whether what this session said and was given may be gone from the conversation."""
+        return any(found[1:2] == ["compact"] for found in self.record.lines("start"))
