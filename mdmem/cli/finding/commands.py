@@ -96,7 +96,7 @@ def search(
         )
     by_name = not (how.at or how.offset or any(given.values()))
     files = hits.named(settings, text, limit) if by_name else []
-    hits.show(result, files, offset=how.offset, as_json=how.as_json)
+    hits.show(settings, result, files, offset=how.offset, as_json=how.as_json)
 
 
 class _Wanted(NamedTuple):

@@ -29,7 +29,9 @@ EVERYTHING = 1_000_000
 """What `--limit 0` means to a search."""
 
 
-def show(result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int, as_json: bool) -> None:
+def show(
+    settings: Config, result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int, as_json: bool
+) -> None:
     """Print what was found, and on stderr what is to be said of it."""
     if as_json:
         print(in_json(result, files))
@@ -37,7 +39,7 @@ def show(result: SearchResult | WarmAnswer, files: Sequence[str], *, offset: int
         print_hits(lines.terminal(), result, first=offset + 1)
         lines.write(lines.terminal(), [[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
-        print_remarks(result, offset)
+        print_remarks(result, offset, NOTHING if result.total else _nothing(settings))
 
 
 def named(settings: Config, text: str, limit: int) -> list[str]:
@@ -116,6 +118,15 @@ def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
 
 
 NOTHING = "Nothing found. Try other words: words are ranked, and none is required."
+
+
+def _nothing(settings: Config) -> str:
+    """Return what a user is told when nothing is found: the vault here may be a part."""
+    from mdmem.history.git import part
+
+    here = part.of(settings.vault)
+    more = f" Only a part of the vault is here ({here}); `mdmem sync --whole` brings the rest." if here else ""
+    return NOTHING + more
 
 
 def print_remarks(result: SearchResult | WarmAnswer, offset: int, nothing: str = NOTHING) -> None:

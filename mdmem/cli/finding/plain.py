@@ -37,7 +37,7 @@ def run(line: Sequence[str]) -> bool:
             settings, query, sort="relevance", limit=limit, offset=how["offset"], collapse=not how["every"]
         )
         files = [] if filters or how["offset"] else hits.named(settings, text, limit)
-        hits.show(found, files, offset=how["offset"], as_json=how["as_json"])
+        hits.show(settings, found, files, offset=how["offset"], as_json=how["as_json"])
     finally:
         if end:
             print(end)
