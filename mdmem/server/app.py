@@ -255,12 +255,20 @@ def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
     try:
         given = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known})
     except ValidationError as error:
-        wrong = "; ".join([f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5]])
+        wrong = "; ".join([_wrong(metadata, each) for each in error.errors()[:5]])
         wrong = wrong.replace("valid tuple", "list").replace("Tuple", "List")
         return f"{row.name} cannot take these arguments. {wrong}."
     if row.extra:
         given[row.extra[0]] = more  # the function says whether they are good
     return given
+
+
+def _wrong(metadata: FuncMetadata, error: Mapping[str, Any]) -> str:
+    """Return what is wrong with one argument; of one that is missing, what it is."""
+    name = ".".join(map(str, error["loc"]))
+    field = metadata.arg_model.model_fields.get(name) if error["type"] == "missing" else None
+    more = f" ({field.description.rstrip('.')})" if field is not None and field.description else ""
+    return f"{name}: {error['msg']}{more}"
 
 
 @cache

@@ -547,6 +547,7 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
     ("tool", "arguments", "said"),
     [
         ("search", {"limit": 1000}, "search cannot take these arguments. limit: Input should be less"),
+        ("delete_note", {"note": "notes/a.md"}, "checksum: Field required (As `get_notes` gave it)."),
         ("search", {"sort": "best"}, "sort must be relevance, newest, oldest; not 'best'"),
         ("search", {"words": "x"}, "search has no argument 'words'; it takes query, queries, kind"),
         ("search", {"tags": "decision"}, "tags: Input should be a list"),
