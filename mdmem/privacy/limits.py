@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 MOST_TAGS = 100_000
 """Private tags, or fences around memories."""
 
-MOST_NAMES = 100_000
+MOST_NAMES = 50_000
 """Names of secrets, and words of command lines, that are judged."""
 
-MOST_SECRETS = 100_000
+MOST_SECRETS = 50_000
 
 
 class FloodError(Exception):
