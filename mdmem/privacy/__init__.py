@@ -166,6 +166,7 @@ def clean(
     echo: Echo | None = None,
     explain: bool = False,
     names: frozenset[str] = frozenset(),
+    said: tuple[str, ...] = (),
 ) -> Cleaned:
     """Take what is private or secret out of a decoded JSON value.
 
@@ -173,6 +174,7 @@ def clean(
     echo: what private sections of this session held, to be masked here as well.
     explain: gather `findings`, if `value` is one text.
     names: keys of mdmem's own, which stay as they are whatever a person's patterns match.
+    said: what private sections of the same event held, `spans` of an earlier call, to be masked here as well.
 
     Raises:
         PatternError: when a pattern of the user's own takes too long.
@@ -180,6 +182,7 @@ def clean(
     cleaned = Cleaned()
     job = Job(cleaned, rules or DEFAULT, origin, echo)
     job.names = names
+    job.spans += said
     cleaned.value = _value(_without_spanning(value, job), job, 0)
     if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans) and cleaned.value != "":
         from mdmem.privacy.revealed import Revealed

@@ -128,6 +128,7 @@ def new(
         origin="tool",
         echo=echo,
         names=frozenset(["title", "slug", "body", "meta", "context", *draft.meta, *context]),
+        said=cleaned.spans,
     )
     value = privacy.anonymized(rest.value, rules)
     meta: dict[str, Any] = {

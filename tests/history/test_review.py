@@ -199,3 +199,17 @@ def test_an_import_is_passed_over_and_what_was_captured_before_stays_in_the_queu
     assert "Long ago" in git(vault, "log", "--since=2024-02-01", "--until=2024-02-03", "--format=%s")
     turn(vault, 3)
     assert len(review.pending(config).items) == (8 if reviewed else 4)
+
+
+def test_what_history_cannot_hold_is_neither_offered_nor_dropped(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/held.md", "---\nkind: note\n---\npassword: xK9vQ2mB77\n")
+    put(vault, "notes/open.md", "---\nkind: note\n---\nThe port is open.\n")
+    seen = review.pending(config)
+    changed = put(vault, "notes/open.md", "---\nkind: note\n---\nThe port is open. password: xK9vQ2mB77\n")
+
+    applied = review.finish(config, seen, [review.delete(item) for item in seen.items], "Review: deleted 1\n")
+
+    assert [item.path for item in seen.items] == ["notes/open.md"]
+    assert applied.skipped == ["notes/open.md"]
+    assert changed.is_file()
