@@ -124,7 +124,7 @@ def _owned(at: Access, reference: str, expected: str) -> _Owned:
     path, parsed = lookup.resolve(at, reference)
     data = disk.read_path(at.config.vault, path) or b""
     if not path.startswith(HOME) or not user_notes.is_owned(path, data):
-        raise UsageError(f"Only notes in {HOME} are changed, moved or deleted; this one is {path!r:.80}.")
+        raise UsageError(f"Only notes in {HOME} are changed, moved or deleted; this one is {path!r:.162}.")
     if len(data) >= disk.MAX_READ_BYTES:
         raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
     if safe_text.checksum(data) != expected.strip().lower():
@@ -208,4 +208,5 @@ def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
 
 def revised_text(made: RevisedNote) -> list[str]:
     """Write what was done as text."""
-    return [f"{made['done']} [mem:{made['id']}] {made['path']} (checksum {made['checksum']}, undo {made['undo']})"]
+    checksum = f"checksum {made['checksum']}, " if made["checksum"] else ""
+    return [f"{made['done']} [mem:{made['id']}] {made['path']} ({checksum}undo {made['undo']})"]
