@@ -257,3 +257,24 @@ def test_a_question_that_names_an_error_number_does_not_ask_twice() -> None:
 
     assert found is not None
     assert found.topic.count("ECONNRESET") == 1
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "hm didnt we already fix the time zone of the csv import",
+        "this looks like the crash from last week",
+        "same problem as with the exporter, the last row is gone",
+    ],
+)
+def test_what_is_like_something_from_before_asks_for_it(prompt: str) -> None:
+    assert shape.of(prompt) is not None
+
+
+def test_an_order_whose_relative_clause_speaks_of_the_past_does_not_ask() -> None:
+    assert shape.of("Fix the parser, which was broken by the last change") is None
+
+
+def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
+    assert shape.error_line("it is there today: KeyError: 'tenant_id' in export.py") != ""
+    assert shape.error_line("one: two: three") == ""

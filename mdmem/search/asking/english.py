@@ -13,13 +13,15 @@ def _words(text: str) -> frozenset[str]:
 ENDS = _words("what whats why whys how hows")
 """Question words of a question at the end of a sentence; `which`, `who`, `where` and `when` begin relative clauses."""
 _ASKS = _words("what whats which when whens where wheres why whys how hows who whos whom whose whatever")
+_RELATIVE = _words("which who whose whom")
+"""Behind its first word, these tell more of something in a sentence that asks for nothing."""
 _INVERTED = _words(
     "did didnt was wasnt were werent has hasnt have havent had hadnt do does dont doesnt is isnt are arent any "
     "anything anyone anybody can cant"
 )
 _LEADING = _words(
     "so and but also hey hi hello ok okay hmm well wait please quick question btw now then actually again just "
-    "oh ah um sorry maybe thanks one more"
+    "oh ah um hm uh erm sorry maybe thanks one more"
 )
 _MODAL = _words("should shall would could will must might may need wanna lets going gonna")
 _WE = _words("we our ours us weve wed")
@@ -124,7 +126,7 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS, _PAST):
+    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS - _RELATIVE, _PAST):
         return POSSIBLE
     return NOT
 
@@ -163,9 +165,11 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         )
     if held & _YOU and held & _TOLD and not held & _MODAL:
         return SURE if back else LIKELY
+    if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
+        return POSSIBLE
     if held & _TROUBLE and held & frozenset(["same", "again", "back"]):
         return SURE if back else NOT
-    if back and _after(words, _words("same thing story one"), _words("as")):
+    if back and (_after(words, _words("same thing story one"), _words("as")) or (held & _TROUBLE and "like" in held)):
         return LIKELY
     if ours and past and not held & _MODAL and held & _ASKS and _is_request(words, words[0]) | (words[0] in _TELL):
         return SURE

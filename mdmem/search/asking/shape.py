@@ -279,9 +279,10 @@ def error_line(prompt: str) -> str:
     found = ""
     for line in text.splitlines():
         bare = line.strip()
-        name, colon, rest = bare.partition(":")
-        last = name.rpartition(" ")[2].rpartition(".")[2]
-        states = colon and rest.strip() and (last.endswith(_ERROR_ENDS) or name.lower().startswith(_ERROR_STARTS))
+        *names, rest = bare.split(":", MAX_COLONS)
+        lasts = [name.rpartition(" ")[2].rpartition(".")[2] for name in names]
+        stated = any(last.endswith(_ERROR_ENDS) for last in lasts) or bare.lower().startswith(_ERROR_STARTS)
+        states = names and rest.strip() and stated
         if states or (not found and not _ERRNO.isdisjoint(word.strip(",.;:()'\"") for word in bare.split())):
             found = bare[:MAX_ERROR_CHARS]
     return found
@@ -293,6 +294,8 @@ def failure(output: str) -> str:
     return error_line(output) or (lines[-1][:MAX_ERROR_CHARS] if lines else "")
 
 
+MAX_COLONS = 3
+"""So far into a line an error's name is looked for: `the same as last week: KeyError: 'id'`."""
 _ERROR_ENDS = ("Error", "Exception", "Warning", "Fault", "panic", "Refused", "Interrupt")
 _ERROR_STARTS = ("error[", "error:", "fatal:", "panic:", "fatal", "err!", "npm err!", "e  ", "uncaught")
 _ERRNO = frozenset(
