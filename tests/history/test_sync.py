@@ -203,6 +203,14 @@ def test_what_each_machine_only_added_or_deleted_is_no_conflict(
         assert found == both.Both(merged.encode(), conflict=False)
 
 
+def test_two_files_of_one_name_of_which_one_has_a_line_more_are_no_conflict(vault: Path) -> None:
+    repo = repository.init(vault)
+
+    for pair in ((b"one\ntwo\nthree\n", b"one\nthree\n"), (b"one\nthree\n", b"one\ntwo\nthree\n")):
+        found = both.merge_note(repo, "notes/a.md", pair[0], None, pair[1])
+        assert found == both.Both(b"one\ntwo\nthree\n", conflict=False)
+
+
 def test_a_page_that_got_a_title_on_each_machine_has_one(vault: Path) -> None:
     page = "---\nkind: session\ntitle: {0}\naliases: [{1}]\n---\n\n# {0}\n\nMine.\n"
     names = ["Why does it fail", "Session of 2026-09-14", "And the tests", "A name of Ana's"]

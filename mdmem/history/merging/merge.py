@@ -93,6 +93,9 @@ def _settle(place: _Place, done: list[bytes], added: bool) -> bool:
     after = _shared(ours[before:][::-1], theirs[before:][::-1])
     ends = (ours[:before], ours[len(ours) - after :])
     ours, theirs = (lines[before : len(lines) - after] for lines in (ours, theirs))
+    if not place.base and not (ours and theirs):  # one has lines more, and nothing was there to be deleted
+        done += [*ends[0], *ours, *theirs, *ends[1]]
+        return False
     done += [*ends[0], BEGIN, *ours, MIDDLE, *theirs, END, *ends[1]]
     return True
 
