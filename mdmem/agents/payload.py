@@ -42,7 +42,7 @@ def _read_into(pieces: list[bytes]) -> None:
     while True:
         try:
             piece = os.read(0, 1 << 20)
-        except BlockingIOError:
+        except BlockingIOError:  # which no pipe of Windows raises
             os.set_blocking(0, True)
             continue
         except TimeoutError:

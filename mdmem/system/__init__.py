@@ -8,7 +8,7 @@ wherever the module `fcntl` is missing.
   unless something has that name.
 - `lock`, `unlock`: one process at a time, until its descriptor is closed or it dies.
 - `alarm`, `within`: deadlines. `own`: whether a file is the user's.
-- `detached`, `end_group`: programs in the background. `to_background`: this one goes there.
+- `detached`, `end_group`, `is_running`: programs in the background. `to_background`: this one goes there.
 
 A local socket is in `system.local`.
 """
@@ -259,6 +259,17 @@ def end_group(process: Any) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass  # all of it has ended by itself
+
+
+def is_running(process: int) -> bool:
+    """Whether a process with this number runs, whoever's it is."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def to_background(words: list[str]) -> None:  # noqa: ARG001 - the other half starts a program with these

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = (
-    "HeldFolder", "alarm", "detached", "end_group", "lock", "open_folder", "own", "to_background", "unlock", "within",
+    "HeldFolder", "alarm", "detached", "end_group", "is_running", "lock", "open_folder", "own", "to_background",
+    "unlock", "within",
 )  # fmt: skip
 """What takes the place of the POSIX half's."""
 
@@ -30,6 +31,7 @@ _LOCK_AT = 1 << 30
 _BINARY = getattr(os, "O_BINARY", 0)
 _REPARSE_POINT = 0x400
 _NEW_GROUP, _NO_WINDOW = 0x200, 0x0800_0000
+_QUERY, _DENIED, _STILL_ACTIVE = 0x1000, 5, 259
 
 
 def lock(fd: int, seconds: float = 0.0) -> bool:
@@ -271,6 +273,23 @@ def end_group(process: subprocess.Popen[Any]) -> None:
         words = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
         subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     process.kill()
+
+
+def is_running(process: int) -> bool:
+    """Whether a process with this number runs; `os.kill` with 0 would send it a Ctrl-C here."""
+    import ctypes
+
+    kernel: Any = getattr(ctypes, "windll", None)
+    if kernel is None:
+        return True
+    handle = kernel.kernel32.OpenProcess(_QUERY, False, process)
+    if not handle:
+        return bool(kernel.kernel32.GetLastError() == _DENIED)
+    try:
+        status = ctypes.c_ulong()
+        return bool(kernel.kernel32.GetExitCodeProcess(handle, ctypes.byref(status))) and status.value == _STILL_ACTIVE
+    finally:
+        kernel.kernel32.CloseHandle(handle)
 
 
 def to_background(words: list[str]) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from mdmem import files, privacy
+from mdmem import files, privacy, system
 from mdmem.capture import store
 from mdmem.config import Config
 from mdmem.errors import VaultError
@@ -209,7 +209,7 @@ class Import:
         try:
             yield
         finally:
-            if self.tally.added and self.config.durable:
+            if self.tally.added and self.config.durable and hasattr(os, "sync"):  # Windows can sync files only
                 os.sync()
 
 
@@ -256,7 +256,8 @@ def _scratch(config: Config) -> Iterator[str]:
     """Return a folder for the marks of this run; those of runs that were killed go as well."""
     home = _usable(Path(config.runtime_dir), Path(config.state_dir) / "run")
     for old in home.glob("import-*"):
-        if not _is_running(old.name.split("-")[1]):
+        process = old.name.split("-")[1]
+        if not (process.isdecimal() and system.is_running(int(process))):
             shutil.rmtree(old, ignore_errors=True)
     folder = tempfile.mkdtemp(prefix=f"import-{os.getpid()}-", dir=home)
     try:
@@ -278,13 +279,3 @@ def _usable(*folders: Path) -> Path:
                 return folder
     files.make_folder(str(folders[-1]))
     return folders[-1]
-
-
-def _is_running(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True  # somebody else's
-    return True

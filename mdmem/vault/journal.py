@@ -100,7 +100,8 @@ class Record:
             if found.st_ino != self._inode or found.st_size < self._end:
                 self.data, self._end, self._inode = b"", 0, found.st_ino
             if found.st_size > self._end:
-                more = os.pread(fd, found.st_size - self._end, self._end)
+                os.lseek(fd, self._end, os.SEEK_SET)  # Windows has no `pread`
+                more = os.read(fd, found.st_size - self._end)
                 self.data = self.data + more if self.data else more
                 self._end += len(more)
         except OSError:

@@ -18,8 +18,10 @@ from typing import Any
 
 MODULES = ("fcntl", "resource", "pwd", "grp", "termios")
 IN_OS = (
-    *("link", "fork", "forkpty", "setsid", "killpg", "getuid", "geteuid", "getgid", "getegid", "fchmod", "mkfifo"),
+    *("link", "fork", "forkpty", "setsid", "killpg", "getuid", "geteuid", "getgid", "getegid", "fchmod"),
     *("O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK", "O_CLOEXEC", "statvfs"),
+    *("pread", "pwrite", "sync", "fdatasync", "chown", "lchown", "fchown"),
+    *("register_at_fork", "sched_getaffinity", "getpgid", "uname", "getloadavg", "nice", "wait", "mkfifo"),
 )
 IN_SIGNAL = ("setitimer", "getitimer", "SIGALRM", "SIGHUP", "ITIMER_REAL")
 THROUGH_FOLDERS = ("open", "stat", "lstat", "unlink", "remove", "mkdir", "rmdir", "rename", "replace", "chmod", "utime")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
+import subprocess
 import sys
 import threading
 import types
@@ -90,6 +92,39 @@ def test_a_lock_is_held_by_one_until_it_is_closed(half: Any, tmp_path: Path, fak
     assert first.lock(0)
     first.close()
     assert first.names() == [] if half is windows else True
+
+
+def test_a_process_that_has_ended_is_known_not_to_run() -> None:
+    ended = subprocess.Popen([sys.executable, "-I", "-S", "-c", "pass"])
+    ended.wait()
+    assert system.is_running(os.getpid())
+    assert not system.is_running(ended.pid)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the process of this test is one of the system's own there")
+@pytest.mark.parametrize(
+    ("handle", "status", "error", "runs"), [(7, 259, 0, True), (7, 0, 0, False), (0, 0, 5, True), (0, 0, 87, False)]
+)
+def test_windows_is_asked_whether_a_process_runs_and_sends_it_nothing(
+    monkeypatch: pytest.MonkeyPatch, handle: int, status: int, error: int, runs: bool
+) -> None:
+    closed: list[int] = []
+
+    def exit_code(_: int, into: Any) -> int:
+        into._obj.value = status
+        return 1
+
+    kernel = types.SimpleNamespace(
+        OpenProcess=lambda *_: handle,
+        GetLastError=lambda: error,
+        GetExitCodeProcess=exit_code,
+        CloseHandle=closed.append,
+    )
+    monkeypatch.setattr(ctypes, "windll", types.SimpleNamespace(kernel32=kernel), raising=False)
+    monkeypatch.setattr(os, "kill", None)
+
+    assert windows.is_running(4711) is runs
+    assert closed == ([handle] if handle else [])
 
 
 @HALVES

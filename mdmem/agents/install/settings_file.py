@@ -135,6 +135,8 @@ def _decode(content: bytes, name: str) -> str:
 
 def _give(path: str, stat: os.stat_result) -> None:
     """Keep the owner, for `sudo`; whoever may not do that is the owner already or has to live with it."""
+    if not hasattr(os, "chown"):
+        return  # Windows has other owners, and `sudo` is not its way
     try:
         os.chown(path, stat.st_uid, stat.st_gid)
     except OSError:
