@@ -166,7 +166,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
     if held & _YOU and held & _TOLD and not held & _MODAL:
         return SURE if back else LIKELY
     if not back and words[0] == "same" and _after(words[1:], _words("thing story one") | _TROUBLE, _words("as")):
-        return POSSIBLE
+        return LIKELY
     if held & _TROUBLE and held & frozenset(["same", "again", "back"]):
         return SURE if back else NOT
     if back and (_after(words, _words("same thing story one"), _words("as")) or (held & _TROUBLE and "like" in held)):
