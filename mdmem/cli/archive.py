@@ -33,6 +33,7 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
               mdmem archive 2024 --project notes-app --dry-run
               mdmem archive --undo 2024
     """
+    from mdmem.history import commit
     from mdmem.history.space import archive as work
     from mdmem.views.vault_pages import upkeep as refreshing
 
@@ -44,7 +45,8 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
             done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.tell)
     if done.commits:
         indexing.leave_complete(settings)
-        refreshing.refresh(settings, now=time.time())  # links lead to where the notes are now
+        if refreshing.refresh(settings, now=time.time()):  # links lead to where the notes are now
+            commit.commit(settings)
     if as_json:
         print_json({**done._asdict(), "left": [one._asdict() for one in done.left]})
         return
