@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import NotFoundError
+from mdmem.errors import GitError, NotFoundError
 from mdmem.history import changes, commit, find, message, pages, past, rewrite
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -132,7 +132,10 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
     The session of a commit that was named itself is "".
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
-    listed = os.fsdecode(repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD").out).split("\0")
+    done = repository.attempt(repo, "log", "-z", "--no-merges", form, "HEAD")
+    if done.status and repository.attempt(repo, "rev-parse", "--verify", "HEAD").status == 0:
+        raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(done)}")
+    listed = os.fsdecode(done.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
     of_session = [row for row in rows if _names(target, row[2])]
     if of_session:

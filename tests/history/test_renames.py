@@ -365,6 +365,7 @@ class Fleet:
             if seed % 3 == 0:
                 self.rename(path, path.with_name(f"j{self.count}.png"))
             elif seed % 3 == 1:
+                commit.commit(at)
                 self.draw(path)
                 commit.commit(at)  # changed and moved at once, it would be a new one that no note links to
             else:

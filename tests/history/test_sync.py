@@ -190,10 +190,18 @@ def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one:
             "---\npinned: true\n---\n\n",
         ),
         ("Her line.\n", "", "---\npinned: true\n---\n\nHer line.\n", "---\npinned: true\n---\n\n"),
+        ("One.\n", "Another.\n", "One.\nMore.\n", "Another.\nMore.\n"),
+        ("One.\nTwo.\n", "1.\nTwo.\n2.\n", "Top.\nOne.\nTwo.\nEnd.\n", "1.\nTop.\nTwo.\n2.\nEnd.\n"),
     ],
-    ids=["each wrote on an empty note", "both gave it front matter, one deleted a line", "one of each"],
+    ids=[
+        "each wrote on an empty note",
+        "both gave it front matter, one deleted a line",
+        "one of each",
+        "one wrote below what the other replaced",
+        "one wrote around what the other replaced",
+    ],
 )
-def test_what_each_machine_only_added_or_deleted_is_no_conflict(
+def test_what_one_machine_only_added_or_each_deleted_is_no_conflict(
     vault: Path, base: str, one: str, other: str, merged: str
 ) -> None:
     repo = repository.init(vault)

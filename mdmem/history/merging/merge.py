@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,8 +34,8 @@ def three_way(
 ) -> Merged:
     """Bring what `theirs` did to `base` into `ours`.
 
-    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did where each has
-    only added lines, or only deleted some.
+    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did where one has
+    only added lines, or each has only added or only deleted some.
 
     Raises:
         GitError: when git fails.
@@ -101,29 +102,43 @@ def _settle(place: _Place, done: list[bytes], added: bool) -> bool:
 
 
 def _together(place: _Place) -> list[bytes] | None:
-    """Do what both sides did, where each has only added lines, or only deleted some; None when one has done else."""
+    """Do what both sides did; None where a person is to choose.
+
+    That is where both changed lines, or one changed what the other deleted: neither has only added lines, and not both
+    have only deleted some.
+    """
     ours, base, theirs = place
     if not base:
         before = _shared(ours, theirs)
         after = _shared(ours[before:][::-1], theirs[before:][::-1])
         middles = sorted(lines[before : len(lines) - after] for lines in (ours, theirs))
         return [*ours[:before], *middles[0], *middles[1], *ours[len(ours) - after :]]
+    adds = any(_found(base, lines) is not None for lines in (ours, theirs))
+    if not adds and any(_found(lines, base) is None for lines in (ours, theirs)):
+        return None
     kept = set(range(len(base)))
     new: list[list[list[bytes]]] = [[] for _ in range(len(base) + 1)]
     for lines in (ours, theirs):
-        left, more = _found(lines, base), _found(base, lines)
-        if left is not None:
-            kept &= set(left)
-        elif more is not None:
-            for at, (start, end) in enumerate(zip([-1, *more], [*more, len(lines)], strict=True)):
-                new[at].append(lines[start + 1 : end])
-        else:
-            return None
+        pairs = _aligned(base, lines)
+        kept &= {at for at, _ in pairs}
+        ends = zip([(-1, -1), *pairs], [*pairs, (len(base), len(lines))], strict=True)
+        for (before, start), (_, end) in ends:
+            new[before + 1].append(lines[start + 1 : end])
     made: list[bytes] = []
     for at, additions in enumerate(new):
         made += [line for lines in sorted(additions) for line in lines]
         made += [base[at]] if at in kept else []
     return made
+
+
+def _aligned(base: list[bytes], lines: list[bytes]) -> list[tuple[int, int]]:
+    """Return which lines of two lists are the same ones, by their places in both."""
+    if (places := _found(base, lines)) is not None:
+        return list(enumerate(places))
+    if (places := _found(lines, base)) is not None:
+        return [(at, number) for number, at in enumerate(places)]
+    blocks = SequenceMatcher(None, base, lines, autojunk=False).get_matching_blocks()
+    return [(block.a + more, block.b + more) for block in blocks for more in range(block.size)]
 
 
 def _found(lines: list[bytes], among: list[bytes]) -> list[int] | None:
