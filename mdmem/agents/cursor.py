@@ -71,6 +71,8 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         extra["interrupted"] = "true"
     session = first_text(payload, "conversation_id", "session_id")
     parent = text(payload.get("parent_conversation_id"))
+    if parent and parent != session:
+        extra["parent_session"] = parent
     response = decoded(payload.get("tool_output", payload.get("tool_response")))
     event = Event(
         agent=NAME,

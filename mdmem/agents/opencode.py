@@ -32,7 +32,9 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
     `answer` says that the plugin waits for context from the process that stores; earlier plugins start another.
     """
     event = claude_code.event(payload, NAME, text(payload.get("hook_event_name")))
-    event.subagent = event.subagent or bool(text(payload.get("parent_id")))
+    parent = text(payload.get("parent_id"))
+    if parent:
+        event.subagent, event.extra["parent_session"] = True, parent
     event.prompt = _unquoted(event.prompt)
     if event.session.replace("_", "").isalnum():
         event.transcript = os.path.join(database(env), event.session)

@@ -33,7 +33,10 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
             stored in the vault is queued, and the outcome's `error` says why.
     """
     ignored = ignores(config, event)
-    return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)
+    if ignored != store.SUBAGENT:
+        return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)
+    off = exclusions.is_disabled(os.environ if env is None else env)
+    return Outcome(ignored) if off else pass_over(Capture(config, event, now), ignored)
 
 
 def ignores(config: Config, event: Event) -> str:
@@ -62,7 +65,7 @@ def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
 def pass_over(at: Capture, why: str) -> Outcome:
     """Store nothing of an event, but know what is private in it, and the turn that it begins, when storing goes on."""
     outcome = Outcome(why)
-    typed = at.event.name in _PROMPTS and _is_typed(at)
+    typed = why != store.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
     outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
     return outcome
@@ -86,7 +89,7 @@ def _prompt(at: Capture) -> Outcome:
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
         turn.mark_open(at)
-        return Outcome(store.NOT_TYPED)
+        return pass_over(at, store.NOT_TYPED)
     if turn.is_withheld(at):
         return pass_over(at, store.PRIVATE)
     typed = prompts.typed(given)
@@ -120,11 +123,11 @@ def _tool(at: Capture) -> Outcome:
     if "ends_subagent" in at.event.extra:
         _subagents().end(at.session)
     elif _is_subagent_at_work(at) and not at.config.settings.capture.subagents:
-        return Outcome(store.SUBAGENT)
+        return pass_over(at, store.SUBAGENT)
     if turn.is_private(at):
         return pass_over(at, store.PRIVATE)
     if not exclusions.takes_tool(at.config, at.event.tool):
-        return Outcome(store.EXCLUDED_TOOL)
+        return pass_over(at, store.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
 
     return _counted(at, tool_run.keep(at))
@@ -200,7 +203,7 @@ def _subagent_stop(at: Capture) -> Outcome:
     """
     answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
     if answered or not at.config.settings.capture.subagents:
-        return Outcome(store.SUBAGENT)
+        return pass_over(at, store.SUBAGENT)
     said = Said("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
     outcome = _said(at, said)
     at.update_page()

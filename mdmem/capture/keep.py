@@ -27,10 +27,11 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     at = store.Capture(config, event, now)
     text = typed.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
     draft = events.prompt_draft(at, text)
-    made, cleaned = store.make(at, draft, None)
+    spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
+    made, cleaned = store.make(at, draft, memory.load_without(config, at.session.key, spans))
     if made is None or cleaned.hidden.sections:
         raise UsageError("Nothing of this prompt can be stored: without its tags no text is left, or more tags.")
-    memory.forget(config, at.session.key, privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans)
+    memory.forget(config, at.session.key, spans)
     if note_id:
         return _replace(at, made, note_id)
     outcome = store.Outcome()

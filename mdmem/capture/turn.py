@@ -46,8 +46,8 @@ _HEAD_BYTES = 64 * 1024
 
 def is_private(at: Capture) -> bool:
     """Whether nothing of an event's turn is stored: it was marked, or could not be, or a mark may have been lost."""
-    marks = _read_marks(at)
-    if _is_withheld(at, marks):
+    marks = _read_marks(at, at.session.key)
+    if _is_withheld(at, marks) or _is_of_private_parent(at):
         return True
     marks.pop(_SESSION, None)
     wanted = _prompt_key(at)
@@ -67,12 +67,17 @@ def is_private(at: Capture) -> bool:
 
 def is_withheld(at: Capture) -> bool:
     """Whether nothing of the session is stored for now, since what is private in it could not be told later."""
-    return _is_withheld(at, _read_marks(at))
+    return _is_withheld(at, _read_marks(at, at.session.key))
+
+
+def _is_of_private_parent(at: Capture) -> bool:
+    """Whether a sub-agent with a session of its own works for a private turn of another session."""
+    return any(list(_read_marks(at, key).values())[-1:] == [_PRIVATE] for key in _keys(at)[1:])
 
 
 def _is_withheld(at: Capture, marks: dict[bytes, bytes]) -> bool:
     if not can_mark(at):
-        return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at)))
+        return _SESSION in marks or not _takes_files(os.path.dirname(_spare(at, at.session.key)))
     return _SESSION in marks and not _takes_files(os.path.join(at.config.state_dir, MEMORIES))
 
 
@@ -80,19 +85,20 @@ def withhold(at: Capture) -> None:
     """Mark that this turn is private, and that its session is not stored until what is private can be remembered."""
     if mark_private(at):
         line = b"\n%b %b\n" % (_PRIVATE, _SESSION)
-        any(_append(path, line) for path in (*_marks(at), _spare(at)))
+        any(_append(path, line) for path in _places(at))
 
 
 def can_mark(at: Capture) -> bool:
     """Whether a mark can be made now; where none can be, an unmarked turn may well be private."""
-    return any(_takes_files(os.path.dirname(path)) for path in _marks(at))
+    return any(_takes_files(os.path.dirname(path)) for path in _marks(at, at.session.key))
 
 
 def mark_private(at: Capture) -> bool:
     """Mark that nothing of this turn is to be stored; False when that cannot be written anywhere."""
     _move_from_spare(at)
-    made = [_mark(path, _PRIVATE, at) for path in _marks(at)]  # in both places
-    if any(made) or _mark(_spare(at), _PRIVATE, at):
+    *both, spare = _places(at)
+    made = [_mark(path, _PRIVATE, at) for path in both]
+    if any(made) or _mark(spare, _PRIVATE, at):
         return True
     from mdmem import log
 
@@ -103,39 +109,51 @@ def mark_private(at: Capture) -> bool:
 def mark_open(at: Capture) -> None:
     """Mark that this turn may be stored; without an earlier mark in the session that goes without saying."""
     _move_from_spare(at)
-    for path in (*_marks(at), _spare(at)):
+    for path in _places(at):
         if os.path.exists(path):
             _mark(path, _OPEN, at)
 
 
 def _move_from_spare(at: Capture) -> None:
     """Move marks from the temporary folder to where they belong, if that can be written by now."""
-    spare = _spare(at)
+    *both, spare = _places(at)
     if not os.path.exists(spare):
         return
     try:
         lines = files.read(spare, _MAX_MARKS_BYTES)
-        made = [_append(path, lines) for path in _marks(at)] if lines else []
+        made = [_append(path, lines) for path in both] if lines else []
         if any(made):
             files.remove(spare)
     except OSError:
         return  # they stay where they are, and are read there
 
 
-def _spare(at: Capture) -> str:
+def _spare(at: Capture, key: str) -> str:
     """Return the path of the marks in the system's temporary folder, in a folder of the user's own."""
     temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"  # noqa: S108 - `tempfile` is slow to import
     user = os.getuid() if hasattr(os, "getuid") else 0
     name = f"mdmem-{user}-{os.path.basename(at.config.state_dir)}"
-    return os.path.join(temporary, name, f"{at.session.key}.{FLAG}")
+    return os.path.join(temporary, name, f"{key}.{FLAG}")
 
 
 def _prompt_key(at: Capture) -> bytes:
     return short(at.event.prompt_id, 16).encode() if at.event.prompt_id else b""
 
 
-def _marks(at: Capture) -> tuple[str, str]:
-    return at.session.flag(FLAG), os.path.join(at.config.runtime_dir, f"{at.session.key}.{FLAG}")
+def _marks(at: Capture, key: str) -> tuple[str, str]:
+    name = f"{key}.{FLAG}"
+    return os.path.join(os.path.dirname(at.session.flag(FLAG)), name), os.path.join(at.config.runtime_dir, name)
+
+
+def _places(at: Capture) -> tuple[str, str, str]:
+    """Return the paths of the session's marks, the one in the temporary folder last."""
+    return (*_marks(at, at.session.key), _spare(at, at.session.key))
+
+
+def _keys(at: Capture) -> tuple[str, ...]:
+    """Return the key of the session, and of the one that it works for, if it is a sub-agent's own."""
+    parent = at.event.extra.get("parent_session")
+    return (at.session.key, short(parent, 16)) if parent else (at.session.key,)
 
 
 def _mark(path: str, what: bytes, at: Capture) -> bool:
@@ -149,8 +167,8 @@ def _append(path: str, lines: bytes) -> bool:
         return False
 
 
-def _read_marks(at: Capture) -> dict[bytes, bytes]:
-    """Return the marks by prompt, the one made last at the end; "" stands for prompts without an id.
+def _read_marks(at: Capture, key: str) -> dict[bytes, bytes]:
+    """Return a session's marks by prompt, the one made last at the end; "" stands for prompts without an id.
 
     The two files say the same unless one was lost, and then the longer one knows more. Marks in the temporary folder
     are newer than both: the next mark moves them.
@@ -159,7 +177,7 @@ def _read_marks(at: Capture) -> dict[bytes, bytes]:
         OSError: when there are marks and none can be read.
     """
     found: dict[bytes, bytes] = {}
-    for line in (_longest(_marks(at)) + _longest([_spare(at)])).split(b"\n"):
+    for line in (_longest(_marks(at, key)) + _longest([_spare(at, key)])).split(b"\n"):
         what, _, prompt = line.partition(b" ")
         if what in (_PRIVATE, _OPEN):
             found.pop(prompt, None)
@@ -215,11 +233,13 @@ def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
 
 def load_echo(at: Capture) -> privacy.Echo | None:
     """Return what the session's private sections said, in a form that only tells it when it is met again."""
-    if not os.path.exists(os.path.join(at.config.state_dir, MEMORIES, at.session.key)):
+    folder = os.path.join(at.config.state_dir, MEMORIES)
+    known = [key for key in _keys(at) if os.path.exists(os.path.join(folder, key))]
+    if not known:
         return None
     from mdmem.privacy import memory
 
-    return memory.load(at.config, at.session.key)
+    return memory.load(at.config, *known)
 
 
 def learn(at: Capture, spans: tuple[str, ...]) -> bool:
@@ -229,7 +249,8 @@ def learn(at: Capture, spans: tuple[str, ...]) -> bool:
     from mdmem.privacy import memory
 
     try:
-        memory.learn(at.config, at.session.key, spans)
+        for key in _keys(at):
+            memory.learn(at.config, key, spans)
     except OSError as error:
         from mdmem import log
 
@@ -260,7 +281,7 @@ def learn_from(at: Capture) -> bool:
     said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
     if not privacy.may_hold_private(said, at.rules):
         return True
-    origin = "prompt" if event.prompt else "tool"
+    origin = "prompt" if event.prompt else "assistant" if event.message else "tool"
     cleaned = privacy.clean(window.Window(at.rules).narrow(said), rules=at.rules, origin=origin)
     return learn(at, cleaned.spans)
 
@@ -271,7 +292,7 @@ def begin(at: Capture) -> None:
     The transcript names the parent, if it is there yet. Else a fork takes over all that any session remembers.
     """
     memories = os.path.join(at.config.state_dir, MEMORIES)
-    for path in filter(os.path.exists, (*_marks(at), os.path.join(memories, at.session.key))):
+    for path in filter(os.path.exists, (*_marks(at, at.session.key), os.path.join(memories, at.session.key))):
         files.renew(path)
     if at.session.data or not os.path.exists(memories):
         return

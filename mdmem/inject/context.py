@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from itertools import islice
 
@@ -259,7 +258,7 @@ def _file(at: Occasion) -> Offer:
     found = [tool_input.get(key) for key in ("file_path", "notebook_path")] if isinstance(tool_input, dict) else []
     path = next((path for path in found if isinstance(path, str) and path), "")
     mark = f"file:{short(path, 10)}"
-    if path and mark not in at.given and not os.path.exists(at.record.flag("private")):
+    if path and mark not in at.given:
         offer.chars = min(candidates.FILE_CHARS + block.FRAME_CHARS, at.config.settings.inject.chars)
         offer.marks.append(mark)
         offer.add("read" if at.event.tool == "Read" else "edit", candidates.about_file(at, path))
@@ -274,7 +273,7 @@ def _failure(at: Occasion) -> Offer:
     error = at.gate.prompt(at.event.error or "")
     signature = next(iter(errors.signatures(error)), "")
     mark = f"error:{short(signature, 10)}"
-    if signature and mark not in at.given and not os.path.exists(at.record.flag("private")):
+    if signature and mark not in at.given:
         offer.marks.append(mark)
         offer.chars = min(known_fix.CHARS, at.config.settings.inject.chars)
         offer.add("failure", known_fix.of_error(at, error), len(error))

@@ -183,7 +183,7 @@ def _is_current(said: UserTurn, event: Event) -> bool:
 
 def _count_saved(record: Record, event: Event, clean: Clean) -> int:
     """Count the turns in the transcript, the current one left out; what was read before is not read again."""
-    mark = record.flag("turns")
+    mark = record.flag("counted")
     offset, counted = _load(mark)
     end = offset
     last: UserTurn | None = None

@@ -73,6 +73,20 @@ def learn(config: Config, session: str, spans: Iterable[str]) -> None:
         _append(path, b"\n".join(map(_line, made)), durable=config.settings.capture.durability == "power")
 
 
+def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | None:
+    """Return what the private sections of a session held, apart from texts whose owner wants them stored after all.
+
+    Raises:
+        OSError: the memory cannot be read or written.
+    """
+    from mdmem.privacy import echo
+
+    key = _make_key(config)
+    digests = {record[4] for record in echo.records(key, spans)}
+    left = [record for record in _parse(_read(os.path.join(folder(config), session))) if record[4] not in digests]
+    return echo.Echo(key, left) if left else None
+
+
 def forget(config: Config, session: str, spans: Iterable[str]) -> None:
     """Let a session forget texts whose owner wants them stored after all.
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mdmem import privacy
 from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import ClaudeReader
@@ -38,9 +39,10 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
         OSError: when the file cannot be read.
     """
     own = _read(path, path, how, _copied(path))
-    if not how.subagents:
+    wanted = [other for other in _subagents(path) if how.subagents or _may_hold_private(other, how.rules)]
+    if not wanted:
         return own
-    others = [_read(other, path, how._replace(tell=untold), frozenset()) for other in _subagents(path)]
+    others = [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted]
     return heapq.merge(own, *others, key=lambda saved: saved.at)
 
 
@@ -71,6 +73,14 @@ def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> It
 
 def _subagents(path: Path) -> list[Path]:
     return sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
+
+
+def _may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
+    """Whether a private tag may stand in a file: what it hides is known in the session, whose sub-agent saw it."""
+    if rules is None:
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return any(privacy.may_hold_private([line], rules) for line in lines)
 
 
 def _copied(path: Path) -> frozenset[str]:

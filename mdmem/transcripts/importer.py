@@ -113,6 +113,7 @@ class Import:
             self.ended,
             self.config.settings.capture.subagents,
             lambda at: self.told(before + at),
+            privacy.Rules.of(self.config.settings),
         )
         for session, saved in _by_session(transcript.source.read(transcript.path, how)):
             with self._replay(transcript, session, scratch, now) as replay:

@@ -7,12 +7,10 @@ said) is left alone: a replay keeps marks of its own. It never renumbers, rewrit
 
 from __future__ import annotations
 
-import os
-
 from mdmem import privacy, project
 from mdmem.capture import completion, events, turn
 from mdmem.capture.session import facts
-from mdmem.capture.store import PAUSED, Capture, Outcome, PendingNote
+from mdmem.capture.store import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
 from mdmem.config import Config
 from mdmem.transcripts.open_session import OpenSession
 from mdmem.vault import disk, note, pauses
@@ -107,7 +105,7 @@ class Replay:
         A turn is one document: what a tool prints may be marked as private by the next tool's output only.
         """
         for event in coming:
-            if not events.ignores(self.config, event):
+            if events.ignores(self.config, event) in ("", SUBAGENT):
                 turn.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
 
     def close(self) -> None:
@@ -141,10 +139,10 @@ class Replay:
     def _stored_before(self, event: Event) -> Outcome | None:
         """Know an event by its id, without cleaning and describing it again.
 
-        Not where something private was removed from it: what that said is to be kept out of what follows.
+        Not where something was removed from it.
         """
         kind, own = _own_id(event)
-        if not own or os.path.exists(self.session.flag("private")):
+        if not own:
             return None
         name = self.session.name_of(self.session.note_id(own, kind))
         if not name or not self.session.is_published(name) or self.session.is_marked(name):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
+from mdmem import privacy
 from mdmem.agents import Event
 
 QUIET_SECONDS = 600
@@ -52,7 +53,7 @@ class Reading(NamedTuple):
 
     skipped: counts what is passed over. now: the time, which tells a session that is over from one that may go on.
     ended: a turn that was over by then is known to be, 0.0 where nobody has said so. subagents: also what sub-agents
-    did. tell: is told how far the reading is.
+    did. tell: is told how far the reading is. rules: also what those sub-agents did whose files may hold private tags.
     """
 
     skipped: Skipped
@@ -60,6 +61,7 @@ class Reading(NamedTuple):
     ended: float = 0.0
     subagents: bool = False
     tell: Tell = untold
+    rules: privacy.Rules | None = None
 
 
 class TurnTokens:

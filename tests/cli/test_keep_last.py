@@ -48,6 +48,16 @@ def bodies(vault: Path) -> list[str]:
     return [frontmatter.loads(path.read_text("utf-8")).content for path in notes(vault)]
 
 
+def test_what_other_sections_of_the_session_hid_stays_hidden(vault: Path, ask: Run, transcript: Path) -> None:
+    type_in(transcript, "first <private>the-badger-moves</private>")
+    send(bash("<private>Quimbleton</private>"))
+    type_in(transcript, "Deploy <private>box7</private> for Quimbleton when the-badger-moves", 2)
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault)[-1] == "Deploy box7 for [PRIVATE] when [PRIVATE]"
+
+
 def test_the_hidden_part_of_the_last_prompt_is_stored_without_its_tags(vault: Path, ask: Run, transcript: Path) -> None:
     type_in(transcript, "first <private>S1</private>")
     type_in(transcript, "Deploy <private>to box7, [private]quick[/private]ly</private> with password=hunter2 now", 2)

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from mdmem import config
+from mdmem import agents, config
+from mdmem.capture import events
+from mdmem.capture.store import Outcome
 from tests.conftest import notes
-from tests.helpers.claude import OTHER, bash, capture, payload, places, prompt, stop
+from tests.helpers.claude import OTHER, START, bash, capture, payload, places, prompt, stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Hook = Callable[..., subprocess.CompletedProcess[str]]
@@ -306,3 +308,74 @@ def test_what_could_not_be_remembered_keeps_the_later_turns_out_as_well(
     unblock(vault)
     hook(prompt("in the open again", 3))
     assert places(notes(vault)) == ["001-000-prompt"]
+
+
+@pytest.mark.slow
+def test_counting_the_turns_leaves_the_marks_of_private_turns(vault: Path, hook: Hook, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.jsonl"
+    at = {"transcript_path": str(saved)}
+    for number, text in enumerate(["Look around", "<private>all of it</private>", "What did we do before?"]):
+        line = {"type": "user", "uuid": f"u{number}", "promptId": f"prompt-{number}", "message": {"content": text}}
+        with saved.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        hook(prompt(text, number, **at))
+    shutil.rmtree(config.load().runtime_dir)
+
+    hook(bash(SECRET, "toolu_9", 1, **at))
+    hook(stop(f"It was {SECRET}", 1, **at))
+
+    assert "walrus" not in titles(vault)
+    assert sum("prompt" in path.name for path in notes(vault)) == len(notes(vault)) == 2
+
+
+OF_SUBAGENT = {"agent_id": "a4d2c8f1e0b3a297", "agent_type": "Explore"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        bash(f"<private>{SECRET}</private>", "toolu_2") | OF_SUBAGENT,
+        payload("SubagentStop", last_assistant_message=f"<private>{SECRET}</private>", **OF_SUBAGENT),
+        bash(f"<private>{SECRET}</private>", "toolu_2", tool_name="Excluded"),
+        prompt(f"<task-notification>\n<result>[private]{SECRET}[/private]</result>\n</task-notification>", 2),
+    ],
+    ids=["tool of a sub-agent", "answer of a sub-agent", "excluded tool", "prompt of the host"],
+)
+def test_what_is_private_in_events_that_leave_nothing_is_masked_later(vault: Path, told: dict[str, Any]) -> None:
+    capture(prompt("Find it"))
+    capture(told, capture__exclude_tools=["Excluded"])
+
+    capture(bash(f"ok {SECRET}", "toolu_3"))
+    capture(stop(f"It is {SECRET}."))
+
+    assert len(notes(vault)) == 3
+    assert not any("walrus" in path.read_text("utf-8") for path in notes(vault))
+
+
+def of_sub_agent(event: dict[str, Any], session: str, parent: str = "") -> Outcome:
+    """Take in an event of an agent whose sub-agents have sessions of their own."""
+    settings = config.load()
+    settings.settings.values["capture.subagents"] = True
+    more = {"session_id": session} | ({"parent_id": parent} if parent else {})
+    return events.capture(settings, agents.load("opencode").read(event | more, {}), START, os.environ)
+
+
+@pytest.mark.parametrize("hidden", ["ses_child", "ses_parent"])
+def test_a_sub_agent_with_a_session_of_its_own_shares_what_is_private(vault: Path, hidden: str) -> None:
+    for plain in (False, True):
+        session = hidden if not plain else "ses_parent" if hidden == "ses_child" else "ses_child"
+        parent = "ses_parent" if session == "ses_child" else ""
+        of_sub_agent(bash(f"login {SECRET}" if plain else f"<private>{SECRET}</private>"), session, parent)
+
+    assert len(notes(vault)) == 2
+    assert not any("walrus" in path.read_text("utf-8") for path in notes(vault))
+
+
+def test_a_sub_agent_with_a_session_of_its_own_stores_nothing_of_a_private_turn(vault: Path) -> None:
+    of_sub_agent(prompt("<private>all</private>"), "ses_parent")
+
+    assert of_sub_agent(bash("x"), "ses_child", "ses_parent").ignored == "private"
+
+    of_sub_agent(prompt("Go on", 2), "ses_parent")
+
+    assert of_sub_agent(bash("x", "toolu_2", 3), "ses_child", "ses_parent").stored

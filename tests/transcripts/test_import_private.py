@@ -130,6 +130,29 @@ def test_what_a_turn_marks_as_private_later_is_masked_in_the_whole_turn(
     assert SECRET.encode() not in stored()
 
 
+def test_what_only_a_sub_agents_file_marks_as_private_is_masked_in_what_it_reports(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    talk = Talk()
+    talk.typed("Where is the plan?")
+    sub = Talk()
+    sub.session, sub.at = talk.session, talk.at
+    sub.typed("Find the plan.")
+    sub.ran("cat plan.md", f"<private>\n{SECRET}\n</private>")
+    talk.at = sub.at
+    talk.ran("ask", f"The plan says {SECRET}.")
+    talk.said(f"It says {SECRET}.")
+    path = talk.save(tmp_path / "projects")
+    below = path.with_suffix("") / "subagents"
+    below.mkdir(parents=True)
+    sub.save(below).rename(below / "agent-a4d2c8f1e0b3a297.jsonl")
+
+    tally = bring(path)
+
+    assert (tally.added["observation"], tally.added["response"], tally.added["prompt"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
 @pytest.mark.parametrize(
     ("sent", "typed"),
     [
