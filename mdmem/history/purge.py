@@ -232,6 +232,7 @@ def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
     filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is rebuilt
     _clean_caches(config, planned)
+    repository.attempt(repo, "update-index", "--no-untracked-cache")  # which names folders as they were last seen
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
     return Purged(changed, len(done.moved), searched, left, [*lost, *told])

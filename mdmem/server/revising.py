@@ -12,11 +12,12 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from mdmem import privacy
 from mdmem.errors import BusyError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.reading import Note
-from mdmem.vault import disk, editing, user_notes
+from mdmem.vault import disk, editing, people, user_notes
 from mdmem.vault import note as notes
 
 HOME = "notes/"
@@ -84,6 +85,11 @@ def move_note(
     path = path if path.endswith(".md") else f"{path}.md"
     if not (path.startswith(HOME) and disk.is_note_path(path) and ".." not in path and len(path) < 160):
         raise UsageError(f"`to` must be a path in {HOME}, such as notes/db/utc.md, not {to!r:.80}.")
+    if (
+        people.clean_path(privacy.Rules.of(at.config.settings), path) != path
+        or user_notes.clean(at.config, path) != path
+    ):
+        raise UsageError("`to` holds private text or what looks like a secret. Nothing was moved.")
     if disk.read_path(at.config.vault, path) is not None:
         raise UsageError(f"There is a note at {path!r:.80} already. Nothing was moved.")
     return _changed(at, owned, path, owned.data, "Moved.")

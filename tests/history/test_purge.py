@@ -79,6 +79,20 @@ def test_links_to_renamed_notes_lead_to_their_new_names(vault: Path) -> None:
     assert git(vault, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
+def test_what_git_remembers_of_folders_does_not_keep_a_purged_name(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/the falcon plan/a.md", "text\n")
+    commit.commit(config)
+    git(vault, "-c", "core.untrackedCache=true", "update-index", "--force-untracked-cache")
+    git(vault, "-c", "core.untrackedCache=true", "status", "--porcelain", "--untracked-files=all")
+
+    done = purge.apply(config, purge.plan(config, "falcon"))
+
+    assert done.left == []
+    assert b"falcon" not in every_byte(vault, Path(config.state_dir))
+
+
 def test_planning_changes_nothing(vault: Path) -> None:
     config = start(vault)
     put(vault, "notes/plan.md", TEXT)

@@ -11,6 +11,7 @@ import pytest
 
 from mdmem import config
 from mdmem.cli.setup import install
+from mdmem.privacy import memory
 from mdmem.server.tools import TOOLS
 from tests.helpers import tree
 from tests.helpers.server_calls import Answer, Server, returned_schema
@@ -113,6 +114,17 @@ def test_newer_words_of_a_person_are_never_lost(server: Server, vault: Path) -> 
     ):  # fmt: skip
         assert "changed since" in server.call(tool, {"note": "nnnnnnnnn1", "checksum": read, **more}).said
     assert file.read_text() == f"{TEXT}A word since.\n"
+
+
+@pytest.mark.parametrize("name", ["<private>walrus</private>", "token=abcd1234zzzz", "for-Zqx81!walrus"])
+def test_no_note_is_moved_to_a_name_with_something_private(server: Server, vault: Path, name: str) -> None:
+    memory.learn(config.load(str(vault)), "session1", ["Zqx81!walrus"])
+
+    moved = server.call("move_note", {"note": "nnnnnnnnn1", "checksum": checksum(server), "to": f"notes/{name}"})
+
+    assert moved.error
+    assert "`to` holds private text" in moved.said
+    assert [path.name for path in (vault / "notes").rglob("*")] == ["utc.md"]
 
 
 @pytest.mark.slow

@@ -8,10 +8,11 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from mdmem import privacy
 from mdmem.capture import page
 from mdmem.history import private
 from mdmem.search.index import document
-from mdmem.vault import disk, note, packed
+from mdmem.vault import disk, note, packed, people
 from mdmem.views import rows, sessions, wording
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Listing:
         self.view = view
         self.root = config.vault
         self._private = private.projects(config.vault)
+        self._rules = privacy.Rules.of(config.settings)
         self._staying = ""
         self._internal = view.internal
         self._known: dict[str, bool] = {}
@@ -61,7 +63,8 @@ class Listing:
             return True
         if path not in self._known:
             data = disk.read_path(self.root, path)
-            self._known[path] = data is not None and not private.stays(path, data, self._private)
+            leaves = data is not None and not private.stays(path, data, self._private)
+            self._known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path) == path)
         return self._known[path] or (bool(self._staying) and self._is_of(path, self._staying))
 
     def _is_of(self, path: str, project: str) -> bool:
