@@ -148,13 +148,16 @@ def _lines(turn: Turn, hit: SearchHit, changes: list[ExcerptHunk], terms: Collec
     for line in runs:
         chars -= len(line) + 5
         yield line
-    files: set[str] = set()
+    files: dict[str, set[str]] = {}
     for hunk in excerpts.rank(changes, terms):
         if chars < 80 and files:
             break
+        known = files.get(hunk.file, set())
+        if excerpts.repeats(hunk, known):
+            continue
         lines = excerpts.shown(hunk, chars)
         if len(lines) > 1:
-            files.add(hunk.file)
+            files[hunk.file] = known.union(line.strip() for line in hunk.added)
             chars -= sum(len(line) + 5 for line in lines)
             yield from lines
     if not files and not runs and hit.kind == "observation":

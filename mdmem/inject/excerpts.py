@@ -59,7 +59,9 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
     terms: what is asked about, as the index has it.
     """
     found = [sentence for sentence in sentences(body) if sentence]
-    ranked = sorted(range(len(found)), key=lambda at: (-_worth(found[at], terms, at, len(found)), at))
+    worth = [_worth(sentence, terms, at, len(found)) for at, sentence in enumerate(found)]
+    telling = [at for at, one in enumerate(worth) if one > _NOTHING_SAID] or range(len(found))
+    ranked = sorted(telling, key=lambda at: (-worth[at], at))
     kept: list[int] = []
     room = chars
     for at in ranked:
@@ -86,13 +88,17 @@ def first(body: str) -> str:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{sentence}."
+    return sentence if sentence.rstrip("*_").endswith((".", "!", "?", "…", "。", "！", "？", ":")) else f"{sentence}."
+
+
+_NOTHING_SAID = -1.0
+"""The worth of a sentence such as "Done.": it is shown only where an answer has no other."""
 
 
 def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
     words = [word.strip(".,:;!?()`'\"").lower() for word in sentence.split()]
-    if len(words) < 4 and _FILLER.intersection(words):
-        return -1.0
+    if len(words) < 4 and (_FILLER.intersection(words) or sentence.rstrip("*_").endswith(":")):
+        return _NOTHING_SAID
     matched = len(terms & analysis.counts(sentence).keys()) if terms else 0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
@@ -148,6 +154,16 @@ def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHu
     kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
     worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
     return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), -worth[id(hunk)]))
+
+
+REPEATS = 0.9
+"""A hunk repeats what is shown of its file where it adds such a share of lines that stand there."""
+
+
+def repeats(hunk: ExcerptHunk, shown: Collection[str]) -> bool:
+    """Whether a hunk says little more than others of its file. shown: the lines that those add, stripped."""
+    added = [line.strip() for line in hunk.added if line.strip()]
+    return bool(added) and sum(line in shown for line in added) >= REPEATS * len(added)
 
 
 def _hunk_worth(hunk: ExcerptHunk, terms: Collection[str], place: float) -> float:

@@ -378,3 +378,12 @@ def test_search_takes_a_question_for_what_it_is_about_and_shows_earlier_question
     echoes = ["What did we decide" in hit.title for hit in found]
     assert echoes == sorted(echoes)
     assert sum(echoes) <= 2
+
+
+def test_one_word_of_three_is_no_evidence_even_where_a_person_keeps_few_notes(tmp_path: Path, vault: Path) -> None:
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "templates.md").write_text("# Templates\n\nOne folder for each customer.\n")
+    there = config.load(str(vault)), str(tmp_path / "shop")
+
+    assert "One folder" in block(there, "how did we arrange the templates?")
+    assert block(there, "what happened to the nightly mailing of signed templates?") == ""

@@ -278,3 +278,57 @@ def test_an_order_whose_relative_clause_speaks_of_the_past_does_not_ask() -> Non
 def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
     assert shape.error_line("it is there today: KeyError: 'tenant_id' in export.py") != ""
     assert shape.error_line("one: two: three") == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "grade", "topic"),
+    [
+        ("how'd we get the exporter to stop dropping rows", SURE, "exporter"),
+        ("Why’d we pin protobuf?", SURE, "protobuf"),
+        ("you fixed something like this on tuesday", LIKELY, ""),
+        ("we ran into a full disk on Thursday", LIKELY, "disk"),
+        ("do we have any decision on the date format", LIKELY, "date format"),
+        ("i keep forgetting how the release works", SURE, "release"),
+        ("I can never remember which port the relay uses", SURE, "relay"),
+        ("le port du relay, c'était lequel déjà", SURE, "relay"),
+        ("on en était où avec la migration oauth ?", SURE, "migration oauth"),
+    ],
+)
+def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is not None
+    assert found.grade == grade
+    assert topic in found.topic
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "how many lines of code are in src",
+        "which python versions do we support according to pyproject",
+        "you should fix this on tuesday",
+        "do we need a decision on this?",
+        "i forgot to add the file, add it",
+        "schedule the backup on friday",
+        "what'd be good here?",
+    ],
+)
+def test_what_the_files_tell_and_what_is_planned_is_not_asked_of_the_past(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
+def test_an_idea_of_something_is_searched_by_what_it_is_about() -> None:
+    found = shape.of("what happened to the idea of caching the templates")
+
+    assert found is not None
+    assert "idea" not in found.topic
+    assert "caching the templates" in found.topic
+
+
+def test_what_was_agreed_is_not_where_work_stopped() -> None:
+    agreed, stopped = shape.of("¿en qué quedamos con lo de los permisos?"), shape.of("¿dónde nos quedamos?")
+
+    assert agreed is not None
+    assert stopped is not None
+    assert (agreed.resumes, stopped.resumes) == (False, True)

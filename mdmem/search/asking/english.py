@@ -44,6 +44,9 @@ _OUTCOME = _words(
 )
 _STORY = _words("story backstory happened became rationale backdrop")
 _NOTES = _words("notes note memory memories journal records record history")
+_AGREED = _words("decision decisions agreement agreements conclusion conclusions consensus verdict rationale")
+_WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
+_SUBJECTS = _words("we i you weve ive youve")
 _ABOUT = _words("on about regarding for of concerning")
 _TOLD = _words(
     "told said suggested recommended mentioned proposed explained advised promised claimed warned found showed gave "
@@ -87,6 +90,8 @@ def judge(words: list[str], *, asks: bool) -> int:
     past, back = _is_past(words, held), _is_back(words, held)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
         return SURE
+    if first in _INVERTED and not held & _MODAL and _after(words, _AGREED, _ABOUT):
+        return LIKELY
     if _is_request(words, first):
         question = wh = False
     if question and (sure := _asks_surely(words, held, wh=wh, past=past, back=back)) != NOT:
@@ -96,10 +101,18 @@ def judge(words: list[str], *, asks: bool) -> int:
         return max(grade, _in_passing(words, held, past=past))
     if not past and (_after(words, _words("what whats is"), _words("a an")) or (held & _GENERAL and first != "why")):
         return grade  # what something is in general
+    if not past and not back and not held & _NOTES and _reads_it(words, held):
+        return grade
     ours = wh and not held.isdisjoint(_WE)
     done = held & _PAST or held & _WE
     spoken = back or ours or (past and (wh or (done and not held & (_HERE | _YOU)))) or "now" in held
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
+
+
+def _reads_it(words: list[str], held: frozenset[str]) -> bool:
+    """Whether the answer is to be counted or read in the files as they are: `how many tests are there`."""
+    counts = not held & _WE and _after(words, _words("how"), _words("many much"))
+    return counts or _after(words, _words("according"), _words("to"))
 
 
 def _asks_why(words: list[str], held: frozenset[str]) -> bool:
@@ -177,7 +190,14 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return LIKELY
     if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show"):
         return LIKELY
-    return LIKELY if ours and past and back else NOT
+    done = words[0] in _SUBJECTS and past and not held & _MODAL
+    return LIKELY if (ours and past and back) or (done and _tells_when(words, held)) else NOT
+
+
+def _tells_when(words: list[str], held: frozenset[str]) -> bool:
+    """Whether a sentence about what was done names a day, or something that is alike: `you fixed this on monday`."""
+    day = held & _words("yesterday ago") or _after(words, _LAST, _PERIOD) or _after(words, _words("on"), _WEEKDAYS)
+    return bool(day) or _after(words, _words("something anything similar"), _words("like similar thing"))
 
 
 def _is_past(words: list[str], held: frozenset[str]) -> bool:

@@ -16,6 +16,7 @@ _DECIDED = (
     "decided/chosen/chose/picked/agreed/settled/concluded/discussed/said/done/did/tried/used/fixed/solved/resolved/"
     "talked/learned/seen/met/hit/encountered/handled/planned/implemented/built/worked/been"
 )
+_WHAT = "what/whats/how/hows/where/wheres/why/which/when/who"
 _ENTSCHIEDEN = (
     "entschieden/beschlossen/besprochen/vereinbart/gemacht/gelost/behoben/gewahlt/ausgemacht/festgelegt/geeinigt/"
     "verwendet/benutzt/genannt/herausgefunden/gelernt/geklart/gesagt/genommen/repariert/umgesetzt/diskutiert"
@@ -73,7 +74,10 @@ ASKING: dict[str, tuple[str, ...]] = {
         "check/search/consult your/our memory/memories/notes/journal",
         "check/search/consult the/my memories/notes/journal",
         "in your memory/memories",
-        "i forgot/forget what/how/where/why/which/when",
+        f"i/ive forgot/forget/forgotten {_WHAT}",
+        f"i keep/kept/always/often/constantly/totally/completely forget/forgot/forgetting {_WHAT}",
+        f"keep/kept forgetting {_WHAT}",
+        f"i/can/could never remember/recall {_WHAT}",
         "i dont/cant/cannot remember/recall",
         "refresh/jog my memory",
         "seen/solved/fixed/had/hit/met/done/tried/handled this/that/it before",
@@ -122,6 +126,9 @@ ASKING: dict[str, tuple[str, ...]] = {
         "on a deja decide/dit/choisi/fait/resolu/parle/vu",
         "ou en etions nous",
         "ou en etait on",
+        "on/nous en etait/etions ou",
+        "ou on/nous en etait/etions",
+        "quoi/lequel/laquelle/lesquels/lesquelles/comment/combien/pourquoi deja",
         "la derniere/precedente session/conversation/discussion",
     ),
     "es": (

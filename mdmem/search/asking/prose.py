@@ -66,7 +66,7 @@ def prose(prompt: str) -> str:
     """Keep what a person wrote as sentences: no code, no quotation, and of a long text its two ends."""
     if len(prompt) > 8 * (HEAD_CHARS + TAIL_CHARS):
         prompt = f"{prompt[: 8 * HEAD_CHARS]}\n{prompt[-8 * TAIL_CHARS :]}"
-    text = "\n".join(_unquoted(line) for line in _prose_lines(prompt))
+    text = "\n".join(_spelled_out(_unquoted(line)) for line in _prose_lines(prompt))
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     return text
@@ -147,6 +147,24 @@ def _unquoted(line: str, quoted: list[str] | None = None) -> str:
                 quoted.append(line[at + 1 : end])
             at = end + 1
     return "".join(kept)
+
+
+_CONTRACTED = {"d": "did", "ve": "have"}
+_CONTRACTING = ("how", "why", "what", "where", "when", "who", "which")
+_SPELLED_OUT = {
+    f"{word}{mark}{end}": f"{word} {verb}"
+    for word in _CONTRACTING
+    for end, verb in _CONTRACTED.items()
+    for mark in ("", "'", "’")
+}
+
+
+def _spelled_out(line: str) -> str:
+    """Write `how'd we` as `how did we`."""
+    if "d " not in line and "ve " not in line:
+        return line
+    spelled = " ".join([_SPELLED_OUT.get(word.lower(), word) for word in line.split(" ")])
+    return spelled.replace(" did be ", " would be ")
 
 
 # -- phrases ---------------------------------------------------------------------------------------

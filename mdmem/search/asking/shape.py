@@ -118,7 +118,7 @@ def _goes_on(found: prose.Asked, prompt: str) -> bool:
     """Return whether a set phrase asks for what was done last, whatever it was."""
     words = [prose.fold(word) for word in found.words.split()]
     if not _LAST_DONE.isdisjoint(words):
-        return True
+        return words[:2] != ["en", "que"]  # Spanish: what was agreed, not where work stopped
     return not prompt.isascii() and any(part in prompt for parts in UNSPACED.values() for part in parts.resumes)
 
 
@@ -243,11 +243,14 @@ days previous previously earlier already session sessions past thing work workin
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
 find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
-summarize summarise recap tell explain all ever dealt encountered faced
+summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 
+_HEADS = frozenset(["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion"])
+_OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
+"""`the idea of caching` is about caching."""
 _BEFORE_TIME = frozenset(["last", "previous", "first", "some", "any", "that", "long", "the", "this"])
 
 
@@ -259,8 +262,10 @@ def topic(text: str, language: str = "en") -> str:
     none = _NO_TOPIC.union(*(spoken.of(name) for name in own)) if spoken else _NO_TOPIC
     kept = [
         word
-        for before, word in zip(["", *words], words, strict=False)
-        if _bare(word) not in none and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
+        if _bare(word) not in none
+        and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
+        and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
     for parts in () if text.isascii() else UNSPACED.values():
         for part in (*parts.back, *parts.resumes, *parts.sure, *parts.asks, *parts.we):
