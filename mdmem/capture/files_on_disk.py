@@ -41,6 +41,8 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
 
     files_after: an edit was made in them. files_shown: the run may show a part of them.
     """
+    if isinstance(event.tool_response, dict) and isinstance(event.tool_response.get("originalFile"), str):
+        return {}  # the agent itself tells what the file held before an edit
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
     after = _tagged(event, _edited(given), tags, MAX_EDITED_BYTES, follow=False) if name in _EDITS else ()
     names = dict.fromkeys([*_named(given), *_listed(_output(event.tool_response))]) if name in _SHOWS else ()

@@ -279,6 +279,10 @@ def learn_from(at: Capture) -> bool:
     event = at.event
     run = {"input": event.tool_input, "response": event.tool_response, "error": event.error}
     said = {"prompt": privacy.as_typed(event.prompt), "message": event.message, **run}
+    if at.live and event.tool:
+        from mdmem.capture import files_on_disk
+
+        said |= files_on_disk.beside(event, at.rules.tags)
     if not privacy.may_hold_private(said, at.rules):
         return True
     origin = "prompt" if event.prompt else "assistant" if event.message else "tool"

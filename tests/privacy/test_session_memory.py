@@ -352,6 +352,22 @@ def test_what_is_private_in_events_that_leave_nothing_is_masked_later(vault: Pat
     assert not any("walrus" in path.read_text("utf-8") for path in notes(vault))
 
 
+@pytest.mark.parametrize("who", [OF_SUBAGENT, {"prompt_id": "prompt-2"}], ids=["sub-agent", "private turn"])
+def test_a_part_of_a_section_on_disk_is_known_from_runs_that_leave_nothing(
+    vault: Path, tmp_path: Path, who: dict[str, Any]
+) -> None:
+    (tmp_path / "plan.md").write_text(f"# Plan\n<private>\none\n{SECRET}\nthree\n</private>\nend\n")
+    at = {"cwd": str(tmp_path)}
+    capture(prompt("Find it") | at)
+    capture(prompt("<private>Look</private>", 2) | at)
+
+    capture(bash(SECRET, "toolu_2", tool_input={"command": "sed -n 4p plan.md"}) | at | who)
+    capture(bash(f"ok {SECRET}", "toolu_3") | at)
+
+    assert len(notes(vault)) == 2
+    assert not any("walrus" in path.read_text("utf-8") for path in notes(vault))
+
+
 def of_sub_agent(event: dict[str, Any], session: str, parent: str = "") -> Outcome:
     """Take in an event of an agent whose sub-agents have sessions of their own."""
     settings = config.load()

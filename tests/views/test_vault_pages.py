@@ -180,6 +180,13 @@ def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes
         assert "Times are UTC" not in text
 
 
+def test_a_note_whose_name_holds_a_secret_is_not_named_on_a_page(day: Day) -> None:
+    decision = day.vault / "notes" / "utc.md"
+    decision.rename(decision.with_name("token=abcd1234zzzz.md"))
+    upkeep.rebuild(day.config(), now=NOW)
+    assert not [path for path in day.vault.rglob("*.md") if "abcd1234zzzz" in path.read_text("utf-8")]
+
+
 def test_the_words_of_a_person_around_the_markers_stay(day: Day) -> None:
     path = day.vault / "README.md"
     path.write_text(path.read_text("utf-8").replace("# A memory vault", "# Ada's") + "\nMy own words.\n")
