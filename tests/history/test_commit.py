@@ -638,3 +638,21 @@ def test_a_committer_killed_at_any_point_loses_nothing_and_the_next_one_works(va
     assert git(vault, "fsck", "--strict", "--no-dangling") == ""
     left = [path.name for path in (vault / ".git").iterdir() if path.name.startswith("mdmem") or path.suffix == ".lock"]
     assert left == []
+
+
+def test_a_note_that_gits_cache_of_untracked_files_lacks_is_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/one.md", "one\n")
+    commit.commit(config)
+    git(vault, "config", "core.trustctime", "false")
+    git(vault, "-c", "core.untrackedCache=true", "update-index", "--force-untracked-cache")
+    for folder in (vault, vault / "notes"):
+        os.utime(folder, (1e9, 1e9))
+    listing = ("-c", "core.excludesFile=/dev/null", "-c", "status.showUntrackedFiles=all", "status", "--porcelain")
+    git(vault, *listing, "--untracked-files=all")
+
+    put(vault, "notes/two.md", "two\n")
+    os.utime(vault / "notes", (1e9, 1e9))
+    commit.commit(config)
+
+    assert "notes/two.md" in git(vault, "ls-files")

@@ -30,8 +30,8 @@ OVERRULED = (
     "core.symlinks=false",
     "core.fileMode=false",
     "core.bigFileThreshold=512m",
-    # folders in which nothing was added or removed are not listed again
-    "core.untrackedCache=true",
+    # every folder is listed: git's cache of untracked files was seen to lack new ones for good
+    "core.untrackedCache=false",
     "status.showUntrackedFiles=all",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
