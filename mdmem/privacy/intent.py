@@ -77,7 +77,7 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
     start, end, family, does = tag
     if any(applies(tag, plain) for applies in (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several)):
         return True
-    if _is_format_code(tag, text):
+    if _is_format_code(tag, text) or _is_pattern(tag, plain):
         return True
     if does == CLOSES:
         return _is_closing_named(tag, plain)
@@ -109,6 +109,19 @@ def _in_code(tag: Tag, plain: str) -> bool:
     line = plain[plain.rfind("\n", max(0, start - _REACH), start) + 1 : start][-_REACH:]
     rest, closed, _ = plain[end : end + _REACH].partition("\n")[0].partition("`")
     return bool(closed) and line.count("`") % 2 == 1 and not any(map(str.isalnum, rest))
+
+
+def _is_pattern(tag: Tag, plain: str) -> bool:
+    """Whether it is a regular expression between slashes, with flags: `/<private>/i`."""
+    start, end = tag[0], tag[1]
+    if (
+        plain[start - 1 : start] != "/"
+        or plain[end : end + 1] != "/"
+        or plain[start - 2 : start - 1].strip(" \t\n(=,[!`'")
+    ):
+        return False
+    flags = plain[end + 1 : end + 4].rstrip(" \t\n.,;:?!)]`\"'")
+    return flags.split(" ")[0] in ("g", "gi", "i", "ig")
 
 
 def _in_quotes(tag: Tag, plain: str) -> bool:

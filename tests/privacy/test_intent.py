@@ -40,6 +40,7 @@ MENTIONS = (
     "const x = values[private] and row[0][private] in the code",
     "<!-- private --> comments: how do they work?",
     "git config --get-regexp '^private' > out.txt",
+    "does the pattern /<private>/i match it, or /<private>/gi, and who reads it",
 )
 
 SECTIONS = (
@@ -55,6 +56,11 @@ SECTIONS = (
     ('["<private>", "S"', '["[PRIVATE]'),
     ("S</private>.", ""),
     ("<private>, S", ""),
+    ("cd /srv/<private>/S", "cd /srv/[PRIVATE]"),
+    ("cd /<private>/gym S", "cd /[PRIVATE]"),
+    ("cd /<private>/i/S", "cd /[PRIVATE]"),
+    ("cd /<private>/S", "cd /[PRIVATE]"),
+    ("look at /<private>/ S", "look at /[PRIVATE]"),
     ("ok <private> <b>S</b>", "ok [PRIVATE]"),
     ("ok <private>, <b>S", "ok [PRIVATE]"),
     ("ok <private> and S <b>", "ok [PRIVATE]"),
