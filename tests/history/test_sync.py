@@ -190,6 +190,8 @@ def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one:
             "---\npinned: true\n---\n\n",
         ),
         ("Her line.\n", "", "---\npinned: true\n---\n\nHer line.\n", "---\npinned: true\n---\n\n"),
+        ("One.\n", "", "Another.\nMore.\n", "Another.\nMore.\n"),
+        ("One.\nTwo.\n", "1.\nTwo.\n", "One.\n2.\n", "1.\n2.\n"),
         ("One.\n", "Another.\n", "One.\nMore.\n", "Another.\nMore.\n"),
         ("One.\nTwo.\n", "1.\nTwo.\n2.\n", "Top.\nOne.\nTwo.\nEnd.\n", "1.\nTop.\nTwo.\n2.\nEnd.\n"),
     ],
@@ -197,11 +199,13 @@ def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one:
         "each wrote on an empty note",
         "both gave it front matter, one deleted a line",
         "one of each",
+        "one replaced what the other deleted",
+        "each replaced a line of its own",
         "one wrote below what the other replaced",
         "one wrote around what the other replaced",
     ],
 )
-def test_what_one_machine_only_added_or_each_deleted_is_no_conflict(
+def test_unless_both_machines_replaced_the_same_line_there_is_no_conflict(
     vault: Path, base: str, one: str, other: str, merged: str
 ) -> None:
     repo = repository.init(vault)

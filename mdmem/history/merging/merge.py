@@ -34,8 +34,8 @@ def three_way(
 ) -> Merged:
     """Bring what `theirs` did to `base` into `ours`.
 
-    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did where one has
-    only added lines, or each has only added or only deleted some.
+    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did, wherever
+    they have not both put something else in the place of the same line.
 
     Raises:
         GitError: when git fails.
@@ -102,25 +102,20 @@ def _settle(place: _Place, done: list[bytes], added: bool) -> bool:
 
 
 def _together(place: _Place) -> list[bytes] | None:
-    """Do what both sides did; None where a person is to choose.
-
-    That is where both changed lines, or one changed what the other deleted: neither has only added lines, and not both
-    have only deleted some.
-    """
+    """Do what both sides did; None where both put something else in the place of the same line."""
     ours, base, theirs = place
     if not base:
         before = _shared(ours, theirs)
         after = _shared(ours[before:][::-1], theirs[before:][::-1])
         middles = sorted(lines[before : len(lines) - after] for lines in (ours, theirs))
         return [*ours[:before], *middles[0], *middles[1], *ours[len(ours) - after :]]
-    adds = any(_found(base, lines) is not None for lines in (ours, theirs))
-    if not adds and any(_found(lines, base) is None for lines in (ours, theirs)):
+    one, other = _aligned(base, ours), _aligned(base, theirs)
+    kept = {at for at, _ in one} & {at for at, _ in other}
+    is_gone_twice = len({at for at, _ in (*one, *other)}) < len(base)
+    if is_gone_twice and len(ours) > len(one) and len(theirs) > len(other):
         return None
-    kept = set(range(len(base)))
     new: list[list[list[bytes]]] = [[] for _ in range(len(base) + 1)]
-    for lines in (ours, theirs):
-        pairs = _aligned(base, lines)
-        kept &= {at for at, _ in pairs}
+    for lines, pairs in ((ours, one), (theirs, other)):
         ends = zip([(-1, -1), *pairs], [*pairs, (len(base), len(lines))], strict=True)
         for (before, start), (_, end) in ends:
             new[before + 1].append(lines[start + 1 : end])
