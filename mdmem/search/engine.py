@@ -172,6 +172,10 @@ def search(
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 
 
+EVERY = 1 << 60
+"""Each note is looked at where it is known to lie, and folders that changed: half the work of a walk."""
+
+
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
     """Update the index where that is wanted, without having anybody wait for a whole large vault."""
     return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
@@ -190,14 +194,15 @@ def _again_if_stale(
     view = index.current(config)
     if view is None:
         return found
-    paths = None
-    if not is_short(found, view):
+    if is_short(found, view):
+        freshness.bring_up_to_date(config, share=EVERY)
+    else:
         notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
         changed = scan.at_notes(config.vault, view, notes)
         if not changed:
             return found
         paths = [*changed.gone, *(entry.path for entry in changed.files)]
-    freshness.bring_up_to_date(config, quick=False, paths=paths)
+        freshness.bring_up_to_date(config, quick=False, paths=paths)
     return freshness.answered(config, answer)
 
 

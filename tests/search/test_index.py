@@ -192,6 +192,16 @@ def test_a_search_for_a_word_that_was_just_written_into_an_old_note_finds_it(
     assert [hit.path for hit in engine.search(settings, "gamma").hits] == ["s/5.md"]
 
 
+def test_a_search_for_an_unknown_word_looks_at_notes_whose_turn_has_just_been(
+    old_notes: list[Path], settings: Config
+) -> None:
+    for _ in range(2):
+        index.update(settings, quick=True)
+    old_notes[0].write_text("alpha gamma")
+
+    assert [hit.path for hit in engine.search(settings, "gamma").hits] == ["s/0.md"]
+
+
 def test_an_old_note_that_was_changed_in_place_is_shown_as_it_is(old_notes: list[Path], settings: Config) -> None:
     old_notes[5].write_text("alpha zebra")
 

@@ -89,17 +89,18 @@ def remember(
 
 def share(index_dir: str, size: int, count: int) -> range:
     """Return which of `size` notes are to be looked at now, `count` of them, and take note that they were."""
+    if count >= size:
+        return range(size)
     path = os.path.join(index_dir, TURN)
     try:
         turn = int(files.read(path, 20))
     except (OSError, ValueError):
         turn = 0
     start = turn if 0 <= turn < size else 0
-    if size > count:
-        try:
-            files.write(path, b"%d" % (start + count))
-        except OSError:
-            pass  # this share is then looked at again
+    try:
+        files.write(path, b"%d" % (start + count))
+    except OSError:
+        pass  # this share is then looked at again
     return range(start, min(start + count, size))
 
 
