@@ -1,6 +1,6 @@
 """Stillness: whether anything in a vault was touched since it was last looked at, as Linux itself keeps count of it.
 
-A process that answers many questions need not look at every folder before each. The kernel queues an event before the
+A process that answers many questions need not look at every folder before each. The kernel queues an event before
 the call that changes a file returns, so an empty queue means that nothing has happened. Watchdog reads its queue in a
 thread of its own, which may be late; here whoever asks reads it. No queue tells of a change from another machine: only
 the file systems of this one are trusted. What is written through a memory map or another hard link is seen when every

@@ -322,7 +322,7 @@ def test_a_password_between_other_settings_is_masked(value: str) -> None:
         "impdp ana/{} DIRECTORY=x",
         "nmcli dev wifi connect home password {}",
         "wpa_passphrase home {}",
-        "npm config set //registry.npmjs.org/:_authToken {}",
+        "npm config set //npm.example.org/:_authToken {}",
         "poetry config http-basic.repo ana {}",
         "gh secret set DB_LOGIN --body '{}'",
         "echo '{}' | gh secret set DB_LOGIN",
