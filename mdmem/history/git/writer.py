@@ -113,7 +113,7 @@ def mark(repo: Repository, head: str, goal: str = "") -> None:
     goal: the commit that the branch is about to get.
     """
     base = marked(repo)
-    temp = repo.git_dir / f"{MARK}.{os.getpid()}"
+    temp = repo.git_dir / f"{MARK}.new"  # the committer's lock is held: one name, and what a kill left is used up
     temp.write_text(f"{head if base is None else base}\n{head} {goal}", encoding="ascii")
     temp.replace(repo.git_dir / MARK)
 
