@@ -49,7 +49,7 @@ def fresh(config: Config) -> Iterator[tuple[str, ...]]:
 
 
 def _looked(config: Config) -> tuple[str, ...]:
-    """Bring the index up to date, unless nothing was touched since; return what the user should know."""
+    """Update the index, unless nothing was touched since; return what the user should know."""
     watched = stillness.of(config.vault)
     if watched.holds(index.opened(config)):
         return ()

@@ -138,7 +138,7 @@ class HeldFolder:
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600, dir_fd=self._fd)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Give the file `temp` a name that nothing has; return False when something has it. `temp` may remain.
+        """Publish the file `temp` under a name that nothing has; return False when something has it. `temp` may remain.
 
         Raises:
             OSError: when neither links nor renaming work here.

@@ -134,7 +134,7 @@ class HeldFolder:
         return os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
 
     def publish(self, temp: str, name: str) -> bool:
-        """Give the file `temp` a name that nothing has; return False when something has it.
+        """Publish the file `temp` under a name that nothing has; return False when something has it.
 
         Raises:
             OSError: when the file system refuses.

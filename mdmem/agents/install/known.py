@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
-"""Names the file of a scope, below a project's folder or the user's own; "" when there is no such scope."""
+"""A function that returns a scope's file, below a project's folder or the user's own; "" when there is none."""
 
 
 class McpClient(NamedTuple):
