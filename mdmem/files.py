@@ -149,6 +149,26 @@ def append(path: str, data: bytes) -> int:
         os.close(fd)
 
 
+def log(path: str, line: str, limit: int) -> None:
+    """Add a line to a log; one that is then longer than `limit` bytes becomes `.1`, in the place of an older one.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    append(path, f"{line}\n".encode("utf-8", "replace"))
+    if os.stat(path).st_size > limit:
+        os.replace(path, f"{path}.1")
+
+
+def logged(path: str, limit: int) -> Iterator[str]:
+    """Yield the lines of a log, oldest first, of at most `limit` bytes each of the older and the present file."""
+    for name in (f"{path}.1", path):
+        try:
+            yield from read(name, limit).decode("utf-8", "replace").splitlines()
+        except OSError:
+            continue
+
+
 def write(path: str, data: bytes) -> None:
     """Write a short file in place of its content; a reader may meet it empty.
 

@@ -25,11 +25,8 @@ MAX_BYTES = 256 * 1024
 def write(config: Config, what: str, error: BaseException | None = None) -> bool:
     """Add one line; return False when it could not be written."""
     path = os.path.join(config.state_dir, LOG)
-    line = f"{timestamps.iso_time(time.time())} {what}{_describe(error)}\n"
     try:
-        files.append(path, line.encode("utf-8", "replace"))
-        if os.stat(path).st_size > MAX_BYTES:
-            os.replace(path, f"{path}.1")
+        files.log(path, f"{timestamps.iso_time(time.time())} {what}{_describe(error)}", MAX_BYTES)
     except (OSError, ValueError):
         return False
     if os.environ.get("MDMEM_DEBUG"):

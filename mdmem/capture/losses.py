@@ -21,11 +21,8 @@ DAYS = 7
 def record(config: Config, event: str, agent: str, why: str, now: float) -> None:
     """Note that an event was lost. why: an exception's type, never its text."""
     line = "\t".join([f"{now:.0f}", _word(event), _word(agent), _word(why)])
-    path = os.path.join(config.state_dir, FILE)
     try:
-        files.append(path, f"{line}\n".encode("utf-8", "replace"))
-        if os.stat(path).st_size > MAX_BYTES:
-            os.replace(path, f"{path}.1")
+        files.log(os.path.join(config.state_dir, FILE), line, MAX_BYTES)
     except OSError:
         return  # the user is told in any case
 
@@ -33,15 +30,10 @@ def record(config: Config, event: str, agent: str, why: str, now: float) -> None
 def recent(config: Config, now: float, days: int = DAYS) -> list[dict[str, Any]]:
     """Return the losses of the last `days`, oldest first: `time`, `event`, `agent`, `why`."""
     found = []
-    for name in (f"{FILE}.1", FILE):
-        try:
-            text = files.read(os.path.join(config.state_dir, name), 2 * MAX_BYTES).decode("utf-8", "replace")
-        except OSError:
-            continue
-        for line in text.splitlines():
-            time, *rest = line.split("\t")
-            if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
-                found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
+    for line in files.logged(os.path.join(config.state_dir, FILE), 2 * MAX_BYTES):
+        time, *rest = line.split("\t")
+        if time.isdigit() and len(rest) == 3 and int(time) > now - days * 86_400:
+            found.append({"time": int(time), "event": rest[0], "agent": rest[1], "why": rest[2]})
     return found
 
 

@@ -34,7 +34,10 @@ def ids(record: Record) -> frozenset[str]:
 
 def remember(record: Record, given: Iterable[str]) -> None:
     """Add the ids of notes that are being given."""
-    _append(record.flag("given"), "".join([f"{name}\n" for name in given]))
+    try:
+        files.append(record.flag("given"), "".join([f"{name}\n" for name in given]).encode("utf-8", "replace"))
+    except OSError:
+        return
 
 
 def forget(record: Record) -> None:
@@ -109,11 +112,8 @@ def log(config: Config, row: dict[str, Any]) -> None:
     """Add one line to the log of injections."""
     import json
 
-    path = os.path.join(config.state_dir, LOG)
-    _append(path, json.dumps(row, ensure_ascii=False) + "\n")
     try:
-        if os.stat(path).st_size > MAX_LOG_BYTES:
-            os.replace(path, f"{path}.1")
+        files.log(os.path.join(config.state_dir, LOG), json.dumps(row, ensure_ascii=False), MAX_LOG_BYTES)
     except OSError:
         return
 
@@ -125,18 +125,13 @@ def read_log(config: Config, *, misses: bool = False) -> Iterator[dict[str, Any]
     """
     import json
 
-    for name in (f"{LOG}.1", LOG):
+    for line in files.logged(os.path.join(config.state_dir, LOG), 2 * MAX_LOG_BYTES):
         try:
-            text = files.read(os.path.join(config.state_dir, name), 2 * MAX_LOG_BYTES).decode("utf-8", "replace")
-        except OSError:
+            row = json.loads(line)
+        except ValueError:
             continue
-        for line in text.splitlines():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict) and (misses or row.get("ids")):
-                yield row
+        if isinstance(row, dict) and (misses or row.get("ids")):
+            yield row
 
 
 def uses(config: Config) -> dict[str, int]:
@@ -155,10 +150,3 @@ def uses(config: Config) -> dict[str, int]:
 
 
 _RECENT_BYTES = 64 * 1024
-
-
-def _append(path: str, line: str) -> None:
-    try:
-        files.append(path, line.encode("utf-8", "replace"))
-    except OSError:
-        return

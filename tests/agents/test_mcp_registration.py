@@ -170,16 +170,17 @@ def test_an_older_registration_is_told(home: Path) -> None:
     assert mcp_registration.status("cursor").state == "outdated"
 
 
-def test_scopes_lead_to_their_own_files(home: Path, tmp_path: Path) -> None:
+def test_scopes_lead_to_their_own_files(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     root = str(tmp_path)
 
-    assert mcp_registration.register("claude-code", "project", root=root).path == f"{root}/.mcp.json"
-    mcp_registration.register("claude-code", "local", root=root)
+    assert mcp_registration.register("claude-code", "project").path == f"{root}/.mcp.json"
+    mcp_registration.register("claude-code", "local")
     assert json.loads((home / ".claude.json").read_text())["projects"][root]["mcpServers"]["mdmem"]
-    mcp_registration.unregister("claude-code", "local", root=root)
+    mcp_registration.unregister("claude-code", "local")
     assert json.loads((home / ".claude.json").read_text()) == {}
     with pytest.raises(UsageError, match="no MCP settings"):
-        mcp_registration.register("claude-desktop", "project", root=root)
+        mcp_registration.register("claude-desktop", "project")
 
 
 def test_hooks_and_server_in_one_file_leave_nothing_behind(home: Path) -> None:

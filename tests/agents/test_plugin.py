@@ -95,7 +95,9 @@ def test_with_both_an_event_is_stored_once_and_told_once(vault: Path, plugin: An
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", registration.SCOPES)
-def test_with_both_a_session_starts_with_one_block(vault: Path, plugin: Any, tmp_path: Path, scope: str) -> None:
+def test_with_both_a_session_starts_with_one_block(
+    vault: Path, plugin: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
     talk = Talk(vault, tmp_path / "notes-app")
     talk.start()
     talk.says("Which calendar do we use?")
@@ -103,7 +105,8 @@ def test_with_both_a_session_starts_with_one_block(vault: Path, plugin: Any, tmp
     when = {"MDMEM_NOW": str(talk.now + 86_400), "MDMEM_INJECT_DEADLINE_SECONDS": "50"}
     alone, both = (Talk(vault, talk.cwd, f"0000000{n}-0000-4000-8000-000000000000") for n in (1, 2))
     assert "Gregorian" in plugin("hook", alone.payload("SessionStart", source="startup"), **when)
-    registration.register("claude-code", scope, root=str(talk.cwd))
+    monkeypatch.chdir(talk.cwd)
+    registration.register("claude-code", scope)
     start = both.payload("SessionStart", source="startup")
     assert plugin("hook", start, **when) == ""
     assert "Gregorian" in both.process("hook", start, when).stdout.decode()
@@ -114,13 +117,14 @@ def test_where_mdmem_is_not_installed_the_plugin_does_nothing(plugin: Any) -> No
 
 
 @pytest.mark.parametrize("scope", registration.SCOPES)
-def test_a_registration_in_any_scope_is_seen(tmp_path: Path, scope: str) -> None:
+def test_a_registration_in_any_scope_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str) -> None:
+    monkeypatch.chdir(tmp_path)
     mark = hook.REGISTERED[0]
     assert not claude_code.is_registered(mark, str(tmp_path), {})
-    registration.register("claude-code", scope, root=str(tmp_path))
+    registration.register("claude-code", scope)
     assert claude_code.is_registered(mark, str(tmp_path), {})
     assert claude_code.is_registered(mark, "/elsewhere", {"CLAUDE_PROJECT_DIR": str(tmp_path)})
-    registration.unregister("claude-code", scope, root=str(tmp_path))
+    registration.unregister("claude-code", scope)
     assert not claude_code.is_registered(mark, str(tmp_path), {})
 
 

@@ -293,12 +293,15 @@ def test_no_other_file_is_left_behind(home: Path) -> None:
 @pytest.mark.parametrize(
     ("scope", "place"), [("project", ".claude/settings.json"), ("local", ".claude/settings.local.json")]
 )
-def test_a_project_has_its_own_settings(home: Path, tmp_path: Path, scope: str, place: str) -> None:
-    change = registration.register("claude-code", scope, root=str(tmp_path))
+def test_a_project_has_its_own_settings(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    change = registration.register("claude-code", scope)
 
     assert change.path == str(tmp_path / place)
     assert ("without mdmem" in change.note) == (scope == "project")
-    assert registration.status("claude-code", scope, root=str(tmp_path)).state == "registered"
+    assert registration.status("claude-code", scope).state == "registered"
     assert registration.status("claude-code").state == "absent"
 
 
@@ -358,11 +361,14 @@ def test_each_format_is_the_agents_own(home: Path) -> None:
         ("opencode", "OPENCODE_CONFIG_DIR", "plugin/mdmem.js"),
     ],
 )
-def test_an_agent_with_a_home_of_its_own_is_found_there(agent: str, variable: str, place: str, tmp_path: Path) -> None:
-    change = registration.register(agent, env={variable: str(tmp_path)})
+def test_an_agent_with_a_home_of_its_own_is_found_there(
+    agent: str, variable: str, place: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path))
+    change = registration.register(agent)
 
     assert change.path == str(tmp_path / place)
-    assert [found.folder for found in detect.detect({variable: str(tmp_path)}) if found.agent == agent] == [
+    assert [found.folder for found in detect.detect() if found.agent == agent] == [
         str(tmp_path / ".gemini" if agent == "gemini" else tmp_path)
     ]
 
@@ -374,11 +380,14 @@ def test_an_agent_or_scope_that_is_none_is_a_wrong_word() -> None:
         registration.register("codex", "local")
 
 
-def test_the_survey_names_every_agent_and_what_the_project_adds(home: Path, tmp_path: Path) -> None:
-    registration.register("codex", "project", root=str(tmp_path))
+def test_the_survey_names_every_agent_and_what_the_project_adds(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    registration.register("codex", "project")
     settings(home, "cursor").write_text("nonsense", "utf-8")
 
-    rows = registration.survey(str(tmp_path))
+    rows = registration.survey()
 
     states = {(row.agent, row.scope): row.state for row in rows}
     assert states.pop(("codex", "project")) == "registered"
@@ -387,13 +396,14 @@ def test_the_survey_names_every_agent_and_what_the_project_adds(home: Path, tmp_
     assert {agent for agent, _ in states} == set(AGENTS) - {"cursor"}
 
 
-def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path) -> None:
+def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     (home / ".codex").mkdir()
     program = tmp_path / "gemini"
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
 
-    found = {each.agent: each for each in detect.detect({"PATH": str(tmp_path)})}
+    found = {each.agent: each for each in detect.detect()}
 
     assert set(found) == {"codex", "gemini"}
     assert (found["codex"].folder, found["codex"].program) == (str(home / ".codex"), "")
@@ -530,21 +540,24 @@ def test_where_a_missing_program_is_a_refusal_the_command_says_that_it_is_gone_a
         assert word in (json.loads(done.stdout)["systemMessage"] if done.stdout else "")
 
 
-def test_the_launcher_comes_with_the_first_registration_and_goes_with_the_last(home: Path, tmp_path: Path) -> None:
+def test_the_launcher_comes_with_the_first_registration_and_goes_with_the_last(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     file = Path(launcher.path())
     registration.register("codex")
-    registration.register("claude-code", "project", root=str(tmp_path))
+    registration.register("claude-code", "project")
     assert file.stat().st_mode & 0o777 == 0o700
     assert registration.status("codex").state == "registered"
 
     registration.unregister("codex")
     assert file.exists()
     file.write_text("#!/bin/sh\n# of an older version\n", encoding="utf-8")
-    assert registration.status("claude-code", "project", root=str(tmp_path)).state == "outdated"
-    registration.register("claude-code", "project", root=str(tmp_path))
-    assert registration.status("claude-code", "project", root=str(tmp_path)).state == "registered"
+    assert registration.status("claude-code", "project").state == "outdated"
+    registration.register("claude-code", "project")
+    assert registration.status("claude-code", "project").state == "registered"
 
-    registration.unregister("claude-code", "project", root=str(tmp_path))
+    registration.unregister("claude-code", "project")
     assert not file.parent.exists()
 
 
@@ -554,7 +567,7 @@ def test_on_windows_claude_code_starts_python_without_a_window_and_without_a_she
     monkeypatch.setattr(launcher, "_is_windows", lambda: True)
     monkeypatch.setattr(command_line, "_is_windows", lambda: True)
 
-    lists = entries.wanted(registration.known("claude-code"), "C:\\my notes")
+    lists = entries.wanted(registration.known("claude-code"), "C:\\my notes", shared=False)
 
     (handler,) = lists["Stop"][0]["hooks"][:1]
     assert handler["command"] == sys.executable, "pythonw.exe where there is one"

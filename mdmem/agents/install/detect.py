@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from mdmem.agents.install.known import AGENTS
@@ -19,12 +18,11 @@ class DetectedAgent(NamedTuple):
     program: str
 
 
-def detect(env: Mapping[str, str] | None = None) -> list[DetectedAgent]:
+def detect() -> list[DetectedAgent]:
     """Find the agents that have a settings folder or a program on PATH; nothing is started."""
-    env = os.environ if env is None else env
     found = []
     for agent, module in AGENTS.items():
-        folder = module.folder(env)
-        program = shutil.which(module.PROGRAM, path=env.get("PATH", "")) or ""
+        folder = module.folder(os.environ)
+        program = shutil.which(module.PROGRAM) or ""
         found.append(DetectedAgent(agent, module.TITLE, folder if os.path.isdir(folder) else "", program))
     return [each for each in found if each.folder or each.program]

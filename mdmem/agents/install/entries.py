@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Lists = dict[str, list[dict[str, Any]]]
 
 
-def wanted(agent: Agent, vault: str, *, shared: bool = False) -> Lists:
+def wanted(agent: Agent, vault: str, *, shared: bool) -> Lists:
     """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings.
 
     shared: for a file that other people get as well.
@@ -89,7 +89,8 @@ def parsed(text: str, path: str) -> dict[str, Any]:
             f"{path} is not valid JSON: {error}. It was not changed. Fix it (JSON has no comments) and try again."
         ) from error
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
-    if not isinstance(data, dict) or not isinstance(hooks, dict) or not all(map(_is_list, hooks.values())):
+    lists = hooks.values() if isinstance(hooks, dict) else [None]
+    if not isinstance(data, dict) or not all(isinstance(items, list) for items in lists):
         raise ConfigError(f"{path} does not have the shape of a settings file with hooks. It was not changed.")
     return data
 
@@ -157,7 +158,3 @@ def _own_line(handler: Any) -> str:
     if isinstance(args, list) and is_own(whole := " ".join(map(str, [handler.get("command"), *args]))):
         return whole
     return next((str(line) for line in (handler.get("command"), handler.get("bash")) if is_own(line)), "")
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)

@@ -21,6 +21,11 @@ SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
 """A function that returns a scope's file, below a project's folder or the user's own; "" when there is none."""
 
 
+def located(place: SettingsPlace, scope: str) -> str:
+    """Return a scope's file of the user, or of the project in the current folder; "" when there is none."""
+    return place(scope, os.getcwd(), os.environ)
+
+
 class McpClient(NamedTuple):
     """A program that starts MCP servers.
 

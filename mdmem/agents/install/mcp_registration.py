@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdmem.agents.install import entries, json_text, toml_text
-from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient
+from mdmem.agents.install.known import AGENTS, CLIENTS, McpClient, located
 from mdmem.agents.install.registration import SettingsChange, Status, put
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -20,25 +20,18 @@ SERVER = "mdmem"
 """What the server is called; its tools are then `mcp__mdmem__...`, which capture leaves out."""
 
 
-def register(
-    client: str,
-    scope: str = "user",
-    *,
-    root: str | None = None,
-    vault: str | None = None,
-    env: Mapping[str, str] | None = None,
-    dry_run: bool = False,
-) -> SettingsChange:
+def register(client: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
     """Put mdmem's server into the settings of a client, in the place of an older one; again changes nothing.
 
-    root: the project's folder, for the scopes `project` and `local`. vault: the vault that the server shall serve;
-    by default none is named, so that the user's settings decide. dry_run: change nothing; the result has the diff.
+    scope: `project` and `local` are for the project in the current folder. vault: the vault that the server shall
+    serve; by default none is named, so that the user's settings decide.
+    dry_run: change nothing; the result has the diff.
 
     Raises:
         UsageError: when there is no such client or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    found, place, file = _open(client, scope, root, env)
+    found, place, file = _open(client, scope)
     _present(found, file, place)  # which refuses somebody else's
     text = _registered(found, file.text or "", file.path, place, vault)
     keep_first = not (found.is_state(scope) or _is_ours_alone(found, file, place))
@@ -46,16 +39,14 @@ def register(
     return put(change, file, text, keep_first=keep_first, dry_run=dry_run)
 
 
-def unregister(
-    client: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
-) -> SettingsChange:
+def unregister(client: str, scope: str = "user") -> SettingsChange:
     """Take mdmem's server out of the settings of a client; a file that mdmem made and that is empty then goes.
 
     Raises:
         UsageError: when there is no such client or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    found, place, file = _open(client, scope, root, env)
+    found, place, file = _open(client, scope)
     change = SettingsChange(client, f"{found.title} (MCP)", scope, file.path, "removed", file.backup())
     present = _present(found, file, place)
     if file.text is None or present is None:
@@ -72,18 +63,16 @@ def unregister(
     return change
 
 
-def status(
-    client: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
-) -> Status:
+def status(client: str, scope: str = "user") -> Status:
     """Return how mdmem's server is registered; a file that cannot be read is a state, not an error.
 
     Raises:
         UsageError: when there is no such client or scope.
     """
-    path = _path(known(client), scope, root, env)
+    path = _path(known(client), scope)
     row = Status(client, f"{known(client).title} (MCP)", scope, path, "absent")
     try:
-        found, place, file = _open(client, scope, root, env)
+        found, place, file = _open(client, scope)
         present = _present(found, file, place)
         if present is None:
             return row
@@ -114,11 +103,10 @@ def _words(present: Mapping[str, Any]) -> list[str]:
     return [part for part in parts if isinstance(part, str)]
 
 
-def detect(env: Mapping[str, str] | None = None) -> list[str]:
+def detect() -> list[str]:
     """Return the clients on this machine that have no hooks, by their settings folders."""
-    env = os.environ if env is None else env
     without_hooks = [name for name in CLIENTS if name not in AGENTS]
-    return [name for name in without_hooks if os.path.isdir(os.path.dirname(CLIENTS[name].file("user", "", env)))]
+    return [name for name in without_hooks if os.path.isdir(os.path.dirname(located(CLIENTS[name].file, "user")))]
 
 
 def known(client: str) -> McpClient:
@@ -132,19 +120,16 @@ def known(client: str) -> McpClient:
     return CLIENTS[client]
 
 
-def _path(found: McpClient, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
-    path = found.file(scope, os.path.abspath(root or os.getcwd()), os.environ if env is None else env)
+def _path(found: McpClient, scope: str) -> str:
+    path = located(found.file, scope)
     if not path:
         raise UsageError(f"{found.title} has no MCP settings for the scope {scope!r}.")
     return path
 
 
-def _open(
-    client: str, scope: str, root: str | None, env: Mapping[str, str] | None
-) -> tuple[McpClient, tuple[str, ...], SettingsFile]:
+def _open(client: str, scope: str) -> tuple[McpClient, tuple[str, ...], SettingsFile]:
     found = known(client)
-    place = found.place(scope, os.path.abspath(root or os.getcwd()))
-    return found, place, SettingsFile(_path(found, scope, root, env))
+    return found, found.place(scope, os.getcwd()), SettingsFile(_path(found, scope))
 
 
 def _present(found: McpClient, file: SettingsFile, place: tuple[str, ...]) -> Mapping[str, Any] | None:

@@ -6,12 +6,11 @@ What was put in is recorded beside the settings file, so that only that is taken
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mdmem.agents.install import json_text, settings_file
-from mdmem.agents.install.known import ROWS, SettingsOffer, known
+from mdmem.agents.install.known import ROWS, SettingsOffer, known, located
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
@@ -23,18 +22,17 @@ OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.module.NAME: row.offers for 
 """An agent -> what it can be offered."""
 
 
-def accept(
-    agent: str, offer: SettingsOffer, scope: str = "user", *, root: str | None = None, dry_run: bool = False
-) -> SettingsChange:
+def accept(agent: str, offer: SettingsOffer, scope: str = "user", *, dry_run: bool = False) -> SettingsChange:
     """Put an offer's settings into the agent's file; what is there already is left alone.
 
     Raises:
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    file, change = _open(agent, offer, scope, root)
+    file, change = _open(agent, offer, scope)
     before = file.text or ""
     if offer.whole:
-        text, added = offer.whole, _rows_of_whole(offer, before)
+        text = offer.whole
+        added: list[dict[str, Any]] = [] if before == offer.whole else [{"place": [], "value": offer.whole}]
     else:
         text, added = _with(before if before.strip() else "{}\n", offer, file.path)
         added += [{"place": [], "value": {}}] if added and file.text is None else []
@@ -49,18 +47,14 @@ def accept(
     return change
 
 
-def _rows_of_whole(offer: SettingsOffer, before: str) -> list[dict[str, Any]]:
-    return [] if before == offer.whole else [{"place": [], "value": offer.whole}]
-
-
-def withdraw(agent: str, scope: str = "user", *, root: str | None = None) -> Iterator[SettingsChange]:
+def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
     """Take out of the agent's files what `accept` put in, and put back what was there; return what has changed.
 
     Raises:
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    opened = {change.path: (file, change) for file, change in _files(agent, scope, root)}
-    for file, change in opened.values():
+    offered = [offer for offer in OFFERS.get(agent, ()) if _path(agent, offer, scope)]
+    for file, change in {_path(agent, offer, scope): _open(agent, offer, scope) for offer in offered}.values():
         record = SettingsFile(file.path + RECORD_SUFFIX)
         if record.text is None:
             continue
@@ -77,19 +71,12 @@ def withdraw(agent: str, scope: str = "user", *, root: str | None = None) -> Ite
         record.delete()
 
 
-def _files(agent: str, scope: str, root: str | None) -> Iterator[tuple[SettingsFile, SettingsChange]]:
-    for offer in OFFERS.get(agent, ()):
-        if _path(agent, offer, scope, root):
-            yield _open(agent, offer, scope, root)
+def _path(agent: str, offer: SettingsOffer, scope: str) -> str:
+    return located(offer.file or known(agent).settings_file, scope)
 
 
-def _path(agent: str, offer: SettingsOffer, scope: str, root: str | None) -> str:
-    place = offer.file or known(agent).settings_file
-    return place(scope, os.path.abspath(root or os.getcwd()), os.environ)
-
-
-def _open(agent: str, offer: SettingsOffer, scope: str, root: str | None) -> tuple[SettingsFile, SettingsChange]:
-    title, path = known(agent).TITLE, _path(agent, offer, scope, root)
+def _open(agent: str, offer: SettingsOffer, scope: str) -> tuple[SettingsFile, SettingsChange]:
+    title, path = known(agent).TITLE, _path(agent, offer, scope)
     if not path:
         raise UsageError(f"{title} has no settings of that kind for the scope {scope!r}.")
     return SettingsFile(path), SettingsChange(agent, title, scope, path, "unchanged")

@@ -5,13 +5,11 @@ For people's commands only: a hook never loads this.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents.install import entries, launcher, plugin_file, settings_file, trust
 from mdmem.agents.install.command_line import command, vault_of
-from mdmem.agents.install.known import AGENTS, known
+from mdmem.agents.install.known import AGENTS, known, located
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
 
@@ -60,18 +58,10 @@ class Status(NamedTuple):
     problem: str = ""
 
 
-def register(
-    agent: str,
-    scope: str = "user",
-    *,
-    root: str | None = None,
-    vault: str | None = None,
-    env: Mapping[str, str] | None = None,
-    dry_run: bool = False,
-) -> SettingsChange:
+def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
     """Put mdmem's entries into the settings of `agent`, in the places of older ones; again changes nothing.
 
-    root: the project's folder, for the scopes `project` and `local`; the current one by default.
+    scope: one of `SCOPES`; `project` and `local` are for the project in the current folder.
     vault: the vault that the commands shall name; by default none, so that the user's settings decide.
     dry_run: change nothing; the result has the diff.
 
@@ -79,7 +69,7 @@ def register(
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    module, file = _open(agent, scope, root, env)
+    module, file = open_settings(agent, scope)
     is_ours_alone = bool(_lines(module, file)) and _is_empty_without(module, file)
     shared = scope == "project"
     text = _registered(module, file.text or "", file.path, vault or "", shared=shared)
@@ -107,9 +97,7 @@ def put(change: SettingsChange, file: SettingsFile, text: str, *, keep_first: bo
     return change._replace(action=action, backup=file.backup(), note=note)
 
 
-def unregister(
-    agent: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
-) -> SettingsChange:
+def unregister(agent: str, scope: str = "user") -> SettingsChange:
     """Take mdmem's entries out of the settings of `agent`; a file that mdmem made and that is empty then goes.
 
     A file that is still as `register` left it gets the very bytes back that it had before.
@@ -118,7 +106,7 @@ def unregister(
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    module, file = _open(agent, scope, root, env)
+    module, file = open_settings(agent, scope)
     change = SettingsChange(agent, module.TITLE, scope, file.path, "removed")
     own = _lines(module, file)
     if not own or file.text is None:
@@ -146,14 +134,7 @@ def _taken_out(module: Agent, file: SettingsFile, change: SettingsChange, vault:
     return change._replace(backup=file.backup())
 
 
-def status(
-    agent: str,
-    scope: str = "user",
-    *,
-    root: str | None = None,
-    vault: str | None = None,
-    env: Mapping[str, str] | None = None,
-) -> Status:
+def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Status:
     """Return how `agent` is registered in `scope`; a file that cannot be read is a state, not an error.
 
     vault: the vault that the commands should name; by default the one that they do.
@@ -161,10 +142,10 @@ def status(
     Raises:
         UsageError: when there is no such agent or scope.
     """
-    path = _path(known(agent), scope, root, env)
+    path = _path(known(agent), scope)
     row = Status(agent, known(agent).TITLE, scope, path, "absent")
     try:
-        module, file = _open(agent, scope, root, env)
+        module, file = open_settings(agent, scope)
         own = _lines(module, file)
         if not own or file.text is None:
             return row
@@ -177,41 +158,29 @@ def status(
     return row._replace(state="registered" if is_current else "outdated", vault=named, problem=problem)
 
 
-def survey(root: str | None = None, env: Mapping[str, str] | None = None) -> list[Status]:
+def survey() -> list[Status]:
     """Return how every agent is registered: in its user scope, and in others where there is something to say."""
-    scopes = [(agent, scope) for agent in AGENTS for scope in SCOPES if _settings(agent, scope, root, env)]
-    rows = [status(agent, scope, root=root, env=env) for agent, scope in scopes]
+    scopes = [(agent, scope) for agent in AGENTS for scope in SCOPES if located(known(agent).settings_file, scope)]
+    rows = [status(agent, scope) for agent, scope in scopes]
     return [row for row in rows if row.scope == "user" or row.state != "absent"]
 
 
-def open_settings(
-    agent: str, scope: str, root: str | None = None, env: Mapping[str, str] | None = None
-) -> tuple[str, SettingsFile]:
-    """Return what an agent is called, and its settings file.
+def open_settings(agent: str, scope: str) -> tuple[Agent, SettingsFile]:
+    """Return an agent's module and its settings file.
 
     Raises:
         UsageError: when there is no such agent or scope.
         ConfigError: when the file cannot be read.
     """
-    module, file = _open(agent, scope, root, env)
-    return module.TITLE, file
-
-
-def _open(agent: str, scope: str, root: str | None, env: Mapping[str, str] | None) -> tuple[Agent, SettingsFile]:
     module = known(agent)
-    return module, SettingsFile(_path(module, scope, root, env))
+    return module, SettingsFile(_path(module, scope))
 
 
-def _path(module: Agent, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
-    path = _settings(module.NAME, scope, root, env)
+def _path(module: Agent, scope: str) -> str:
+    path = located(module.settings_file, scope)
     if not path:
         raise UsageError(f"{module.TITLE} has no settings for the scope {scope!r}.")
     return path
-
-
-def _settings(agent: str, scope: str, root: str | None, env: Mapping[str, str] | None) -> str:
-    folder = os.path.abspath(root or os.getcwd())
-    return known(agent).settings_file(scope, folder, os.environ if env is None else env)
 
 
 def _lines(module: Agent, file: SettingsFile) -> list[str]:

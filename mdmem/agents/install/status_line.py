@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmem.agents.install import entries, json_text, launcher
 from mdmem.agents.install.command_line import command, is_own
 from mdmem.agents.install.registration import SettingsChange, open_settings, put
 from mdmem.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 AGENT = "claude-code"
 KEY = "statusLine"
@@ -27,21 +24,13 @@ def of(names: list[str]) -> list[str]:
     return [AGENT]
 
 
-def register(
-    agent: str,
-    scope: str = "user",
-    *,
-    root: str | None = None,
-    vault: str | None = None,
-    env: Mapping[str, str] | None = None,
-    dry_run: bool = False,
-) -> SettingsChange:
+def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
     """Have the agent show mdmem's status line.
 
     Raises:
         ConfigError: when the user has a status line of their own, or the settings cannot be understood.
     """
-    title, file = open_settings(agent, scope, root, env)
+    module, file = open_settings(agent, scope)
     text = file.text or ""
     present = _present(text, file.path)
     if present is not None and not is_own(_command(present)):
@@ -56,13 +45,11 @@ def register(
         text = json_text.replace(text, (KEY,), wanted)
     if not dry_run:
         launcher.use(file.path)
-    change = SettingsChange(agent, title, scope, file.path, "unchanged", note="The line is below the prompt.")
+    change = SettingsChange(agent, module.TITLE, scope, file.path, "unchanged", note="The line is below the prompt.")
     return put(change, file, text, keep_first=True, dry_run=dry_run)
 
 
-def unregister(
-    agent: str, scope: str = "user", *, root: str | None = None, env: Mapping[str, str] | None = None
-) -> bool:
+def unregister(agent: str, scope: str = "user") -> bool:
     """Take mdmem's status line out of the agent's settings; return whether it was there.
 
     Raises:
@@ -70,7 +57,7 @@ def unregister(
     """
     if agent != AGENT:
         return False
-    _, file = open_settings(agent, scope, root, env)
+    _, file = open_settings(agent, scope)
     present = _present(file.text or "", file.path)
     if present is None or not is_own(_command(present)):
         return False
