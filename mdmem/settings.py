@@ -128,26 +128,26 @@ class CaptureSettings(SettingsSection):
         "Tools whose runs are never stored; globs. Overrides capture.tools.",
         all_of,
     )
-    exclude_projects = Setting(list[str](), "Projects of which nothing is stored; globs over names.", all_of)
+    exclude_projects = Setting(list[str](), "Projects from which nothing is stored; globs over their names.", all_of)
     exclude_paths = Setting(
-        list[str](), "Folders and files of which nothing is stored; globs, ** and ~ allowed.", all_of
+        list[str](), "Folders and files about which nothing is stored; globs, ** and ~ allowed.", all_of
     )
     subagents = Setting(False, "Whether what sub-agents do is stored.", less)
     host_memory = Setting(True, "Whether agents' own memory and instruction files are followed.", less)
     max_chars = Setting(10_000, "Maximum characters kept of a tool's output: its beginning and end.", neither)
     max_lines = Setting(100, "Maximum lines kept of a tool's output: its beginning and end.", neither)
-    max_files = Setting(100, "Maximum number of files listed for a search.", neither)
+    max_files = Setting(100, "Maximum number of files listed for an agent's file search.", neither)
     fetch_chars = Setting(500, "Maximum characters kept of a fetched page's summary.", neither)
     prompt_chars = Setting(65_536, "Maximum length of a stored prompt, in characters.", neither)
     durability = Setting(
         "power",
-        'Notes survive a "power" cut (synced) or only the death of the "process".',
+        'What a stored note survives: a loss of "power" (it is synced to disk), or only the end of the "process".',
         only("power"),
         choices=("power", "process"),
     )
     branches = Setting(
         "all",
-        'Notes made on a code branch that is not the default one are seen like "all", or only there: "stage".',
+        'Notes made on a branch of your code are seen on "all" branches, or only there until it is merged: "stage".',
         only("stage"),
         choices=("all", "stage"),
     )
@@ -161,17 +161,17 @@ class PrivacySettings(SettingsSection):
 
     marker = Setting("[PRIVATE]", "Replacement text for a private section; may be empty.", neither)
     redacted = Setting("[REDACTED]", "Replacement text for a secret.", neither)
-    name_kinds = Setting(False, "Whether the mark names the kind: [REDACTED:github-token].", less)
-    keep_lines = Setting(False, "Whether a private section leaves as many lines as it had.", less)
+    name_kinds = Setting(False, "Whether that text names the kind of secret: [REDACTED:github-token].", less)
+    keep_lines = Setting(False, "Whether a private section is replaced by as many lines as it had.", less)
     tags = Setting(["private"], "Words whose tags hide text: <word>, [word], <!-- word -->.", all_of)
     unclosed = Setting(
         "private",
-        'What follows a <private> that is never closed: "private", or "keep".',
+        'What happens to the text after an unclosed <private>: it is "private", or is stored ("keep").',
         only("private"),
         choices=("private", "keep"),
     )
-    literal_code = Setting(False, "Whether a pair of tags wholly inside a closed code fence is only text.", less)
-    anonymize = Setting(False, "Whether paths are stored with ~ for your home folder and your name.", more)
+    literal_code = Setting(False, "Whether a pair of tags inside one code fence hides nothing.", less)
+    anonymize = Setting(False, "Whether your home folder and your user name are replaced by ~ in paths.", more)
     patterns = Setting(list[str](), "Your own secrets: regular expressions, masked wherever they match.", all_of)
     feedback = Setting(True, "Whether you are told how many private sections were kept out of a prompt.", more)
 
@@ -182,33 +182,31 @@ class InjectSettings(SettingsSection):
     __slots__ = ()
     NAME = "inject"
 
-    enabled = Setting(
-        True,
-        "Whether memories are injected.",
-        less,
-    )
-    chars = Setting(3_000, "The size of an injected block, in characters; at most 9500.", less)
+    enabled = Setting(True, "Whether memories are injected.", less)
+    chars = Setting(3_000, "Maximum size of an injected block, in characters; at most 9500.", less)
     after_turns = Setting(
-        13, "The turn at which memories are looked up once a session.", more, env="MDMEM_INJECT_AFTER_TURNS"
+        13, "The turn at which memories are looked up, once per session.", more, env="MDMEM_INJECT_AFTER_TURNS"
     )
     after_chars = Setting(
         333,
-        "A prompt longer than this looks memories up at once, once a session.",
+        "A prompt of more characters than this triggers that look-up at once.",
         more,
         env="MDMEM_INJECT_AFTER_CHARS",
     )
     query_turns = Setting(6, "Number of recent turns that make the query.", less, env="MDMEM_INJECT_QUERY_TURNS")
     query_turn_chars = Setting(
         500,
-        "Maximum characters used of each of those turns.",
+        "Maximum number of characters used of each of those turns.",
         less,
         env="MDMEM_INJECT_QUERY_TURN_CHARS",
     )
     recall_limit = Setting(15, "Maximum number of memories in a block.", less, env="MDMEM_INJECT_RECALL_LIMIT")
-    bullet_chars = Setting(300, "The size of one memory, in characters.", less, env="MDMEM_INJECT_BULLET_CHARS")
+    bullet_chars = Setting(
+        300, "Maximum size of one memory in a block, in characters.", less, env="MDMEM_INJECT_BULLET_CHARS"
+    )
     deadline_seconds = Setting(
         1.5,
-        "Time limit in seconds; three times as long where earlier work is asked for.",
+        "Time limit in seconds; three times as long for a prompt that asks about earlier work.",
         less,
         env="MDMEM_INJECT_DEADLINE_SECONDS",
     )
@@ -229,20 +227,20 @@ class ExpandSettings(SettingsSection):
     NAME = "expand"
 
     enabled = Setting(
-        False, "Whether a model writes a guess at the note that is looked for, whose words join the query."
+        False, "Whether a model drafts the note that a search may be looking for; its words are added to the query."
     )
     provider = Setting(
         "",
-        "The provider that is asked, and no other: claude-cli, anthropic, openrouter, openai, compatible.",
+        "The only provider to ask: claude-cli, anthropic, openrouter, openai or compatible.",
         env="MDMEM_PROVIDER",
     )
-    model = Setting("", "The model of the first provider that is asked; each has a small one.", env="MDMEM_HYDE_MODEL")
-    models = Setting(list[str](), 'A model for each provider: "anthropic claude-haiku-4-5", "openai gpt-4.1-mini".')
-    keys = Setting(list[str](), 'API keys: "anthropic KEY"; a key in the environment comes first.', secret=True)
+    model = Setting("", "The model of the first provider that is asked (default: a small one).", env="MDMEM_HYDE_MODEL")
+    models = Setting(list[str](), 'A model per provider: "anthropic claude-haiku-4-5", "openai gpt-4.1-mini".')
+    keys = Setting(list[str](), 'API keys: "anthropic KEY"; a key in the environment overrides it.', secret=True)
     address = Setting(
-        "", 'The address of any server that speaks OpenAI\'s protocol, such as "http://localhost:11434/v1" for Ollama.'
+        "", 'Address of a server with OpenAI\'s protocol, such as "http://localhost:11434/v1" for Ollama.'
     )
-    weight = Setting(0.3, "Weight of a word of the guess; a word of the query has 1.")
+    weight = Setting(0.3, "Weight of a word of that draft; a word of the query has 1.")
     deadline_seconds = Setting(4.0, "Time limit in seconds; in an injection, for all providers together.")
     without_claude_cli = Setting(False, "Whether to skip the `claude` program.", env="MDMEM_DISABLE_CLAUDE_CLI")
 
@@ -253,7 +251,9 @@ class WatchSettings(SettingsSection):
     __slots__ = ()
     NAME = "watch"
 
-    sweep_seconds = Setting(180, "How often the watcher looks at the whole vault, regardless of file events.", neither)
+    sweep_seconds = Setting(
+        180, "Seconds between two looks at the whole vault by the watcher, regardless of file events.", neither
+    )
     commit_after_seconds = Setting(30, "Seconds without a change after which the watcher commits (0: never).", neither)
 
 
@@ -264,7 +264,7 @@ class SyncSettings(SettingsSection):
     NAME = "sync"
 
     every = Setting(0, "Minutes between syncs by the watcher (0: never).")
-    max_file_mb = Setting(10, "Maximum size in MB of a file beside notes that is committed; at most 33.", less)
+    max_file_mb = Setting(10, "Maximum size in MB of a committed file that is not a note; at most 33.", less)
     obsidian = Setting(False, "Whether Obsidian's settings (.obsidian/) are committed too.", less)
 
 
@@ -275,15 +275,15 @@ class LearnSettings(SettingsSection):
     NAME = "learn"
 
     accept = Setting(
-        False, "Whether what an agent proposes is a note at once, without waiting in `mdmem review`.", less
+        False, "Whether an agent's proposals become notes at once, without waiting in `mdmem review`.", less
     )
     protocol = Setting(
-        False, "Whether `mdmem install` keeps a text on when to save a note in the agent's own instruction file.", less
+        False, "Whether `mdmem install` adds a text on when to save a note to the agent's instruction file.", less
     )
     prose = Setting(
-        False, "Whether a model (of `expand`) writes a digest's first paragraph; else --prose asks for one."
+        False, "Whether a model (of `expand`) always writes a digest's first paragraph, not only with --prose."
     )
-    prose_chars = Setting(60_000, "Maximum characters a day (UTC) that digests may send to models and get back.")
+    prose_chars = Setting(60_000, "Maximum number of characters per day (UTC) that digests exchange with models.")
 
 
 class InternalSettings(SettingsSection):
@@ -294,7 +294,7 @@ class InternalSettings(SettingsSection):
 
     trust = Setting(
         list[str](),
-        'How far whoever talks to a ghost or agent is trusted, 0 to 1: "user:alice bob 0.5", "agent * 0.3"; else 1.',
+        'Trust, 0 to 1, in whoever talks to a ghost or an agent: "user:alice bob 0.5", "agent * 0.3" (default: 1).',
         separate,
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import frontmatter
 import pytest
 
+from mdmem.cli.setup import install
 from mdmem.vault import note
 from tests.conftest import REPO
 
@@ -89,3 +90,7 @@ def test_what_a_person_wrote_on_a_session_page_is_kept(sample: Path, mdmem: Run)
     assert "[Decision: ISO 8601 dates only, times in UTC]" in after
     assert after.partition("<!-- mdmem:begin -->")[0] == before.partition("<!-- mdmem:begin -->")[0]
     assert after.partition("<!-- mdmem:end -->")[2] == before.partition("<!-- mdmem:end -->")[2]
+
+
+def test_its_settings_are_those_that_a_new_vault_gets() -> None:
+    assert (SAMPLE / "mdmem.toml").read_text("utf-8") == install.settings_text()
