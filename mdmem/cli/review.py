@@ -21,6 +21,7 @@ from mdmem.views.vault_pages import updater
 
 if TYPE_CHECKING:
     from mdmem.config import Config
+    from mdmem.history.merging.undecided import OpenChoice
     from mdmem.history.review import ReviewItem, ReviewScreen
     from mdmem.history.rewrite import RewriteStep
 
@@ -46,6 +47,15 @@ OF_A_SESSION = {
     "s": ("skip", "decide another time"),
     **{key: CHOICES[key] for key in "bq?"},
 }
+OF_TWO = {
+    "1": ("one", "keep the first version"),
+    "2": ("other", "keep the second version"),
+    "k": ("both", "keep both, and do not ask again"),
+    "s": ("skip", "decide another time, or in your editor"),
+    **{key: CHOICES[key] for key in "q?"},
+}
+"""What can be done about a place that two machines changed."""
+
 SHOWN_CHARS = 1500
 MAX_ASKS = 12
 MAX_RUNS = 100
@@ -81,26 +91,31 @@ def review(
 ) -> int:
     """Review what was captured since the last review, session by session: keep, edit or drop it.
 
-    With --kind or --notes, one note at a time. `?` explains the keys.
+    First, where two machines changed the same line, it asks which version stays. With --kind or --notes, one note at
+    a time. `?` explains the keys.
 
     \b
     Example:  mdmem review --kind response --kind note
     """
     from mdmem.history import review as work
+    from mdmem.history.merging import undecided
 
     settings = config.load(vault)
     first, last = options.span(when)
     seen = work.pending(settings, project=project or "", kinds=kind)
     seen = seen._replace(items=[item for item in seen.items if options.fits(item.created, first, last)])
     narrowed = bool(project or kind or first or last)
+    choices = [] if narrowed else undecided.waiting(settings)
     if as_json:
-        print_json([{key: value for key, value in item._asdict().items() if key != "data"} for item in seen.items])
+        print_json([*map(_row, seen.items), *({**_row(choice), "change": "both"} for choice in choices)])
+        return 0
+    if not (listing or done) and not _ask_versions(settings, choices):
         return 0
     screens = [work.ReviewScreen("", [item], []) for item in seen.items] if kind or by_note else []
     screens = screens or work.screens(seen.items)
     if listing or not screens:
-        for screen in screens:
-            click.echo(_line(screen))
+        lines = [f"both versions  {safe(_place(choice))}" for choice in choices if listing]
+        click.echo("".join(f"{line}\n" for line in (*lines, *map(_line, screens))), nl=False)
         click.echo(f"{wording.number(sum(len(one.all) for one in screens), 'note')} to review.")
         return 0 if listing or done else _ask_proposals(settings, project or "")
     if done and narrowed:
@@ -117,6 +132,33 @@ def review(
     update_page = updater.of(settings)
     applied = work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page)
     return print_applied(applied) or (0 if decided.quits else _ask_proposals(settings, project or ""))
+
+
+def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
+    return {key: value for key, value in item._asdict().items() if key not in ("data", "named")}
+
+
+def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
+    """Ask which version stays where two machines changed the same line; False for quit."""
+    from mdmem.history.merging import undecided
+
+    for number, choice in enumerate(choices, 1):
+        click.secho(f"\n[{number}/{len(choices)}] Two machines changed {safe(_place(choice))}", bold=True)
+        for key, text in (("1", choice.one), ("2", choice.other)):
+            click.echo(f"  {key}  {safe(text[:SHOWN_CHARS]).replace(chr(10), chr(10) + '     ')}")
+        answer = _choose(OF_TWO, default="s")
+        if answer == "quit":
+            return False
+        try:
+            if answer != "skip" and not undecided.decide(settings, choice, keep="" if answer == "both" else answer):
+                click.secho(f"{safe(choice.path)} has changed meanwhile.", err=True, fg="yellow")
+        except MdmemError as error:
+            click.secho(safe(str(error)), err=True, fg="yellow")
+    return True
+
+
+def _place(choice: OpenChoice) -> str:
+    return f"{choice.path}:{choice.line}" if choice.line else f"`{choice.key}` of {choice.path}"
 
 
 def _ask_proposals(settings: Config, project: str) -> int:
@@ -226,11 +268,11 @@ def _without_steps(answer: str) -> ReviewDecision | None:
     return ReviewDecision(Counter() if answer == "quit" else Counter([answer]), [], answer == "quit")
 
 
-def _choose(choices: dict[str, tuple[str, str]]) -> str:
+def _choose(choices: dict[str, tuple[str, str]], default: str = "k") -> str:
     """Ask for one of the choices; `?` lists them first."""
     words = " ".join(f"{click.style(key, bold=True)}={name}" for key, (name, _) in choices.items())
     while True:
-        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default="k")][0]
+        name = choices[click.prompt(words, type=click.Choice(list(choices)), show_choices=False, default=default)][0]
         if name != "help":
             return name
         for key, (what, meaning) in choices.items():

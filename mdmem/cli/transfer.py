@@ -20,19 +20,21 @@ from mdmem.views import wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
+    from mdmem.history.sync import Synced
 
 
 @click.command()
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
 @click.option("--whole", is_flag=True, help="First fetch the rest of a vault that was cloned in part.")
-@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told")
+@options.as_json("an object: received, sent, conflicts, held_back, private, refused, told, kept")
 @click.pass_obj
 def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json: bool) -> int:
     """Commit, fetch, merge and push, with any git remote. Nothing is lost; only after a purge is the remote's
     history replaced, and new notes from other machines are kept.
 
-    Where two machines changed the same lines, the note keeps both versions between markers and is listed (status 1).
+    Where two machines changed the same line, the note keeps both versions, and `mdmem review` asks which stays (status
+    1).
 
     \b
     Example:  git -C ~/mdmem remote add origin git@example.org:me/memory.git
@@ -56,8 +58,15 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     if (done.received or brought) and upkeep.rebuild(settings, now=time.time()):
         done = done.with_later(work.sync(settings, remote, mode))  # other machines need not make these pages again
     if as_json:
-        print_json({**done._asdict(), "held_back": [held._asdict() for held in done.held_back]})
-        return 1 if done.conflicts or done.held_back else 0
+        held_back, kept = ([one._asdict() for one in rows] for rows in (done.held_back, done.kept))
+        print_json({**done._asdict(), "held_back": held_back, "kept": kept})
+        return 1 if done.conflicts or done.held_back or done.kept else 0
+    _tell(done)
+    return 1 if done.conflicts or done.held_back or done.kept else 0
+
+
+def _tell(done: Synced) -> None:
+    """Print what a sync did, and what it leaves to a person."""
     click.echo(f"Received {len(done.received)} files, sent {done.sent} commits.")
     if done.private:
         click.secho(f"{done.private} notes stay on this machine (sync: false).", dim=True)
@@ -65,11 +74,14 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         click.secho(safe(sentence), fg="yellow")
     for held in done.held_back:
         click.secho(safe(str(held)), err=True, fg="yellow")
+    for place in done.kept:
+        what = f"Both machines changed {place.what} of {place.path}; both versions are kept."
+        click.secho(f"{safe(what)} `mdmem review` asks which one stays.", err=True, fg="yellow")
     for path in done.conflicts:
-        click.secho(f"Two versions are in {safe(path)}: choose in your editor, at 'mdmem:both'.", err=True, fg="yellow")
+        other = f"the other version is beside {safe(path)}, with .conflict- in its name"
+        click.secho(f"Both machines changed {safe(path)}: {other}. Delete one.", err=True, fg="yellow")
     for path in done.refused:
         click.secho(f"The remote's {safe(path)} is not a plain file, so it was skipped.", err=True, fg="yellow")
-    return 1 if done.conflicts or done.held_back else 0
 
 
 def _bring_rest(settings: Config, *, as_json: bool) -> int:

@@ -60,6 +60,9 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield fine(f"{wording.number(scope.view.live, 'note')}, of which {count} new, all readable; --all reads each")
 
 
+EARLIER_MARK = b"<!-- mdmem:both: one version -->"
+
+
 def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFinding]:
     if parsed.problem:
         line, colon, what = parsed.problem.partition(": ")
@@ -69,6 +72,10 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
     if b"\n<<<<<<< " in data and b"\n>>>>>>> " in data:
         at = data.partition(b"\n<<<<<<< ")[0].count(b"\n") + 2
         yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
+    if EARLIER_MARK in data:
+        at = data.partition(EARLIER_MARK)[0].count(b"\n") + 1
+        text = f"{path}:{at}: an earlier version of mdmem put marks around two versions of this place."
+        yield warning(text, f"`mdmem edit {path}`: keep what is right, and delete the lines with `mdmem:both`.")
     if parsed.meta.get("source_changed"):
         text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
         yield warning(text, f"Merge what you want with `mdmem edit {path}`, and delete the line `source_changed`.")

@@ -26,6 +26,7 @@ MOST = 10
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Look at the vault's repository; at every object of it only with every note."""
     from mdmem.history.git import repository
+    from mdmem.history.merging import undecided
 
     try:
         repo = repository.open_vault(config.vault)
@@ -48,6 +49,9 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
         yield from _uncommitted(config)
     except (BusyError, GitError) as problem:
         yield warning(f"Nothing is committed: {problem}", "Finish or abort it.")
+    said, _, todo = undecided.hint(config).partition("; ")
+    if said:
+        yield note(f"{said}.", todo)
     if not done.status:
         yield fine(f"the repository is intact: {_count(repo)}")
 

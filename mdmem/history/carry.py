@@ -13,7 +13,7 @@ from mdmem.history import past, purge, purge_record
 from mdmem.history.git import repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.merging import join
+from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
@@ -63,7 +63,8 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
     deletes = tuple(path for path in joined.deletes if path not in gone)
     if puts or deletes:
         count = len(puts) + len(deletes)
-        drafts.append(CommitDraft(f"Carry {count} file{'' if count == 1 else 's'} over a purge\n", puts, deletes))
+        text = f"Carry {count} file{'' if count == 1 else 's'} over a purge\n{undecided.trailers(joined.kept)}"
+        drafts.append(CommitDraft(text, puts, deletes))
     goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
     return Carried(goal, joined)
 

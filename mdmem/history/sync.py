@@ -34,8 +34,10 @@ from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.look import EVERY_FILE, LookMode
-from mdmem.history.merging import both, join
+from mdmem.history.merging import both, join, undecided
+from mdmem.history.merging.both import Both
 from mdmem.history.merging.join import Joined
+from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
@@ -58,10 +60,11 @@ class Synced(NamedTuple):
     """What a sync did.
 
     received: files that came or changed here. sent: commits that the remote got.
-    conflicts: notes with two versions in them now, for a person to choose.
+    conflicts: files that could not be merged; the other version is beside them.
     held_back: files the gate kept out; private: how many notes stay on this machine because their owner says so.
     refused: what the remote has and no vault takes, such as links.
     told: what is to be known after a purge travelled: where the text still is, and what to do about it.
+    kept: places of notes that both machines changed; both versions are in the note, for a person to choose.
     """
 
     received: list[str]
@@ -71,6 +74,7 @@ class Synced(NamedTuple):
     private: int
     refused: list[str]
     told: tuple[str, ...] = ()
+    kept: tuple[KeptPlace, ...] = ()
 
     def with_later(self, later: Synced) -> Synced:
         """Return what this run and one right after it did together."""
@@ -80,6 +84,7 @@ class Synced(NamedTuple):
             conflicts=list(dict.fromkeys([*self.conflicts, *later.conflicts])),
             refused=list(dict.fromkeys([*self.refused, *later.refused])),
             told=self.told + later.told,
+            kept=self.kept + later.kept,
         )
 
 
@@ -112,13 +117,11 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
     held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
         raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")
-    received: dict[str, None] = {}
-    conflicts: dict[str, None] = {}
-    refused: dict[str, None] = {}
     over: CarriedPurge | None = None
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
+        done = Synced([], 0, [], held_back, withheld, [])
         for _ in range(TRIES):
             heard = _heard(repo, remote)
             there = _fetch(repo, remote, branch)
@@ -130,15 +133,14 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
                 joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held)
                 changed = dict.fromkeys([*joined.puts, *joined.deletes])
                 absent = part.absent(repo, changed)
-                received |= {path: None for path in changed if path not in absent}
-                conflicts |= dict.fromkeys(joined.conflicts)
-                refused |= dict.fromkeys(joined.refused)
+                received = [path for path in changed if path not in absent]
+                done = done.with_later(Synced(received, 0, joined.conflicts, [], 0, joined.refused, (), joined.kept))
                 if now and now.again:
                     continue  # history was rewritten once more: it is carried over like any purge made here
             sent = _push(config, repo, remote, branch, there, theirs, replaces=bool(over and over.replaces))
             if sent is not None:
                 told = _after_purge(config, repo, remote, over, held) if over else ()
-                return Synced(list(received), sent, list(conflicts), held_back, withheld, list(refused), told)
+                return done._replace(sent=sent, told=told)
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
@@ -231,22 +233,23 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     before = _texts(repo, ours, [*joined.puts, *joined.deletes]) | archive.texts_at(repo, base, archived)
     beside.keep_left_out(config, [])  # notes came that may link to one of them
     puts = dict(joined.puts)
+    kept = list(joined.kept)
     for path in (one for one in joined.deletes if one not in absent):
         if path in joined.moved:
-            _take_along(config, repo, path, before.get(path), joined.moved[path], puts)
+            kept += _take_along(config, repo, path, before.get(path), joined.moved[path], puts)
         _bring(config, repo, path, before.get(path), None)
     for path, data in puts.items():
         if path not in absent:
-            _bring(config, repo, path, before.get(path), data)
+            kept += _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
         goal = theirs
     else:
         count = len(joined.puts) + len(joined.deletes)
-        text = f"Sync with {remote} ({count} file{'' if count == 1 else 's'})\n"
+        text = f"Sync with {remote} ({count} file{'' if count == 1 else 's'})\n{undecided.trailers(joined.kept)}"
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
     git_index.follow(repo, branch, ours, goal, held)
-    return joined
+    return joined._replace(kept=tuple(kept))
 
 
 def _archive_of(path: str) -> str:
@@ -256,14 +259,16 @@ def _archive_of(path: str) -> str:
 
 def _take_along(
     config: Config, repo: Repository, path: str, before: bytes | None, new: str, puts: dict[str, bytes]
-) -> None:
+) -> list[KeptPlace]:
     """Put what was changed here, and is not committed, into the file under its new name; the old one goes."""
     now = disk.read_path(config.vault, path)
     if now is None or now == before:
-        return
+        return []
     merged = both.merge_note(repo, new, now, before, puts[new])
-    if merged and rewrite.take(config, RewriteStep(path, now, None)):
-        puts[new] = merged.data
+    if merged is None or not rewrite.take(config, RewriteStep(path, now, None)):
+        return []
+    puts[new] = merged.data
+    return undecided.places(new, merged)
 
 
 def _base(repo: Repository, ours: str, theirs: str) -> str:
@@ -279,25 +284,27 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> dict[str, bytes]
     return {path: texts[blob] for path, blob in blobs.items()}
 
 
-def _bring(config: Config, repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
+def _bring(config: Config, repo: Repository, path: str, before: bytes | None, after: bytes | None) -> list[KeptPlace]:
     """Bring one file from what our last commit has to what the common one will have.
 
-    What was changed here and is not committed (staged, held back, just being written) is kept on top.
+    What was changed here and is not committed (staged, held back, just being written) is kept on top. Returns where
+    both that and what came have something else.
     """
     for _ in range(5):
         now = disk.read_path(config.vault, path)
-        target = after
+        merged = Both(after) if after is not None else None
         if now not in (before, after):
-            target = _on_top(repo, path, now, before, after)
+            merged = _on_top(repo, path, now, before, after)
+        target = merged.data if merged else None
         if target == now or rewrite.take(config, RewriteStep(path, now, target)):
-            return
+            return undecided.places(path, merged) if merged else []
+    return []
 
 
-def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> bytes | None:
+def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None, after: bytes | None) -> Both | None:
     if now is None or after is None:
-        return now  # deleted or edited here meanwhile: that is newer than what came
-    merged = both.merge_note(repo, path, now, before, after)
-    return merged.data if merged else now
+        return Both(now) if now is not None else None  # deleted or edited here meanwhile: newer than what came
+    return both.merge_note(repo, path, now, before, after) or Both(now)
 
 
 def _heard(repo: Repository, remote: str) -> dict[str, str]:

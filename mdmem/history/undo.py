@@ -168,4 +168,4 @@ def _back(repo: Repository, now: bytes | None, new: bytes | None, old: bytes | N
     if now is None or new is None or old is None or b"\0" in now:
         return False, now
     merged = merge.three_way(repo, now, new, old)
-    return (False, now) if merged.conflicts else (True, merged.data)
+    return (False, now) if merged.kept else (True, merged.data)

@@ -100,10 +100,12 @@ def test_copies_conflicts_and_tags_with_spaces_are_named(day: Day) -> None:
     original = day.path("The parser took")
     (day.vault / "notes" / "copy.md").write_bytes(original.read_bytes())
     (day.vault / "notes" / "merged.md").write_text("a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n")
+    (day.vault / "notes" / "marked.md").write_text("a\n\n<!-- mdmem:both: one version -->\nb\n")
     (day.vault / "notes" / "tagged.md").write_text("---\ntags: [two words]\n---\nx\n")
     texts = " | ".join(one["text"] for one in look(day, "notes"))
     assert "has the id" in texts
     assert "notes/merged.md:2: a merge left two versions" in texts
+    assert "notes/marked.md:3: an earlier version of mdmem put marks around two versions" in texts
     assert "notes/tagged.md: the tag 'two words' has a space" in texts
 
 

@@ -20,11 +20,11 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.history import purge, sync
-from mdmem.history.merging import merge
 from mdmem.vault import disk, note, user_notes
 from tests.conftest import own_settings
 from tests.helpers.history_vault import git, put, run_here
 from tests.helpers.talk import START, Talk
+from tests.history.test_renames import MARKS
 from tests.history.test_sync import trees
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
@@ -258,8 +258,7 @@ class Household:
         assert sorted(self.stored - set(ids) - self.gone_notes) == []
         assert [name for name, count in Counter(ids).items() if name and count > 1] == []
         assert sorted(self.cleaned(self.lines) - self.cleaned(self.gone_lines) - self.person(everything)) == []
-        assert [path for path, data in files.items() if merge.BEGIN in data] == []
-        assert [path for path, data in files.items() if b"_other:" in data] == []
+        assert [path for path, data in files.items() if MARKS.search(data)] == []
         for at in self.machines:
             assert git(Path(at.vault), "status", "--porcelain") == ""
             done = sync.sync(at)

@@ -18,7 +18,7 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.history import commit, purge, purge_record, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
-from mdmem.history.merging import both, merge
+from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
 from mdmem.vault import note
 from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
@@ -135,29 +135,6 @@ def test_changes_of_one_note_on_two_machines_meet_line_by_line_and_key_by_key(
 
 
 @pytest.mark.slow
-def test_a_real_conflict_keeps_both_texts_marked_and_the_front_matter_whole(
-    first: Config, tmp_path: Path, remote: Path
-) -> None:
-    text = "---\nid: decision12\ntitle: On dates\n---\n\nwe keep text\n"
-    put(Path(first.vault), "notes/d.md", text)
-    sync.sync(first)
-    second = machine(tmp_path, remote)
-    put(Path(first.vault), "notes/d.md", text.replace("On dates", "A").replace("text", "integers"))
-    put(Path(second.vault), "notes/d.md", text.replace("On dates", "B").replace("text", "floats"))
-
-    sync.sync(first)
-    done = sync.sync(second)
-    sync.sync(first)
-
-    assert done.conflicts == ["notes/d.md"]
-    assert trees(first)[0] == trees(second)[0]
-    marked = (merge.BEGIN, b"we keep floats", merge.MIDDLE, b"we keep integers", merge.END)
-    assert (Path(first.vault) / "notes/d.md").read_bytes() == (
-        b"---\nid: decision12\ntitle: B\ntitle_other: A\n---\n\n" + b"\n".join(marked) + b"\n"
-    )
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "one", "other", "merged"),
     [
@@ -176,7 +153,7 @@ def test_what_both_machines_noted_in_front_matter_is_no_conflict(base: str, one:
         found = both.merge_note(repo, "notes/d.md", pair[0], was, pair[1])
         assert found
         assert merged.encode() in found.data.split(b"\n")
-        assert not found.conflict
+        assert not found.kept
 
 
 @pytest.mark.parametrize(
@@ -212,7 +189,7 @@ def test_unless_both_machines_replaced_the_same_line_there_is_no_conflict(
 
     for pair in ((one, other), (other, one)):
         found = both.merge_note(repo, "notes/d.md", pair[0].encode(), base.encode(), pair[1].encode())
-        assert found == both.Both(merged.encode(), conflict=False)
+        assert found == both.Both(merged.encode())
 
 
 def test_two_files_of_one_name_of_which_one_has_a_line_more_are_no_conflict(vault: Path) -> None:
@@ -220,7 +197,7 @@ def test_two_files_of_one_name_of_which_one_has_a_line_more_are_no_conflict(vaul
 
     for pair in ((b"one\ntwo\nthree\n", b"one\nthree\n"), (b"one\nthree\n", b"one\ntwo\nthree\n")):
         found = both.merge_note(repo, "notes/a.md", pair[0], None, pair[1])
-        assert found == both.Both(b"one\ntwo\nthree\n", conflict=False)
+        assert found == both.Both(b"one\ntwo\nthree\n")
 
 
 def test_a_page_that_got_a_title_on_each_machine_has_one(vault: Path) -> None:
@@ -234,7 +211,7 @@ def test_a_page_that_got_a_title_on_each_machine_has_one(vault: Path) -> None:
             found = both.merge_note(repo, PAGE, pair[0], first, pair[1])
             assert found
             assert note.parse(found.data).meta["title"] == note.parse(wanted).meta["title"]
-            assert (found.data.count(b"\n# "), found.data.count(b"Mine."), found.conflict) == (1, 1, False)
+            assert (found.data.count(b"\n# "), found.data.count(b"Mine."), bool(found.kept)) == (1, 1, False)
 
 
 def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
@@ -243,7 +220,7 @@ def test_of_two_updates_of_an_agents_memory_the_later_one_counts() -> None:
     repo = repository.Repository(Path(), Path(), Path())
 
     for pair in ((one, other), (other, one)):
-        assert both.merge_note(repo, "internal/agent/m.md", pair[0], was, pair[1]) == both.Both(one, conflict=False)
+        assert both.merge_note(repo, "internal/agent/m.md", pair[0], was, pair[1]) == both.Both(one)
 
 
 @pytest.mark.slow
@@ -337,10 +314,11 @@ def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path,
     put(Path(first.vault), "notes/new.md", "from there\n")
     sync.sync(first)
 
-    sync.sync(second)
+    done = sync.sync(second)
 
     assert (root / "notes/a.md").read_text() == "ONE\ntwo\nthree\nFOUR\n"
-    assert (root / "notes/new.md").read_bytes().split(b"\n")[1:4:2] == [b"staged here", b"from there"]
+    assert (root / "notes/new.md").read_text() == "from there\n\nstaged here\n"
+    assert [place.what for place in done.kept] == ["lines 1 to 3"]
     assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
 
 
@@ -772,7 +750,8 @@ def test_three_machines_with_random_syncs_end_identical(first: Config, tmp_path:
     assert others == [everything, everything]
     assert sum("event " in data.decode() for data in everything.values()) == 3 * events
     text = everything[PAGE].decode()
-    assert merge.BEGIN.decode() not in text
+    assert "<<<<" not in text
+    assert "mdmem:both" not in text
     for settings in machines:
         assert git(Path(settings.vault), "fsck", "--strict", "--no-dangling") == ""
         assert git(Path(settings.vault), "status", "--porcelain") == ""
@@ -890,4 +869,4 @@ def test_front_matter_that_cannot_be_told_from_the_body_is_kept_as_two_files(vau
     assert both.merge_note(repo, "a.md", b"---\nopen\n", b"", b"---\nid: x\n---\n") is None
     assert both.merge_note(repo, "a.md", b"\xff", b"", b"x") is None
     assert both.merge_note(repo, "mdmem.toml", b"a = 1\n", b"", b"a = 2\n") is None
-    assert both.merge_note(repo, ".gitignore", b"a\n", b"", b"b\n") == both.Both(b"a\nb\n", conflict=False)
+    assert both.merge_note(repo, ".gitignore", b"a\n", b"", b"b\n") == both.Both(b"a\nb\n")

@@ -347,7 +347,7 @@ def test_two_texts_from_one_are_merged_line_by_line_or_kept_both(vault: Path) ->
     repo = repository.init(vault)
     base = b"a\nb\nc\nd\ne\n"
 
-    assert merge.three_way(repo, b"A\nb\nc\nd\ne\n", base, b"a\nb\nc\nd\nE\n") == (b"A\nb\nc\nd\nE\n", 0)
-    assert merge.three_way(repo, b"1\n", b"0\n", b"2\n", union=True) == (b"1\n2\n", 0)
-    clash = merge.three_way(repo, b"1\n", b"0\n", b"2\n")
-    assert clash == (b"\n".join([merge.BEGIN, b"1", merge.MIDDLE, b"2", merge.END, b""]), 1)
+    assert merge.three_way(repo, b"A\nb\nc\nd\ne\n", base, b"a\nb\nc\nd\nE\n") == (b"A\nb\nc\nd\nE\n", ())
+    assert merge.three_way(repo, b"1\n", b"0\n", b"2\n", union=True) == (b"1\n2\n", ())
+    assert merge.three_way(repo, b"1\n", b"0\n", b"2\n").kept == (((1, 1), (3, 3)),)
+    assert merge.three_way(repo, b"1\n", b"0\n", b"").kept

@@ -121,4 +121,4 @@ def test_one_event_that_two_machines_stored_in_two_zones_is_no_conflict() -> Non
 
     merged = [both.merge_note(repo, "journal/a.md", *pair) for pair in ((here, b"", there), (there, b"", here))]
 
-    assert merged == [both.Both(there, conflict=False)] * 2
+    assert merged == [both.Both(there)] * 2

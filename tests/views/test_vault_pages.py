@@ -220,7 +220,7 @@ def test_two_machines_pages_merge_without_a_conflict(day: Day) -> None:
     theirs = generated.replaced(base, ["", "- theirs", ""]).replace(b"# A memory vault", b"# Our memory")
     merged = both.merge_note(repo, "README.md", ours, base, theirs)
     assert merged is not None
-    assert not merged.conflict
+    assert not merged.kept
     assert merged.data == ours.replace(b"# A memory vault", b"# Our memory")
 
 
@@ -385,7 +385,7 @@ def test_days_of_two_machines_are_one_page(day: Day) -> None:
     ours, theirs = (generated.replaced(base, ["", f"- {who}", ""]) for who in ("ours", "theirs"))
     merged = both.merge_note(repo, "days/2026-09-14.md", ours + b"\nMine.\n", b"", theirs + b"\nYours.\n")
     assert merged is not None
-    assert not merged.conflict
+    assert not merged.kept
     assert merged.data.startswith(ours)
     assert b"Mine." in merged.data
     assert b"Yours." in merged.data
@@ -467,7 +467,7 @@ def test_the_later_of_two_reviews_is_kept_when_both_machines_made_the_start_page
     one = generated.replaced(base, ["", "## Projects", "", later, ""])
     other = generated.replaced(base, ["", "## Days", "", earlier, ""])
     ours, theirs = (one, other) if is_ours else (other, one)
-    assert both.merge_note(repo, "README.md", ours, base, theirs) == both.Both(one, conflict=False)
+    assert both.merge_note(repo, "README.md", ours, base, theirs) == both.Both(one)
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.cli import branch
     from mdmem.history import beside
     from mdmem.history.git import part
+    from mdmem.history.merging import undecided
     from mdmem.views import storing, wording
 
     settings = config.load(vault)
@@ -60,8 +61,8 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")
-    for hint in branch.hints(settings):
-        click.echo(hint)
+    for hint in (*branch.hints(settings), *filter(None, [undecided.hint(settings)])):
+        click.echo(render.safe(hint))
     left = beside.left_out(settings)
     if left:
         count = wording.number(len(left), "file")

@@ -9,6 +9,7 @@ from mdmem.errors import UsageError
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
+from mdmem.history.merging.blocks import KeptBoth
 from mdmem.vault import editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")
@@ -29,10 +30,11 @@ OTHER = "_other"
 
 
 class Both(NamedTuple):
-    """The note with both sides' changes. conflict: a person is to choose between two texts in it."""
+    """The note with both sides' changes. kept, keys: places and front matter keys with two versions, to choose from."""
 
     data: bytes
-    conflict: bool
+    kept: tuple[KeptBoth, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, theirs: bytes) -> Both | None:
@@ -40,8 +42,8 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
 
     base: what both come from; None when each side made the note.
 
-    None when it is not text, its front matter cannot be told from its body, or it is not a note, so that no mark
-    could stand in it: then both files are to be kept.
+    None when it is not text, its front matter cannot be told from its body, or it is not a note, so that two versions
+    of one place could break it: then both files are to be kept.
     """
     name = path.rpartition("/")[2]
     is_one_note, base = base is not None, base or b""
@@ -51,7 +53,7 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
         if None in (_text(ours), _text(theirs)):
             return None
         merged = merge.three_way(repo, ours, base, theirs, union=name in LISTS)
-        return None if merged.conflicts else Both(merged.data, conflict=False)
+        return None if merged.kept else Both(merged.data)
     texts = [_text(data) for data in (ours, base, theirs)]
     if None in texts:
         return None
@@ -67,10 +69,10 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     earliest = (EARLIEST_WINS if base else MADE_TWICE) if written else frozenset[str]()
     is_ahead = followed_copies.is_ahead(ours, theirs)
     newest = _newest(path, heads) if is_ahead is None else heads.ours if is_ahead else heads.theirs
-    head, clash = _merge_heads(heads, earliest, newest=newest)
+    head, keys = _merge_heads(heads, earliest, newest=newest)
     front = f"---\n{head}---\n".encode() if head else b""
     if is_ahead is not None:
-        return Both(_followed(front, our_body if is_ahead else their_body, ours, theirs), conflict=False)
+        return Both(_followed(front, our_body if is_ahead else their_body, ours, theirs))
     bodies, gap = _without_gaps(our_body, base_body, their_body)
     our_body, base_body, their_body = bodies
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
@@ -80,7 +82,9 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     body = merge.three_way(
         repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=is_one_note
     )
-    return Both(front + gap + body.data, clash or bool(body.conflicts))
+    above = (front + gap).count(b"\n")
+    kept = (KeptBoth(*((first + above, last + above) for first, last in place)) for place in body.kept)
+    return Both(front + gap + body.data, tuple(kept), keys)
 
 
 def _followed(front: bytes, body: str, ours: bytes, theirs: bytes) -> bytes:
@@ -183,32 +187,51 @@ def _newest(path: str, heads: _Heads) -> dict[str, str]:
     )
 
 
-def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, bool]:
-    """Merge front matter key by key; return it, and whether a person is to choose between two values.
+def _merge_heads(heads: _Heads, earliest: frozenset[str], *, newest: dict[str, str]) -> tuple[str, tuple[str, ...]]:
+    """Merge front matter key by key; return it, and the keys of which a person is to choose one of two values.
 
     earliest: keys of which the value that sorts first holds. newest: the side whose values hold where both changed one.
     """
-    merged: list[str] = []
-    conflict = False
+    merged: dict[str, str] = {}
+    others: dict[str, str] = {}
     for key in [*heads.ours, *(key for key in heads.theirs if key not in heads.ours)]:
         our, was, their = (side.get(key) for side in heads)
         if our == their or their == was:
-            merged.append(our or "")
+            merged[key] = our or ""
         elif our == was:
-            merged.append(their or "")
+            merged[key] = their or ""
         elif our is None or their is None:
-            merged.append(our or their or "")
+            merged[key] = our or their or ""
         elif key in earliest:
-            merged.append(min(our, their))
+            merged[key] = min(our, their)
+        elif not key:  # comments above the first key
+            merged[key] = "".join(dict.fromkeys((min(our, their) + max(our, their)).splitlines(keepends=True)))
         else:
-            text, clash = _merge_entry(key, our, was or "", their, newest.get(key, ""))
-            merged.append(text)
-            conflict = conflict or clash
-    return "".join(merged), conflict
+            merged[key], other = _merge_entry(key, our, was or "", their, newest.get(key, ""))
+            others |= {key: other} if other else {}
+    return _with_others(merged, others), tuple(others)
 
 
-def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, bool]:
-    """Merge two values of one key; of texts that both sides changed, both are kept, and a person is to choose.
+def _with_others(merged: dict[str, str], others: dict[str, str]) -> str:
+    """Write front matter with each value that was not chosen under a key of its own, below the one that was."""
+    lines: list[str] = []
+    for key, entry in merged.items():
+        name = _other_key(key) if key in others else ""
+        if name and name in merged:  # one waits there already
+            known = _value(merged[name], name)
+            values = [*(known if isinstance(known, list) else [known]), _value(others[key], key)]
+            merged[name] = _written(name, list(dict.fromkeys(map(str, values))))
+        more = others[key].replace(key, name, 1) if name and name not in merged else ""
+        lines.append(entry + more)
+    return "".join(lines)
+
+
+def _other_key(key: str) -> str:
+    return f"{key[:-1]}{OTHER}{key[-1]}" if key[-1] in "\"'" else key + OTHER
+
+
+def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple[str, str]:
+    """Merge two values of one key; of texts that both sides changed, return the second one too, in sorted order.
 
     Lists get what either side added, and lose what either side took out; of times, the later one holds.
     """
@@ -219,14 +242,21 @@ def _merge_entry(key: str, our: str, was: str, their: str, newest: str) -> tuple
         kept = (
             item for item in dict.fromkeys(sides[0] + sides[1]) if item not in before or all(item in s for s in sides)
         )
-        return front_matter.write({key: list(kept)}).removeprefix("---\n").removesuffix("---\n"), False
+        return _written(key, list(kept)), ""
     if key in LATEST_WINS:
-        return max(our, their, key=lambda text: _place(key, text)), False
+        return max(our, their, key=lambda text: _place(key, text)), ""
     if key in front_matter.TIMES and _place(key, our)[0] == _place(key, their)[0] > 0:
-        return min(our, their), False  # the same moment, written in two zones
+        return min(our, their), ""  # the same moment, written in two zones
     if newest:
-        return newest, False
-    return our + their.replace(key, key + OTHER, 1), True
+        return newest, ""
+    if key.endswith(OTHER):  # what was not chosen, twice
+        values = [value for side in (one, other) for value in (side if isinstance(side, list) else [side])]
+        return _written(key, sorted(set(map(str, values)))), ""
+    return min(our, their), max(our, their)
+
+
+def _written(key: str, value: list[str]) -> str:
+    return front_matter.write({key: value}).removeprefix("---\n").removesuffix("---\n")
 
 
 def _place(key: str, entry: str) -> tuple[float, str]:

@@ -10,15 +10,17 @@ from typing import NamedTuple
 from mdmem.history import past
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.merging import archived, both, renames
+from mdmem.history.merging import archived, both, renames, undecided
 from mdmem.history.merging.renames import Tree
+from mdmem.history.merging.undecided import KeptPlace
 from mdmem.vault import generated
 
 
 class Joined(NamedTuple):
     """How our tree becomes the common one.
 
-    puts: path -> bytes; deletes: paths. conflicts: notes that now hold two versions, for a person to choose.
+    puts: path -> bytes; deletes: paths. conflicts: files that could not be merged; the other version is beside them.
+    kept: places of notes that have two versions now, for a person to choose.
     refused: what theirs has and no vault takes, such as links.
     moved: deleted path of ours -> the path under which the file is put.
     """
@@ -28,6 +30,7 @@ class Joined(NamedTuple):
     conflicts: list[str]
     refused: list[str]
     moved: Mapping[str, str] = MappingProxyType({})
+    kept: tuple[KeptPlace, ...] = ()
 
 
 def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
@@ -49,7 +52,8 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     unwanted = _deleted_days(repo, was, our, their)
     final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid and path not in unwanted}
     conflicts: list[str] = []
-    final |= _resolve(repo, clashing, was, our, their, conflicts)
+    kept: list[KeptPlace] = []
+    final |= _resolve(repo, clashing, (was, our, their), conflicts, kept)
     wanted = {oid for path, oid in final.items() if isinstance(oid, str) and held.get(path) != oid}
     texts = past.objects_of(repo, sorted(wanted))
     puts = {
@@ -59,7 +63,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     }
     deletes = tuple(path for path in sorted(held) if path not in final)
     moved = {path: new for path in deletes if (new := places.ours.get(path, "")) in puts}
-    return Joined(puts, deletes, sorted(conflicts), refused, moved)
+    return Joined(puts, deletes, sorted(conflicts), refused, moved, tuple(kept))
 
 
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
@@ -100,20 +104,21 @@ def _deleted_days(repo: Repository, was: Tree, our: Tree, their: Tree) -> set[st
 
 
 def _resolve(
-    repo: Repository, paths: list[str], was: Tree, our: Tree, their: Tree, conflicts: list[str]
+    repo: Repository, paths: list[str], trees: tuple[Tree, Tree, Tree], conflicts: list[str], kept: list[KeptPlace]
 ) -> dict[str, bytes]:
     """Merge the texts that both sides changed; what cannot be merged becomes two files."""
+    was, our, their = trees
     oids = {oid for path in paths for oid in (was.get(path), our[path], their[path]) if oid}
     texts = past.objects_of(repo, sorted(oids))
     done: dict[str, bytes] = {}
-    for path in paths:
+    for path in sorted(paths):
         base, ours, theirs = texts.get(was.get(path, "")), texts[our[path]], texts[their[path]]
         merged = both.merge_note(repo, path, ours, base, theirs)
         if merged is None:
             stem, dot, ending = path.rpartition(".")
             done |= {path: ours, f"{stem or path}.conflict-{their[path][:8]}{dot}{ending if stem else ''}": theirs}
+            conflicts.append(path)
         else:
             done[path] = merged.data
-        if merged is None or merged.conflict:
-            conflicts.append(path)
+            kept += undecided.places(path, merged)
     return done

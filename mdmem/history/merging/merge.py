@@ -10,11 +10,8 @@ from typing import NamedTuple
 from mdmem.errors import GitError
 from mdmem.history.git import git_index, repository
 from mdmem.history.git.repository import Repository
-
-BEGIN = b"<!-- mdmem:both: one version -->"
-MIDDLE = b"<!-- mdmem:both: the other version -->"
-END = b"<!-- mdmem:both: end -->"
-"""Around two texts of which a person is to choose; comments, so that the note reads and is found as before."""
+from mdmem.history.merging import blocks
+from mdmem.history.merging.blocks import KeptBoth, Versions
 
 MARK_CHARS = 31
 
@@ -23,27 +20,27 @@ FOLDER_PREFIX = git_index.MERGE_FOLDERS.removesuffix("*")
 
 
 class Merged(NamedTuple):
-    """The result, and how many places both sides had changed differently; there, both texts are in it, marked."""
+    """The result, and the places that both sides have changed differently, where both versions are kept."""
 
     data: bytes
-    conflicts: int
+    kept: tuple[KeptBoth, ...] = ()
 
 
 def three_way(
     repo: Repository, ours: bytes, base: bytes, theirs: bytes, *, union: bool = False, added: bool = False
 ) -> Merged:
-    """Bring what `theirs` did to `base` into `ours`.
+    """Bring what `theirs` did to `base` into `ours`; the result is the same whichever of the two is ours.
 
-    union: where both changed the same lines, keep the lines of both, unmarked. added: do what both did, wherever
-    they have not both put something else in the place of the same line.
+    union: where both changed the same lines, keep the lines of both; that is no place to choose. added: do what
+    both did, wherever they have not both put something else in the place of the same line.
 
     Raises:
         GitError: when git fails.
     """
     if ours == theirs or base == theirs:
-        return Merged(ours, 0)
+        return Merged(ours)
     if base == ours:
-        return Merged(theirs, 0)
+        return Merged(theirs)
     words = ["merge-file", "-p", "--marker-size", str(MARK_CHARS), "--union" if union else "--diff3"]
     with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=repo.git_dir) as folder:
         paths = [Path(folder, name) for name in ("ours", "base", "theirs")]
@@ -52,7 +49,7 @@ def three_way(
         done = repository.attempt(repo, *words, *map(str, paths))
     if done.status > 127:
         raise GitError(f"git could not merge two texts in {repo.root}: {repository.reason(done)}")
-    return _marked(done.out, added) if done.status and not union else Merged(done.out, done.status)
+    return _with_both(done.out, added) if done.status and not union else Merged(done.out)
 
 
 class _Place(NamedTuple):
@@ -63,42 +60,41 @@ class _Place(NamedTuple):
     theirs: list[bytes]
 
 
-def _marked(data: bytes, added: bool) -> Merged:
-    """Write both versions of each place between marks; with `added`, what was only added or deleted without."""
+def _with_both(data: bytes, added: bool) -> Merged:
+    """Put both versions of each place, one after the other, where git has put its marks."""
     fences = [mark * MARK_CHARS for mark in (b"<", b"|", b"=", b">")]
-    done: list[bytes] = []
+    parts: list[Versions] = []
     place = _Place([], [], [])
-    at = conflicts = 0
+    at = 0
     for line in data.split(b"\n"):
         fence = fences.index(line[:MARK_CHARS]) + 1 if line[:MARK_CHARS] in fences else 0
         if fence == len(fences):
-            conflicts += _settle(place, done, added)
+            parts += _settled(place, added)
             place, at = _Place([], [], []), 0
         elif fence:
             at = fence
         elif at:
             place[at - 1].append(line)
         else:
-            done.append(line)
-    return Merged(b"\n".join(done), conflicts)
+            parts += blocks.agreed([line])
+    lines, kept = blocks.joined(parts)
+    return Merged(b"\n".join(lines), kept)
 
 
-def _settle(place: _Place, done: list[bytes], added: bool) -> bool:
-    """Append what becomes of one place; return whether a person is to choose."""
+def _settled(place: _Place, added: bool) -> list[Versions]:
+    """Return what becomes of one place: lines on which both sides agree, and versions of which a person chooses."""
     together = _together(place) if added else None
     if together is not None:
-        done += together
-        return False
+        return blocks.agreed(together)
     ours, _, theirs = place
     before = _shared(ours, theirs)
     after = _shared(ours[before:][::-1], theirs[before:][::-1])
-    ends = (ours[:before], ours[len(ours) - after :])
-    ours, theirs = (lines[before : len(lines) - after] for lines in (ours, theirs))
-    if not place.base and not (ours and theirs):  # one has lines more, and nothing was there to be deleted
-        done += [*ends[0], *ours, *theirs, *ends[1]]
-        return False
-    done += [*ends[0], BEGIN, *ours, MIDDLE, *theirs, END, *ends[1]]
-    return True
+    middle = Versions(ours[before : len(ours) - after], theirs[before : len(theirs) - after])
+    if added or not place.base:  # nothing that was there was deleted by one and changed by the other
+        whole = blocks.longer(middle)
+        middle = middle if whole is None else Versions(whole, whole)
+    middles = blocks.agreed(middle.ours) if middle.agree else [middle]
+    return [*blocks.agreed(ours[:before]), *middles, *blocks.agreed(ours[len(ours) - after :])]
 
 
 def _together(place: _Place) -> list[bytes] | None:

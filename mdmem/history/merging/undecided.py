@@ -1,0 +1,231 @@
+"""Places where two machines changed the same line: both versions are kept, and a person chooses, here or elsewhere.
+
+The commit that merges names them in its trailers, so every machine knows; the commit of a decision names them as well.
+A place of which one version is gone from the note has been decided in an editor.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from mdmem.config import Config
+from mdmem.errors import GitError, NotFoundError, VaultError
+from mdmem.history import find, rewrite
+from mdmem.history.git import lock, repository, writer
+from mdmem.history.git.repository import Repository
+from mdmem.history.git.writer import CommitDraft
+from mdmem.history.merging.blocks import KeptBoth
+from mdmem.history.merging.both import OTHER, Both
+from mdmem.history.rewrite import RewriteStep
+from mdmem.vault import disk, editing, note
+
+TRAILER = "Kept-Both"
+DECIDED = "Decided"
+
+MOST = 5
+"""Number of places that a hint names."""
+
+_FIELDS = "%H%x1e%(trailers:key=Kept-Both,valueonly,separator=%x1f)%x1e%(trailers:key=Decided,valueonly,separator=%x1f)"
+_PLACE = re.compile(r"(.+):(?:(\d+)-(\d+),(\d+)-(\d+)|([^:]+))", re.DOTALL)
+
+
+class KeptPlace(NamedTuple):
+    """A place of a note: two runs of lines, or a key of its front matter, whose other value is under `KEY_other`."""
+
+    path: str
+    lines: KeptBoth | None
+    key: str = ""
+
+    @property
+    def what(self) -> str:
+        """Name what both machines changed."""
+        if self.lines is None:
+            return f"`{self.key}`"
+        (first, _), (_, last) = self.lines
+        return f"line {first}" if last - first < 2 else f"lines {first} to {last}"
+
+    @property
+    def name(self) -> str:
+        """Return how a commit's message names it."""
+        return f"{self.path}:{','.join(f'{first}-{last}' for first, last in self.lines) if self.lines else self.key}"
+
+
+class OpenChoice(NamedTuple):
+    """A place that waits for a decision: where it is now, and both versions as they are in the note.
+
+    line: 0 for a key of the front matter. named: how commits name it.
+    """
+
+    path: str
+    line: int
+    one: str
+    other: str
+    key: str = ""
+    named: tuple[str, ...] = ()
+
+
+def places(path: str, merged: Both) -> list[KeptPlace]:
+    """Return the places of a merged note that have two versions."""
+    return [KeptPlace(path, lines) for lines in merged.kept] + [KeptPlace(path, None, key) for key in merged.keys]
+
+
+def trailers(kept: Iterable[KeptPlace]) -> str:
+    """Return the end of a commit's message; a name that no line can hold is left out."""
+    lines = "".join(f"{TRAILER}: {place.name}\n" for place in kept if place.name.isprintable())
+    return f"\n{lines}" if lines else ""
+
+
+def waiting(config: Config) -> list[OpenChoice]:
+    """Return the places about which nobody has decided, in the order of their notes.
+
+    Raises:
+        VaultError: when the vault is not a repository.
+    """
+    repo = repository.open_vault(config.vault)
+    named = _named(repo)
+    texts = _texts(repo, [f"{oid}:{place.path}" for oid, place in named])
+    found: dict[OpenChoice, list[str]] = {}
+    for was, (_, place) in zip(texts, named, strict=True):
+        choice = _open(config, was, place) if was is not None else None
+        if choice:  # two machines may have made the same merge
+            found.setdefault(choice, []).append(place.name)
+    return sorted(choice._replace(named=tuple(dict.fromkeys(names))) for choice, names in found.items())
+
+
+def hint(config: Config) -> str:
+    """Return one sentence about the places that wait, and what to do; "" when there are none."""
+    try:
+        found = waiting(config)
+    except (VaultError, GitError):
+        return ""
+    names = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" if one.line else one.path for one in found[:MOST]))
+    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
+    said = f"Where two machines changed the same place, both versions are kept: {names}{more}"
+    return f"{said}; `mdmem review` asks which one stays." if found else ""
+
+
+def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
+    """Keep one of two versions ("one", "other"), or both (""), and commit that; False when the note has changed.
+
+    Raises:
+        VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
+    """
+    settled = "".join(f"{DECIDED}: {name}\n" for name in choice.named)
+    text = f"Review: keep {'one version' if keep else 'both versions'} in {choice.path}\n\n{settled}"
+    if keep:
+        before = disk.read_path(config.vault, choice.path)
+        after = _without(before, choice, keep) if before is not None else None
+        if after is None:
+            return False
+        return bool(rewrite.apply(config, [RewriteStep(choice.path, before, after)], text).changed)
+    repo = repository.open_vault(config.vault)
+    with lock.held(config.state_dir) as held:
+        branch = repository.branch(repo)
+        head = writer.tip(repo, branch)
+        return writer.write(repo, branch, head, [CommitDraft(text, {})], held)
+
+
+def _named(repo: Repository) -> list[tuple[str, KeptPlace]]:
+    """List the places that commits name and no later one has decided, with these commits; the last one first."""
+    words = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}", "HEAD")
+    done = repository.attempt(repo, *words)
+    decided: set[str] = set()
+    found: list[tuple[str, KeptPlace]] = []
+    for row in os.fsdecode(done.out).split("\0"):
+        oid, _, rest = row.partition("\x1e")
+        kept, _, settled = rest.partition("\x1e")
+        decided.update(settled.strip().split("\x1f"))
+        for value in kept.strip().split("\x1f"):
+            place = _parse(value)
+            if place and value not in decided:
+                found.append((oid.strip(), place))
+    return found
+
+
+def _parse(value: str) -> KeptPlace | None:
+    found = _PLACE.fullmatch(value)
+    if not found:
+        return None
+    if found[6]:
+        return KeptPlace(found[1], None, found[6])
+    numbers = [int(number) for number in found.groups()[1:5]]
+    return KeptPlace(found[1], KeptBoth((numbers[0], numbers[1]), (numbers[2], numbers[3])))
+
+
+def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
+    """Read these files of commits; None for one that there is not."""
+    if not names:
+        return []
+    out = repository.run(repo, "cat-file", "--batch", stdin=os.fsencode("\n".join([*names, ""])))
+    found: list[bytes | None] = []
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        fields = out[at:end].split(b" ")
+        size = -1 if fields[-1] == b"missing" else int(fields[-1])
+        found.append(out[end + 1 : end + 1 + size] if size >= 0 else None)
+        at = end + 2 + size if size >= 0 else end + 1
+    return found
+
+
+def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
+    """Look whether both versions are still in the note, wherever it is by now. was: the note when they were kept."""
+    path = place.path
+    now = disk.read_path(config.vault, path)
+    if now is None:
+        path = _moved(config, was)
+        now = disk.read_path(config.vault, path) if path else None
+    if now is None:
+        return None
+    if place.lines is None:
+        meta = note.parse(now).meta
+        one, other = (meta.get(key) for key in (place.key, place.key + OTHER))
+        return OpenChoice(path, 0, str(one), str(other), place.key) if None not in (one, other) else None
+    lines = was.decode("utf-8", "surrogateescape").split("\n")
+    texts = ["\n".join(lines[first - 1 : last]) for first, last in place.lines]
+    at = _line_of(now.decode("utf-8", "surrogateescape"), texts[0])
+    held = at and _line_of(now.decode("utf-8", "surrogateescape"), texts[1])
+    return OpenChoice(path, at, texts[0], texts[1]) if held else None
+
+
+def _moved(config: Config, data: bytes) -> str:
+    """Return where a note with an id is by now; "" for one without, and one that is gone."""
+    name = str(note.parse(data).meta.get("id", ""))
+    if name:
+        with suppress(NotFoundError):
+            return find.path_of(config, name)
+    return ""
+
+
+def _line_of(text: str, block: str) -> int:
+    """Return the line with which a run of whole lines begins, counted from 1; 0 when the text has none such."""
+    at = f"\n{text}\n".find(f"\n{block}\n")
+    return text.count("\n", 0, at) + 1 if at >= 0 else 0
+
+
+def _without(data: bytes, choice: OpenChoice, keep: str) -> bytes | None:
+    """Return a note with one version only; None when it no longer has both."""
+    if choice.key:
+        meta = note.parse(data).meta
+        if None in (meta.get(choice.key), meta.get(choice.key + OTHER)):
+            return None
+        values = {choice.key: meta[choice.key if keep == "one" else choice.key + OTHER], choice.key + OTHER: None}
+        return editing.set_keys(data, values)
+    text = data.decode("utf-8", "surrogateescape")
+    kept, gone = (choice.one, choice.other) if keep == "one" else (choice.other, choice.one)
+    place, rest = _line_of(text, kept), _line_of(text, gone)
+    if not (place and rest):
+        return None
+    lines = text.split("\n")
+    size, more = kept.count("\n") + 1, gone.count("\n") + 1
+    begin, end = min(place, rest) - 1, max(place - 1 + size, rest - 1 + more)
+    between = lines[min(place - 1 + size, rest - 1 + more) : max(place, rest) - 1]
+    if not any(line.strip() for line in between):  # next to each other, as they were put there
+        lines[begin:end] = kept.split("\n")
+    else:
+        del lines[rest - 1 : rest - 1 + more]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")

@@ -1,0 +1,193 @@
+"""What two machines put in the place of the same line: both versions stay in the note, and a person chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mdmem.config import Config
+from mdmem.history import sync
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.merging import both, undecided
+from mdmem.vault import note
+from tests.helpers.history_vault import git, put, run_here, start
+from tests.history.test_sync import machine, settle, trees
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return repository.init(tmp_path_factory.mktemp("merging"))
+
+
+def merged(repo: Repository, base: str | None, one: str, other: str, path: str = "notes/d.md") -> both.Both:
+    """Merge two versions of a note in both directions, which make the same."""
+    was = None if base is None else base.encode()
+    found = [
+        both.merge_note(repo, path, ours.encode(), was, theirs.encode())
+        for ours, theirs in ((one, other), (other, one))
+    ]
+    assert found[0]
+    assert found[0] == found[1]
+    return found[0]
+
+
+FENCED = "Run:\n\n```{}\nmake {}\n\nmake {}\n```\n\nDone.\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other", "wanted", "places"),
+    [
+        ("as text\n", "as ints\n", "as floats\n", "as floats\n\nas ints\n", [((1, 1), (3, 3))]),
+        ("top\nold\nend\n", "top\nnew\nend\n", "top\nNEW\nend\n", "top\nNEW\nnew\nend\n", [((2, 2), (3, 3))]),
+        ("- a\n- b\n", "- a\n- c\n", "- a\n- d\n", "- a\n- c\n- d\n", [((2, 2), (3, 3))]),
+        (
+            "|a|b|\n|-|-|\n|1|2|\n",
+            "|a|b|\n|-|-|\n|1|3|\n",
+            "|a|b|\n|-|-|\n|1|4|\n",
+            "|a|b|\n|-|-|\n|1|3|\n|1|4|\n",
+            [((3, 3), (4, 4))],
+        ),
+        ("a1\nx\na3\n", "b1\nx\nb3\n", "c1\nx\nc3\n", "b1\nx\nb3\n\nc1\nx\nc3\n", [((1, 3), (5, 7))]),
+        (
+            FENCED.format("", "a", "b"),
+            FENCED.format("", "c", "d"),
+            FENCED.format("", "e", "f"),
+            "Run:\n\n```\nmake c\n\nmake d\nmake e\n\nmake f\n```\n\nDone.\n",
+            [((4, 6), (7, 9))],
+        ),
+        (
+            FENCED.format("", "a", "b"),
+            FENCED.format("sh", "a", "b"),
+            FENCED.format("bash", "a", "b"),
+            "Run:\n\n```bash\nmake a\n\nmake b\n```\n\n```sh\nmake a\n\nmake b\n```\n\nDone.\n",
+            [((3, 7), (9, 13))],
+        ),
+        (None, "Ana's.\nMore.\n", "Ben's.\n", "Ana's.\nMore.\n\nBen's.\n", [((1, 2), (4, 4))]),
+        ("old\r\n", "one\r\n", "two\r\n", "one\r\n\r\ntwo\r\n", [((1, 1), (3, 3))]),
+        ("old\n", "A\nB\n", "B\nC\n", "A\nB\nC\n", [((1, 2), (2, 3))]),
+        ("old\n", "A\nB\n", "B\n", "A\nB\n", []),
+        ("old\n", "B\nA\n", "A\nB\n", "A\nB\n", []),
+    ],
+    ids=[
+        "a paragraph", "a line of a paragraph", "an item", "a row", "two lines of a paragraph", "lines of a fence",
+        "the line that opens a fence", "two notes of one name", "line ends of Windows", "kept before, here and there",
+        "kept before, here", "kept in another order",
+    ],
+)  # fmt: skip
+def test_both_versions_stay_whole_without_a_mark_whichever_side_merges(
+    repo: Repository, base: str | None, one: str, other: str, wanted: str, places: list[object]
+) -> None:
+    found = merged(repo, base, one, other)
+
+    assert found.data.decode() == wanted
+    assert list(found.kept) == places
+
+
+def test_the_place_is_counted_from_the_top_of_the_note(repo: Repository) -> None:
+    text = "---\nid: decision12\ntitle: On dates\n---\n\nFirst.\n\n{}\n"
+
+    found = merged(repo, *(text.format(word) for word in ("a", "b", "c")))
+
+    assert found.kept == (((8, 8), (10, 10)),)
+    assert found.data.decode().split("\n")[7:10] == ["b", "", "c"]
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other", "wanted"),
+    [
+        ("title: A", "title: B", "title: C", {"title": "B", "title_other": "C"}),
+        ("title: A", "title: B\ntitle_other: D", "title: C\ntitle_other: D", {"title": "B", "title_other": ["D", "C"]}),
+        ("title: A", "title: B\ntitle_other: D", "title: B\ntitle_other: C", {"title": "B", "title_other": ["C", "D"]}),
+        ('"my key": 1', '"my key": 2', '"my key": 3', {"my key": 2, "my key_other": 3}),
+        ("text: |\n  a", "text: |\n  b\n  b", "text: >\n  c", {"text": "c\n", "text_other": "b\nb\n"}),
+        ("# a\ntitle: A", "# b\ntitle: A", "# c\ntitle: A", {"title": "A"}),
+    ],
+    ids=["a value", "one that waits", "only what waits", "a quoted key", "lines", "comments"],
+)
+def test_a_value_that_both_replaced_is_one_key_and_the_other_value_another(
+    repo: Repository, base: str, one: str, other: str, wanted: dict[str, object]
+) -> None:
+    found = merged(repo, *(f"---\n{head}\n---\n\nbody\n" for head in (base, one, other)))
+
+    parsed = note.parse(found.data)
+    assert not parsed.problem
+    assert parsed.meta == wanted
+    keys = [line.partition(":")[0] for line in found.data.decode().split("\n---")[0].split("\n")[1:] if ":" in line]
+    assert len(keys) == len(set(keys))
+
+
+# -- machines that sync ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(vault: Path, tmp_path: Path) -> tuple[Config, Config]:
+    """Two machines that changed the same line and the same title of a note; the second one has merged."""
+    remote, text = tmp_path / "remote.git", "---\nid: decision12\ntitle: On dates\n---\n\n- we keep text\n- and more\n"
+    first = start(vault)
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    put(vault, "notes/d.md", text)
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    for at, word in ((first, "ints"), (second, "floats")):
+        put(Path(at.vault), "notes/d.md", text.replace("text", word).replace("On dates", f"On {word}"))
+    sync.sync(first)
+    return first, second
+
+
+def asked(at: Config, *words: str, **more: object) -> str:
+    done = run_here(*words, env={"MDMEM_VAULT": at.vault}, **more)  # type: ignore[arg-type]
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_sync_says_where_both_versions_are_and_review_asks_which_stays(two: tuple[Config, Config]) -> None:
+    first, second = two
+
+    said = asked(second, "sync")
+    settle(first, second)
+
+    assert "Both machines changed line 7 of notes/d.md; both versions are kept." in said
+    assert "Both machines changed `title` of notes/d.md" in said
+    body = "\n- we keep floats\n- we keep ints\n- and more\n"
+    for at in two:
+        assert Path(at.vault, "notes/d.md").read_text().endswith(body)
+        assert "two machines changed the same place" in asked(at, "status")
+        assert "notes/d.md" in asked(at, "doctor", "--only", "history")
+        assert "notes/d.md:7" in asked(at, "review", "--list")
+
+    asked(first, "review", input="1\n2\n")
+    settle(first, second)
+
+    for at in two:
+        text = Path(at.vault, "notes/d.md").read_text()
+        assert text == "---\nid: decision12\ntitle: On floats\n---\n\n- we keep ints\n- and more\n"
+        assert undecided.waiting(at) == []
+        assert "same place" not in asked(at, "status")
+    assert trees(first) == trees(second)
+
+
+@pytest.mark.slow
+def test_a_note_with_two_versions_is_followed_and_an_edit_or_keeping_both_decides(two: tuple[Config, Config]) -> None:
+    first, second = two
+    sync.sync(second)
+    sync.sync(first)
+    Path(first.vault, "notes/d.md").rename(Path(first.vault, "notes/moved.md"))
+    found = undecided.waiting(first)
+    assert [(one.path, one.line, one.one, one.other) for one in found] == [
+        ("notes/moved.md", 0, "On floats", "On ints"),
+        ("notes/moved.md", 7, "- we keep floats", "- we keep ints"),
+    ]
+
+    edited = Path(first.vault, "notes/moved.md")
+    sync.sync(first)
+    sync.sync(second)
+    assert undecided.decide(second, found[0])
+    assert [one.line for one in undecided.waiting(second)] == [7]
+    sync.sync(second)
+    sync.sync(first)
+    edited.write_text(edited.read_text().replace("- we keep ints\n", ""))
+    assert undecided.waiting(first) == []
+    assert "title_other: On ints" in edited.read_text()
