@@ -1,8 +1,9 @@
 """The echo: an agent repeats what a private section told it, without the tags and often in another form.
 
 What private sections held is known as keyed digests of its telling parts (`private_words`), or, within one payload,
-of texts that stay in memory. `Echo.find` finds those parts in a text: in any letter case, glued to other
-characters, wrapped at a line's end, escaped, or in base64 or hexadecimal.
+of texts that stay in memory. `Echo.find` finds those parts in a text by their letters and digits alone (`letters`):
+in any letter case, glued to other characters, wrapped, cut up by signs; and in what escapes, base64 and hexadecimal
+in it say. Parts with hardly a letter are found as they were written.
 
 A digest tells only whether a piece of text is the part, not where to look. Each part therefore has an anchor: four
 characters of it, under a short keyed hash. A text's groups of four characters are hashed, a group that could be an
@@ -11,7 +12,7 @@ anchor is compared by digest, and everything else is passed over: linear time, w
 
 from __future__ import annotations
 
-from mdmem.privacy import accents, private_words, views
+from mdmem.privacy import accents, encoded, letters, private_words, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,21 @@ _MOST_AT_ANCHOR = 16
 _FEW_GROUPS = 16
 _DEPTH = 2
 
+BY_LETTERS = 4
+"""Added to where a part counts: the record is of its letters and digits alone."""
+
+HAS_EDGES = 8
+"""Added where such a part begins or ends with a sign, which is hidden with it."""
+
+_EDGES = "+$%^~#&*@!?＋＄％＃＆＊＠！？"
+_MOST_EDGES = 3
+
+_FEWEST_LETTERS = 4
+_FEW_LETTERS = 5
+_MANY_LETTERS = 8
+_MOST_BETWEEN = 40
+_UNMISTAKABLE = 12
+
 
 class Echo:
     """What private sections held: finds it in other texts.
@@ -41,61 +57,72 @@ class Echo:
     Make one with `of` from texts, or from the records of a memory.
     """
 
-    __slots__ = ("_digest", "_factor", "_groups", "_pairs")
+    __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_written")
 
     def __init__(self, key: bytes, records: Iterable[Record]) -> None:
         self._digest = _digester(key)
         self._factor = _factor(key)
-        self._groups: dict[int, list[Record]] = {}
+        self._letters: dict[int, list[Record]] = {}
+        self._written: dict[int, list[Record]] = {}
         self._pairs: dict[int, list[Record]] = {}
         for record in records:
-            table = self._groups if record[2] >= _GROUP else self._pairs
+            table = self._pairs if record[2] < _GROUP else self._written if record[3] < BY_LETTERS else self._letters
             table.setdefault(record[0], []).append(record)
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Find what stood in a private section: start and end, in order, apart from each other."""
         return _joined(self._find(text, _DEPTH))
 
-    def _find(self, text: str, depth: int, *, joined: bool = False) -> list[tuple[int, int]]:
-        spans = list(self._hits(private_words.fold(views.spaced(text))))
-        if spans:
-            even = views.spaced_view(text)
-            spans = [even.origin(*span) for span in spans]
-        for view, lines_joined in _readings(text, depth, joined):
+    def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
+        spans = list(self._by_letters(text))
+        if self._written or self._pairs:
+            spans += self._as_written(text)
+        for view, from_code in _readings(text, depth, is_decoded):
             if view:
-                spans += [view.origin(*span) for span in self._find(view.text, depth - 1, joined=lines_joined)]
+                spans += [view.origin(*span) for span in self._find(view.text, depth - 1, is_decoded=from_code)]
         return spans
 
-    def _hits(self, low: str) -> Iterator[tuple[int, int]]:
-        """Find the parts in a text in lower case with single blanks."""
+    def _by_letters(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find the parts that are known by their letters, whatever stands between these."""
+        found = letters.Letters(text)
+        for start, end, where in self._hits(found.text, _GROUP, self._letters):
+            span = found.origin(start, end)
+            if _is_together(text, *span, where % BY_LETTERS):
+                yield _with_edges(text, *span) if where >= HAS_EDGES else span
+
+    def _as_written(self, text: str) -> list[tuple[int, int]]:
+        """Find the parts that are known as they were written, but for letter case and the kind of blanks."""
+        low = private_words.fold(views.spaced(text))
+        hits = [*self._hits(low, _GROUP, self._written), *self._hits(low, _PAIR, self._pairs)]
+        spans = [(start, end) for start, end, where in hits if _stands_apart(low, start, end, where)]
+        if not spans:
+            return []
+        even = views.spaced_view(text)
+        return [even.origin(*span) for span in spans]
+
+    def _hits(self, low: str, size: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int, int]]:
+        """Find what a table has in a text in lower case: start, end, and where it counts."""
+        if not table or len(low) < size:
+            return
         known: dict[str, bytes] = {}
-        data = low.encode("utf-16-le", "replace")
-        for size, table in ((_GROUP, self._groups), (_PAIR, self._pairs)):
-            if table and len(low) >= size:
-                for at, anchor in _anchored(data, size, self._factor, table):
-                    for record in table[anchor]:
-                        start = at - record[1]
-                        end = start + record[2]
-                        if start >= 0 and end <= len(low) and self._is_part(low, start, end, record, known):
-                            yield start, end
-
-    def _is_part(self, low: str, start: int, end: int, record: Record, known: dict[str, bytes]) -> bool:
-        piece = low[start:end]
-        digest = known.get(piece)
-        if digest is None:
-            digest = known[piece] = self._digest(piece)
-        return digest == record[4] and _stands_apart(low, start, end, record[3])
+        for at, anchor in _anchored(low.encode("utf-16-le", "replace"), size, self._factor, table):
+            for _, before, length, where, digest in table[anchor]:
+                start = at - before
+                end = start + length
+                if start >= 0 and end <= len(low):
+                    piece = low[start:end]
+                    if piece not in known:
+                        known[piece] = self._digest(piece)
+                    if known[piece] == digest:
+                        yield start, end, where
 
 
-def _readings(text: str, depth: int, joined: bool) -> Iterator[tuple[TextView | None, bool]]:
-    """List what else a text may say, and whether its lines were joined. Only the text itself has lines to join."""
-    if depth == _DEPTH:
-        yield views.unwrapped(text), True
-        yield accents.composed(text), False
-    if depth and (not joined or views.may_encode(text)):
-        yield views.unescaped(text), joined
-    if depth == _DEPTH or (depth and views.may_encode(text)):
-        yield views.decoded(text), False
+def _readings(text: str, depth: int, is_decoded: bool) -> Iterator[tuple[TextView | None, bool]]:
+    """List what else a text may say, and whether that was in base64 or the like, in which more of it may lie."""
+    if depth:
+        yield views.unescaped(text), is_decoded
+    if depth == _DEPTH or (depth and (is_decoded or views.may_encode(text))):
+        yield encoded.decoded(text), True
 
 
 def of(spans: Iterable[str]) -> Echo:
@@ -108,20 +135,30 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
     """Return what is to be remembered of private texts, without what is known already."""
     digest, factor = _digester(key), _factor(key)
     taken: dict[int, int] = {}
-    digests = set()
+    digests: set[bytes] = set()
     for record in known:
-        digests.add(record[4:] + record[3:4])
+        digests.add(record[4] + bytes([record[3]]))
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
     for part, where in private_words.parts(map(accents.compose, spans)).items():
-        own = digest(part)
-        if (own, where) in digests:
+        known_by, how = _known_by(part)
+        own = digest(known_by)
+        if own + bytes([where + how]) in digests:
             continue
-        found = _best_anchor(part, factor, taken)
+        found = _best_anchor(known_by, factor, taken)
         if found:
             taken[found[0]] = taken.get(found[0], 0) + 1
-            made.append((*found, len(part), where, own))
+            digests.add(own + bytes([where + how]))
+            made.append((*found, len(known_by), where + how, own))
     return made
+
+
+def _known_by(part: str) -> tuple[str, int]:
+    """Return by what a part is recognized: its letters, if they are enough to tell it, or all of it."""
+    bare = letters.of(part)
+    if len(bare) >= _GROUP and _letters_in(part) >= (_FEWEST_LETTERS if _is_whole(part) else _FEW_LETTERS):
+        return bare, BY_LETTERS if part[0].isalnum() and part[-1].isalnum() else BY_LETTERS + HAS_EDGES
+    return part, 0
 
 
 # -- anchors
@@ -194,6 +231,45 @@ def _digester(key: bytes) -> Callable[[str], bytes]:
 
 
 # -- places
+
+
+def _is_together(text: str, start: int, end: int, where: int) -> bool:
+    """Whether letters that stand between `start` and `end` are together enough to be one part, and apart from others.
+
+    The more there are, the less they can stand like this by chance.
+    """
+    if where != private_words.ANYWHERE and not _stands_apart(text, start, end, where):
+        return False
+    piece = text[start:end]
+    if _is_whole(piece):
+        return True
+    count, bare = _letters_in(piece), letters.of(piece)
+    if len(piece) > _MOST_BETWEEN * count:
+        return False
+    if any(map(private_words.is_boundless, piece)):
+        return count >= _FEWEST_LETTERS
+    is_number = bare.isdecimal()
+    is_spread = len(piece.split()) > 1
+    if count >= (_UNMISTAKABLE if is_spread else _MANY_LETTERS) and not is_number:
+        return True
+    enough = _FEW_LETTERS if not is_spread else _MANY_LETTERS if is_number else _FEW_LETTERS + 1
+    return count >= enough and _stands_apart(
+        text, start, end, private_words.NUMBER if is_number else private_words.WORD
+    )
+
+
+def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:
+    before, behind = text[max(start - _MOST_EDGES, 0) : start], text[end : end + _MOST_EDGES]
+    return start - len(before) + len(before.rstrip(_EDGES)), end + len(behind) - len(behind.lstrip(_EDGES))
+
+
+def _letters_in(piece: str) -> int:
+    return sum(map(str.isalnum, piece))
+
+
+def _is_whole(piece: str) -> bool:
+    """Whether nothing stands between the letters of a piece that anybody sees."""
+    return piece.isalnum() or (not piece.isascii() and all(char.isalnum() or letters.is_hardly(char) for char in piece))
 
 
 def _stands_apart(low: str, start: int, end: int, where: int) -> bool:

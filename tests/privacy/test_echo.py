@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import itertools
 import os
+import quopri
+import re
 import subprocess
 import sys
 import time
@@ -109,8 +111,42 @@ FORMS: dict[str, Callable[[str], str]] = {
     "wrapped and indented": lambda value: f"{value[:5]}\n        {value[5:]}",
     "wrapped with a backslash": lambda value: f"{value[:5]}\\\n{value[5:]}",
     "base64 of URL-encoded": lambda value: base64.b64encode(urllib.parse.quote(value).encode()).decode(),
+    "base64 of base64": lambda value: base64.b64encode(base64.b64encode(value.encode())).decode(),
+    "base64 in bytes": lambda value: base64.b64encode(b"\x89PNG\x00\xff " + value.encode() + b"\x00\xfe").decode(),
+    "hex in bytes": lambda value: (b"\x89PNG\x00\xff " + value.encode() + b"\x00\xfe").hex(),
+    "hex behind half a byte": lambda value: f"a{value.encode().hex()}",
+    "hex with dashes": lambda value: value.encode().hex("-"),
+    "array of bytes": lambda value: "{" + ",".join(f"0X{byte:02X}" for byte in value.encode()) + "}",
+    "list of numbers": lambda value: str(list(value.encode())),
+    "dump of bytes": lambda value: dump(f"log in with {value} as bob"),
+    "octal": lambda value: "".join(f"\\{byte:03o}" for byte in value.encode()),
+    "bytes of Python": lambda value: "".join(f"\\x{byte:02x}" for byte in value.encode()),
+    "quoted-printable": lambda value: quopri.encodestring(f"{'x' * 70} {value}".encode()).decode(),
+    "invisible characters inside": "\u200b".join,
+    "in two colors": lambda value: f"{value[:4]}\x1b[31m{value[4:]}\x1b[0m",
+    "half in bold type": lambda value: f"{value[:4]}**{value[4:]}**",
+    "mathematical letters": lambda value: value.translate({97 + n: chr(0x1D41A + n) for n in range(26)}),
+    "snake case": lambda value: "_".join(re.findall(r"\w+", value.lower())),
+    "camel case": lambda value: "".join(word.capitalize() for word in re.findall(r"\w+", value)),
+    "possessive": lambda value: f"{value}’s",
+    "wrapped in a quotation": lambda value: f"> {value[:5]}\n> {value[5:]}",
+    "wrapped in a comment": lambda value: f"# {value[:5]}\n# {value[5:]}",
+    "wrapped in a diff": lambda value: f"+{value[:5]}\r\n+{value[5:]}",
+    "in two strings": lambda value: f'"{value[:5]}" + "{value[5:]}"',
+    "list of letters": lambda value: str(list(value)),
+    "spaced out": " ".join,
 }
-ASCII_ONLY = {"hex escapes"}
+ASCII_ONLY = {"hex escapes", "base64 in bytes", "hex in bytes", "hex behind half a byte"}
+
+
+def dump(text: str) -> str:
+    """Show bytes as `xxd` does."""
+    data = text.encode()
+    rows = [data[at : at + 16] for at in range(0, len(data), 16)]
+    return "".join(
+        f"{16 * number:08x}: {row.hex(' ', 2):39}  {''.join(chr(byte) if 32 <= byte < 127 else '.' for byte in row)}\n"
+        for number, row in enumerate(rows)
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,6 +200,23 @@ def test_everyday_words_are_not_hidden_for_the_rest_of_the_session(text: str) ->
     )
 
     assert masked(private, text) == text
+
+
+@pytest.mark.parametrize(
+    ("private", "text"),
+    [
+        ("ask Marina about it", "the grammar in a calendar"),
+        ("the badge is 471188", "rows 47 1188 and 4711, 88"),
+        ("the pin is 4711", "47-11 and 4 711"),
+    ],
+)
+def test_letters_that_only_follow_each_other_by_chance_stay(private: str, text: str) -> None:
+    assert masked(private, text) == text
+
+
+@pytest.mark.parametrize("text", ["the key $ecret#1Zq9% is", "the key '$ecret#1Zq9%'"])
+def test_the_signs_at_the_ends_of_a_password_are_hidden_with_it(text: str) -> None:
+    assert masked("$ecret#1Zq9%", text) == text.replace("$ecret#1Zq9%", "[PRIVATE]")
 
 
 def test_an_everyday_word_that_stood_alone_is_hidden() -> None:

@@ -1,0 +1,265 @@
+"""What base64 and hexadecimal in a text say, also as bytes apart from each other, in dumps and in lists of numbers."""
+
+from __future__ import annotations
+
+from mdmem.privacy.views import TextView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHORTEST_RUN = 6
+_LONG_RUN = 40
+_SHORTEST_PLAIN = 12
+_SHORTEST_LINE = 40
+_SHORTEST_BINARY = 16
+"""Of so many characters of base64 that say no text, the parts that are text count."""
+
+_SHORTEST_WIDE = 8
+"""A word of at least this many characters may be UTF-16."""
+
+_SHORTEST_STRETCH = 4
+_IN_RUNS = b"+/-_="
+
+
+def _blank_but(kept: bytes) -> bytes:
+    """Return a table that turns every byte into a blank but letters, digits and `kept`."""
+    table = bytearray(b" " * 256)
+    for code in b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + kept:
+        table[code] = code
+    return bytes(table)
+
+
+_RUNS = _blank_but(_IN_RUNS)
+_PARTS = _blank_but(b"")
+_BYTES = _blank_but(b"\n")
+_BASE64 = bytes.maketrans(b"-_", b"+/")
+_TEXT_BYTES = bytes(code if 32 <= code < 127 else 0 for code in range(256))
+_HEX = b"0123456789abcdefABCDEF"
+_NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")
+"""With these, base64 of UTF-8 cannot begin: its first byte is a control character, or the middle of a character."""
+
+
+def decoded(text: str) -> TextView | None:
+    """Read what base64 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
+    view = TextView()
+    plain = text.encode("ascii", "replace")  # every character at its place
+    flat = b" %b " % plain.translate(_RUNS)
+    runs = flat.split()
+    every = set(runs)
+    known = {run: found for run in every if not _is_words(run) and (found := list(_decode_parts(run)))}
+    at = 0
+    for run in filter(known.__contains__, runs) if known else ():
+        at = flat.index(b" %b " % run, at)
+        for start, end, said in known[run]:
+            view.add(f"\n{said}\n", at + start, at + end, decoded=True)
+        at += len(run)
+    if any(len(run) >= _SHORTEST_LINE for run in every):
+        _wrapped_base64(plain, view)
+    if any(run[2:3] == b"-" == run[5:6] for run in every) or sum(len(run) < 5 and _is_byte(run) for run in every) > 2:
+        _bytes_apart(plain.translate(_BYTES), view)
+    return view.close() if view else None
+
+
+def _is_words(run: bytes) -> bool:
+    """Whether a run is too short, or of words in lower case: no text looks like that in base64 or hexadecimal."""
+    if len(run) < _SHORTEST_RUN:
+        return True
+    return run[1:].islower() and len(run) < _LONG_RUN and run.translate(None, _IN_RUNS).isalpha() and not _is_hex(run)
+
+
+def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
+    """Decode a run, and its parts between signs: it may be a path, a name or an address around an encoded text."""
+    if found := _decode(run):
+        yield 0, len(run), found
+    if run.isalnum():
+        return
+    parts = run.translate(_PARTS)
+    at = 0
+    for part in parts.split():
+        at = parts.find(part, at)
+        if len(part) >= _SHORTEST_RUN and len(part) < len(run.rstrip(b"=")) and (found := _decode(part)):
+            yield at, at + len(part), found
+        at += len(part)
+
+
+def _decode(word: bytes) -> str:
+    """Return the text that a word is the base64 or hexadecimal form of, or both, or ""."""
+    found = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
+    digits = word[2:] if word[:2] in (b"0x", b"0X") else word
+    if _is_hex(digits):
+        found = f"{_from_hex(digits)}\n{found}".strip("\n")
+    return found
+
+
+def _from_base64(word: bytes) -> str:
+    bare = word.rstrip(b"=")
+    if b"=" in bare:
+        return ""  # NAME=value: its parts are looked at one by one
+    if len(bare) < _SHORTEST_PLAIN and bare[1:].islower() and bare.isalpha():
+        return ""  # a plain word
+    data = _unbase64(bare)
+    return _text(data) or (_stretches(data) if len(bare) >= _SHORTEST_BINARY else "")
+
+
+def _from_hex(digits: bytes) -> str:
+    even = len(digits) // 2 * 2
+    data = bytes.fromhex(digits[:even].decode())
+    if even < _SHORTEST_PLAIN:
+        return _text(data) if even == len(digits) else ""
+    shifted = bytes.fromhex(digits[1 : 1 + (len(digits) - 1) // 2 * 2].decode())
+    return "\n".join(filter(None, [_text(data) or _stretches(data), _stretches(shifted)]))
+
+
+def _unbase64(bare: bytes) -> bytes:
+    from binascii import Error, a2b_base64
+
+    if len(bare) % 4 == 1:
+        bare = bare[:-1]
+    try:
+        return a2b_base64(bare.translate(_BASE64) + b"=" * (-len(bare) % 4))
+    except (Error, ValueError):
+        return b""
+
+
+def _text(data: bytes) -> str:
+    """Decode bytes that are a text, in UTF-8 or, as PowerShell has it, UTF-16; "" for any other."""
+    if len(data) < 4:
+        return ""
+    if data.count(0) * 3 > len(data):
+        return data[: len(data) // 2 * 2].decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+    try:
+        found = data.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(data) - 3:
+            return _wide_text(data)  # not a text cut off in the middle of its last character
+        found = data[: error.start].decode()
+    return "" if not found.isprintable() and any(char < " " and char not in "\t\n\r" for char in found) else found
+
+
+def _wide_text(data: bytes) -> str:
+    """Decode UTF-16 of a script whose characters all need two bytes; "" for anything else."""
+    data = data[2:] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
+    data = data[: len(data) // 2 * 2]
+    for coding, high in (("utf-16-le", 1), ("utf-16-be", 0)):
+        if data[high::2].translate(None, _WIDE_BYTES):
+            continue
+        found = data.decode(coding, "replace")
+        if found and all("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in found):
+            return found
+    return ""
+
+
+_WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])
+"""The higher bytes of the characters that `_wide_text` looks for."""
+
+
+def _stretches(data: bytes) -> str:
+    """Return the parts of bytes that are text, as in an image or an archive."""
+    parts = data.translate(_TEXT_BYTES).split(b"\0")
+    return "\n".join([part.decode() for part in parts if len(part) >= _SHORTEST_STRETCH])
+
+
+def _wrapped_base64(plain: bytes, view: TextView) -> None:
+    """Read base64 that goes on over several lines: the end of one, whole ones, and the beginning of another."""
+    run: list[bytes] = []
+    begin = at = 0
+    for line in plain.split(b"\n") if b"\n" in plain else ():
+        words = line.split() or [b""]
+        if run and _is_base64(words[0]):
+            run.append(words[0])
+            if len(words) == 1 and len(words[0]) == len(run[0]) and words[0][-1:] != b"=":
+                at += len(line) + 1
+                continue
+            end = at + line.find(words[0]) + len(words[0])
+            data = _unbase64(b"".join(run).rstrip(b"="))
+            view.add(f"\n{_text(data) or _stretches(data)}\n", begin, end, decoded=True)
+        run = []
+        if len(words[-1]) >= _SHORTEST_LINE and _is_base64(words[-1]):
+            run, begin = [words[-1]], at + line.rfind(words[-1])
+        at += len(line) + 1
+
+
+def _is_base64(word: bytes) -> bool:
+    return word.rstrip(b"=").translate(None, _IN_RUNS).isalnum()
+
+
+def _is_hex(word: bytes) -> bool:
+    return bool(word) and not word.translate(None, _HEX)
+
+
+# -- bytes apart from each other
+
+_DUMP_BYTES = 16
+_SHORTEST_ADDRESS = 6
+
+
+def _is_byte(word: bytes) -> bool:
+    """Whether a word may be a byte, or two, in hexadecimal, or a byte as a number."""
+    bare = word[2:] if word[:2] in (b"0x", b"0X") else word
+    return (len(bare) in (2, 4) and _is_hex(bare)) or (len(bare) == 3 and bare.isdigit())
+
+
+def _bytes_apart(flat: bytes, view: TextView) -> None:
+    """Read bytes that are written apart, as in `68 75 6e 74`, `68:75:6e:74`, `[104, 117, 110]` and by `xxd`."""
+    known = {word for word in set(flat.split()) if len(word) < 7 and _is_byte(word)}
+    found: list[tuple[bytes, int, int]] = []
+    at = last = 0
+    for line in flat.split(b"\n"):
+        words = line.split()
+        if len(known.intersection(words)) > (not found):
+            found += _bytes_of(line, words, at, known)
+            last = at + len(line)
+        elif found and at > last + _MOST_BETWEEN:
+            _add_bytes(found, view)
+            found = []
+        at += len(line) + 1
+    _add_bytes(found, view)
+
+
+_MOST_BETWEEN = 40
+"""More characters than this between two lines with bytes, and they are not of one text."""
+
+
+def _bytes_of(line: bytes, words: list[bytes], begin: int, known: set[bytes]) -> list[tuple[bytes, int, int]]:
+    """List the bytes of a line, each with where it stands; of a dump's line, without the address and what it shows."""
+    found: list[tuple[bytes, int, int]] = []
+    address = next((word for word in words[:3] if len(word) >= _SHORTEST_ADDRESS and _is_hex(word)), b"")
+    is_dump = bool(address)
+    at = count = 0
+    for word in words[words.index(address) + 1 :] if address else words:
+        if is_dump and (word not in known or count >= _DUMP_BYTES):
+            break
+        at = line.find(word, at)
+        if word in known:
+            found.append((word, begin + at, begin + at + len(word)))
+        elif found and found[-1][0]:
+            found.append((b"", 0, 0))
+        count += len(word) // 2
+        at += len(word)
+    if is_dump and found:
+        found[-1] = (*found[-1][:2], begin + len(line))
+    return found
+
+
+def _add_bytes(words: list[tuple[bytes, int, int]], view: TextView) -> None:
+    run: list[tuple[bytes, int, int]] = []
+    for one in [*words, (b"", 0, 0)]:
+        if one[0]:
+            run.append(one)
+            continue
+        if len(run) > 1:
+            for data in _readings(b" ".join([word for word, _, _ in run])):
+                if found := _text(data) or _stretches(data):
+                    view.add(f"\n{found}\n", run[0][1], run[-1][2], decoded=True)
+        run = []
+
+
+def _readings(words: bytes) -> Iterator[bytes]:
+    """Read bytes as hexadecimal, or as numbers."""
+    numbers = words.split()
+    if all(word.isdigit() and int(word) < 256 for word in numbers):
+        yield bytes(map(int, numbers))
+    digits = words.replace(b"0x", b"").replace(b"0X", b"").replace(b" ", b"")
+    if len(digits) % 2 == 0 and all(len(word) != 3 for word in numbers):
+        yield bytes.fromhex(digits.decode())

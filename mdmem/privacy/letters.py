@@ -1,0 +1,59 @@
+"""A text by its letters and digits alone: in lower case, without accents, and with nothing between them.
+
+What is written wrapped, quoted, glued, in snake case, with blanks between its letters or with invisible characters
+inside has the same letters in the same order. Where they stand in the text is only worked out where it is asked for.
+"""
+
+from __future__ import annotations
+
+_ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+class Letters:
+    """The letters and digits of one text, and where in the text each of them stands."""
+
+    __slots__ = ("_forms", "_places", "_source", "text")
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._places: list[int] = []
+        self._forms: dict[int, str] = {}
+        if source.isascii():
+            self.text = source.lower().encode().translate(None, _ASCII_SIGNS).decode()
+        else:
+            self._forms = {ord(char): _form(char) for char in set(source)}
+            self.text = source.translate(self._forms)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a part of the letters stands in the text."""
+        if not self._places:
+            forms = self._forms
+            if forms:
+                self._places = [at for at, char in enumerate(self._source) for _ in forms[ord(char)]]
+            else:
+                self._places = [at for at, char in enumerate(self._source) if char.isalnum()]
+        return self._places[start], self._places[end - 1] + 1
+
+
+def of(text: str) -> str:
+    """Return the letters and digits of a text."""
+    return Letters(text).text
+
+
+def is_hardly(char: str) -> bool:
+    """Whether a character is invisible, or only adds to the letter before it."""
+    from unicodedata import category
+
+    return category(char) in ("Cf", "Mn")
+
+
+def _form(char: str) -> str:
+    """Return what a character is among letters: one or more in lower case and of 16 bits each, or nothing."""
+    if char < "\x80" or "\u3400" <= char <= "\u9fff":
+        return char.lower() if char.isalnum() else ""
+    if not char.isalnum():
+        return ""
+    from unicodedata import normalize
+
+    bare = [sign if sign <= "\uffff" else "\ufffd" for sign in normalize("NFKD", char).lower()]
+    return "".join([sign for sign in bare if sign.isalnum() or sign == "\ufffd"])
