@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mdmem.capture.entry import PageEntry
     from mdmem.capture.session import Session
+    from mdmem.vault.turns import Place
 
 BEGIN, END = generated.BEGIN, generated.END
 MAX_FILES = 40
@@ -104,25 +105,14 @@ def render(session: Session, entries: list[PageEntry], was: list[str]) -> str:
 
     was: the lines that lie there now, of which the links to other sessions and the titles of runs are kept.
     """
-    in_turns = _in_turns(entries)
+    in_turns = turns.numbered(entries, _place)
     asked = "".join([f"{line}\n" for line in prompts(in_turns)])
     parts = [_times(session, entries), asked, _files(entries), _work(entries)]
     lines = "".join([f"{part}\n" for part in parts if part]).split("\n")
     return "\n".join(generated.with_runs(lines, generated.navigation(was), _runs(in_turns, generated.runs(was))))
 
 
-def _in_turns(entries: list[PageEntry]) -> list[tuple[int, list[PageEntry]]]:
-    """Return the notes of each turn, with its number."""
-    by_time = turns.apart(entries, _place)
-    if by_time is not None:
-        return list(enumerate(by_time, 1))
-    made: dict[int, list[PageEntry]] = {}
-    for one in entries:
-        made.setdefault(one.numbers[0], []).append(one)
-    return list(made.items())
-
-
-def _place(one: PageEntry) -> tuple[tuple[int, int], float, str, bool]:
+def _place(one: PageEntry) -> Place:
     first, second = one.numbers
     return (first, second), timestamps.epoch(one.created), one.name, one.kind == "prompt"
 

@@ -164,19 +164,20 @@ class _Finder:
         """Yield decisions in force that share their subject with an earlier one."""
         for number, newer, older in self._pairs():
             if not likeness.says_the_same(newer, older):
-                title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
                 why = f"the same subject ({likeness.key(newer)}): supersede “{older.meta.get('title', '')}”"
-                made = self._made(number, "supersede", title, why, other=name, noted=f"supersede:{name}")
-                yield from _unless_dismissed(newer.meta, made)
+                yield from self._of_pair("supersede", number, newer, older, why)
 
     def doubled(self) -> Iterator[Proposal]:
         """Yield notes that say what an earlier one says."""
         for number, newer, older in self._pairs():
             if likeness.says_the_same(newer, older):
-                title, name = str(newer.meta.get("title", "")), str(older.meta.get("id", ""))
                 why = f"says the same as “{older.meta.get('title', '')}” ({likeness.key(older)}): merge into it"
-                made = self._made(number, "merge", title, why, other=name, noted=f"merge:{name}")
-                yield from _unless_dismissed(newer.meta, made)
+                yield from self._of_pair("merge", number, newer, older, why)
+
+    def _of_pair(self, kind: str, number: int, newer: note.Parsed, older: note.Parsed, why: str) -> Iterator[Proposal]:
+        name = str(older.meta.get("id", ""))
+        made = self._made(number, kind, str(newer.meta.get("title", "")), why, other=name, noted=f"{kind}:{name}")
+        yield from _unless_dismissed(newer.meta, made)
 
     def _pairs(self) -> Iterator[tuple[int, note.Parsed, note.Parsed]]:
         written = self._view.of_kinds(decisions.KINDS)

@@ -8,14 +8,19 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Step = TypeVar("Step")
-    Place = tuple[tuple[int, int], float, str, bool]
+    Place = tuple[tuple[int, ...], float, str, bool]
 
 
-def apart(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[list[Step]] | None:
-    """Sort the notes of a session into turns by the time of their prompts; None where each prompt has its own number.
+NO_NUMBER = 1 << 30
+"""Stands for the number of a prompt in the place of a note that bears none: it comes last."""
+
+
+def numbered(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[tuple[int, list[Step]]]:
+    """Sort the notes of a session into turns, each with the number of its prompt.
 
     place: gives a note's numbers (prompt, sequence), when it was made, its file's name, and whether it is a prompt.
-    A note with a number that several prompts have belongs to the last of them before it.
+    Where several prompts have a number, turns are numbered anew, by the time of their prompts; a note with such a
+    number belongs to the last of these prompts before it.
     """
     ordered = sorted(((place(step), step) for step in steps), key=lambda one: one[0])
     by_number: dict[int, list[tuple[Place, Step]]] = {}
@@ -23,7 +28,7 @@ def apart(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[list[St
         by_number.setdefault(one[0][0][0], []).append(one)
     asked = {number: [one for one in held if one[0][3]] for number, held in by_number.items()}
     if all(len(prompts) < 2 for prompts in asked.values()):
-        return None
+        return [(number, [step for _, step in held]) for number, held in by_number.items()]
     turns: list[list[tuple[Place, Step]]] = []
     for number, held in by_number.items():
         prompts = sorted(asked[number], key=lambda one: one[0][1:])
@@ -34,4 +39,4 @@ def apart(steps: Iterable[Step], place: Callable[[Step], Place]) -> list[list[St
                 parts[max(at - 1, 0)].append(one)
         turns += parts
     turns.sort(key=lambda turn: min(one[0][1:3] for one in turn))
-    return [[step for _, step in turn] for turn in turns]
+    return [(number, [step for _, step in turn]) for number, turn in enumerate(turns, 1)]

@@ -11,6 +11,7 @@ from mdmem.views import rows, which_session
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
+    from mdmem.vault.turns import Place
 
 
 class ConversationStep(NamedTuple):
@@ -72,19 +73,12 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
         if parsed.meta.get("kind") != "session"
     ]
     page = next((parsed.meta for _, parsed in files if parsed.meta.get("kind") == "session"), {})
-    in_turns = turns.apart(steps, _turn)
-    ordered = sorted(steps, key=_place) if in_turns is None else [step for turn in in_turns for step in turn]
-    made = Conversation("", page, ordered)
+    made = Conversation("", page, [step for _, turn in turns.numbered(steps, _place) for step in turn])
     return made._replace(session=made.fact("session") or term.partition(":")[2])
 
 
-def _turn(step: ConversationStep) -> tuple[tuple[int, int], float, str, bool]:
+def _place(step: ConversationStep) -> Place:
+    """Return the numbers that a file's name begins with, and what orders notes with the same ones, or without any."""
     name = step.path.rpartition("/")[2]
-    first, second = journal.numbers(name) or (1 << 30, 0)
-    return (first, second), timestamps.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"
-
-
-def _place(step: ConversationStep) -> tuple[object, ...]:
-    """Order by the numbers that a file's name begins with; a note without them lies where its time puts it."""
-    name = step.path.rpartition("/")[2]
-    return (*(journal.numbers(name) or (1 << 30, 0)), timestamps.utc(str(step.meta.get("created", ""))), name)
+    numbers = journal.numbers(name) or (turns.NO_NUMBER, 0)
+    return numbers, timestamps.epoch(str(step.meta.get("created", ""))), name, step.kind == "prompt"

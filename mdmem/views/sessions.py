@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from functools import lru_cache
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.vault import journal, note
-from mdmem.vault import turns as by_time
+from mdmem.vault import turns as numbered_turns
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
+    from mdmem.vault.turns import Place
     from mdmem.views.rows import NoteRow
 
 _PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "response", "observation", "session"))
@@ -155,23 +155,15 @@ def turns(view: View, session: str) -> list[SessionTurn]:
 
 
 def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
-    """Sort rows of one session into turns; what bears no number lies where its time puts it.
+    """Sort rows of one session into turns; what bears no number comes last, in a turn numbered 0.
 
     Where two machines numbered their prompts alike, turns are numbered anew, by their time.
     """
-    ordered = sorted(found, key=_place)
-    in_turns = by_time.apart(ordered, _turn)
-    if in_turns is not None:
-        return [SessionTurn(number, notes) for number, notes in enumerate(in_turns, 1)]
-    return [SessionTurn(number, list(notes)) for number, notes in groupby(ordered, key=lambda row: row.prompt)]
+    in_turns = numbered_turns.numbered(found, _place)
+    return [SessionTurn(number if number < numbered_turns.NO_NUMBER else 0, notes) for number, notes in in_turns]
 
 
-def _turn(row: NoteRow) -> tuple[tuple[int, int], float, str, bool]:
-    first, second, _, name = _place(row)
-    return (first, second), timestamps.epoch(row.created), name, row.kind == "prompt"
-
-
-def _place(row: NoteRow) -> tuple[int, int, str, str]:
+def _place(row: NoteRow) -> Place:
     name = row.path.rpartition("/")[2]
-    first, second = journal.numbers(name) or (row.prompt or 1 << 30, row.sequence)
-    return first, second, row.created, name
+    numbers = journal.numbers(name) or (row.prompt or numbered_turns.NO_NUMBER, row.sequence)
+    return numbers, timestamps.epoch(row.created), name, row.kind == "prompt"

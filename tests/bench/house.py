@@ -1,4 +1,4 @@
-"""`python -m tests.bench.house`: how large the house is: lines, modules, folders, functions, circles."""
+"""`python -m tests.bench.house`: how large the product is: lines by room, modules, folders, functions, circles."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def main() -> None:
     folders = house.folders()
     rows = {
         "lines": f"{sum(lines):,}",
+        "by room": ", ".join(f"{name} {count:,}" for name, count in house.rooms().most_common()),
         "modules": f"{len(modules)}, median {statistics.median(lines):.0f} lines, largest {max(lines)}",
         "largest folders": ", ".join(
             f"{name} {count}" for name, count in sorted(folders.items(), key=lambda item: -item[1])[:5]

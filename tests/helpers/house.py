@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +52,15 @@ def folders() -> dict[str, int]:
     for module in modules().values():
         place = module.path.parent.relative_to(REPO).as_posix()
         found[place] = found.get(place, 0) + 1
+    return found
+
+
+def rooms() -> Counter[str]:
+    """Count the lines of each room of the product; what belongs to none counts as `mdmem`."""
+    found: Counter[str] = Counter()
+    for module in modules().values():
+        parts = module.path.relative_to(PACKAGE).parts
+        found[parts[0] if len(parts) > 1 else PACKAGE.name] += module.lines
     return found
 
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.judge import Span
+    from mdmem.privacy.secrets.scan import Span
 
 WORD, PAIR, LAST, URL, USER = "word", "pair", "last", "url", "user"
 """What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;

@@ -8,8 +8,7 @@ from mdmem.privacy.secrets.tokens import shape, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.privacy.secrets.judge import Span
-    from mdmem.privacy.secrets.scan import Name
+    from mdmem.privacy.secrets.scan import Name, Span
 
 SCHEMES = frozenset((
     "bearer", "basic", "token", "apikey", "api-key", "ssws", "bot", "oauth", "key", "jwt", "negotiate", "ntlm",

@@ -14,10 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mdmem.privacy.secrets.scan import Name
-
-Span = tuple[int, int, str]
-"""Where a secret begins and ends, and its kind."""
+    from mdmem.privacy.secrets.scan import Name, Span
 
 _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
@@ -308,7 +305,8 @@ def _listed(name: Name, at: int) -> list[Span]:
 
 def _items(name: Name, at: int) -> list[Span]:
     """`passwords:⏎ - …⏎ - …`."""
-    text, spans = name.text, list[Span]()
+    text = name.text
+    spans: list[Span] = []
     while text.startswith("- ", at) and len(spans) < _MOST_LISTED:
         literal = literals.read(text, skip_blank(text, at + 2), whole_word=True)
         if not literal:

@@ -13,8 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.judge import Span
-    from mdmem.privacy.secrets.scan import Name
+    from mdmem.privacy.secrets.scan import Name, Span
 
 _SHORTEST, _LONGEST = 6, 64
 _LONGEST_USER = 20

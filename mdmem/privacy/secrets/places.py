@@ -13,8 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Span = tuple[int, int, str]
-"""Where a secret begins and ends, and its kind."""
+    from mdmem.privacy.secrets.scan import Span
 
 HOOKS = (
     ("hooks.slack.com/services/", WORD + "/+"),

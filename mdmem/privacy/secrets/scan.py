@@ -13,6 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Span = tuple[int, int, str]
+"""Where a secret begins and ends, and its kind."""
+
 NAME = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 NAME_SIGNS = frozenset(NAME)
 CLOSERS = "\\\"'`]*)"

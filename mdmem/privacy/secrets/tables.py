@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.privacy.secrets.judge import Span
+    from mdmem.privacy.secrets.scan import Span
 
 HEADS = ("password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "passphrase", "pin")
 """What the name of a column that is looked for holds, in lower case."""

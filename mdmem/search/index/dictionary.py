@@ -19,7 +19,7 @@ from mdmem.search.index.layout import FIELDS, DamagedError, Postings, count_post
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mdmem.search.index.segment_file import SegmentFile
+    from mdmem.search.index.layout import Stored
 
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 256
@@ -74,7 +74,7 @@ class _Block(NamedTuple):
 class Dictionary:
     """The posting lists of a segment, found by field and term."""
 
-    def __init__(self, data: SegmentFile | bytes) -> None:
+    def __init__(self, data: Stored) -> None:
         self._data = data
         self._blocks: dict[int, _Block] = {}
 

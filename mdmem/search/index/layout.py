@@ -15,9 +15,31 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from mdmem.hashing import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
 
-    from mdmem.search.index.segment_file import SegmentFile
+    class Stored(Protocol):
+        """The bytes of a file or of memory, read in slices without a step."""
+
+        def __len__(self) -> int: ...
+
+        def __getitem__(self, part: slice[Any, Any, Any], /) -> bytes: ...
+
+    class TermLists(Protocol):
+        """The posting lists of some notes, by field and term."""
+
+        def count(self, field: str, term: str) -> int:
+            """Return in how many rows a term occurs."""
+            ...
+
+        def postings(self, field: str, term: str) -> Postings | None:
+            """Return a term's posting list."""
+            ...
+
+        def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
+            """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
+            ...
+
 
 VERSION = 11
 """Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""
@@ -195,7 +217,7 @@ def _join(columns: dict[str, bytes]) -> bytes:
 class Table:
     """The rows of one segment, each column read and checked when it is first asked for."""
 
-    def __init__(self, data: SegmentFile | bytes, count: int) -> None:
+    def __init__(self, data: Stored, count: int) -> None:
         self._data = data
         self._count = count
         self._directory = _read_directory(data)
@@ -310,7 +332,7 @@ class Table:
         ]
 
 
-def _read_directory(data: SegmentFile | bytes) -> dict[str, tuple[int, int, int]]:
+def _read_directory(data: Stored) -> dict[str, tuple[int, int, int]]:
     if len(data) < 8:
         raise DamagedError("the table of a segment is cut short")
     size, checksum = array("I", data[-8:])

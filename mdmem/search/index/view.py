@@ -15,8 +15,6 @@ from mdmem.search.index import layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from mdmem.search.index.dictionary import Dictionary
-    from mdmem.search.index.pending import Terms
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 50_000
@@ -32,7 +30,7 @@ class Leaf(NamedTuple):
     """A segment, opened. start: the number of its first note."""
 
     start: int
-    terms: Dictionary | Terms
+    terms: layout.TermLists
     table: layout.Table
     deleted: set[int]
 
