@@ -28,8 +28,8 @@ FIELDS = {"body": 1.0, "title": 0.3, "meta": 3.0, "date": 1.0}
 """What a match in each field counts. A title mostly repeats the body; people, tools and tags are named on purpose."""
 TITLES = {"prompt": 1.0, "response": 1.0}
 """What a match in the title counts in notes of these kinds: there it says what the whole is about."""
-K = 1.2
-B = 0.75
+K = 1.0
+B = 0.85
 CONTEXT = 0.4
 PARENT = 0.8
 """What the folder of a note counts, whatever it is."""
@@ -69,7 +69,7 @@ def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTIN
 def _cost(view: View, unit: Unit) -> int:
     return sum(
         view.count("body", term) or view.count("meta", term) or view.count("title", term) or view.count("date", term)
-        for term, _ in unit.terms
+        for term, _ in (*unit.terms, *(pair for pair in unit.in_code if pair[0] not in STOPWORDS))
     )
 
 
@@ -95,7 +95,7 @@ def scores(
     among: only these notes are in the answer. prior: what a note's score is multiplied by, whatever was asked; of
     the best `POOL` notes only. surroundings: whether neighbours and folders count.
     """
-    matches = [_match(view, unit) for unit in asked]
+    matches = _matches(view, asked)
     total: dict[int, float] = {}
     covered: Counter[int] = Counter()
     folders: dict[int, float] = {}
@@ -131,8 +131,19 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
     total.update({key: known(key, 0.0) + score for key, score in more.items()})
 
 
-def _match(view: View, unit: Unit) -> _Match:
-    first, *others = [_known_match(view, term, weight) for term, weight in unit.terms]
+def _matches(view: View, asked: Collection[Unit]) -> list[_Match]:
+    """Return where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
+    matches = [_joined([_known_match(view, term, weight) for term, weight in unit.terms]) for unit in asked]
+    if any(unit.in_code for unit in asked):
+        found = set().union(*(match.notes for match in matches))
+        for place, unit in enumerate(asked):
+            others = [_in_code(view, term, weight, found) for term, weight in unit.in_code]
+            matches[place] = _joined([matches[place], *others])
+    return matches
+
+
+def _joined(matches: list[_Match]) -> _Match:
+    first, *others = matches
     if others:
         first = _Match(dict(first.notes), dict(first.folders), dict(first.body), first.rarity)
     for other in others:
@@ -160,17 +171,30 @@ def _known_match(view: View, term: str, weight: float) -> _Match:
     return found
 
 
-def _match_term(view: View, term: str, weight: float) -> _Match:
+_OBSERVATION = KINDS.index("observation")
+
+
+def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> _Match:
+    """Return where a term is found in what tools were given and printed; a function word tells something in names."""
+    found = _match_term(view, term, weight, ["title"]) if term in STOPWORDS else _known_match(view, term, weight)
+    flags = view.numbers("flags")
+    notes = {
+        note: score for note, score in found.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
+    }
+    return _Match(notes, {}, {note: times for note, times in found.body.items() if note in notes}, found.rarity)
+
+
+def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS) -> _Match:
     notes: dict[int, float] = {}
     body: dict[int, int] = {}
     folders: dict[int, float] = {}
     rarity = 0.0
-    for field, importance in FIELDS.items():
+    for field in fields:
         lists = view.postings(field, term)
         if not lists:
             continue
         rarity_here = weight * _idf(view.live, sum(len(rows) for rows, _ in lists))
-        gain = importance * rarity_here * (K + 1)
+        gain = FIELDS[field] * rarity_here * (K + 1)
         lengths = view.lengths(field)
         flat, slope = K * (1 - B), K * B / view.average_length(field)
         found = {

@@ -26,10 +26,18 @@ MIN_PART_CHARS, MIN_NEAR_CHARS, MAX_NEAR_CHARS = 3, 5, 20
 MAX_COMPOUND_CHARS = 30
 
 
+MAX_ALIKE = 6
+"""A question of so few words is also searched by what programs call the same thing."""
+
+
 class Unit(NamedTuple):
-    """One word of a question: the terms that stand for it, with what each counts; a note gets the best of them."""
+    """One word of a question: the terms that stand for it, with what each counts; a note gets the best of them.
+
+    in_code: terms that stand for it where tools were run and code is quoted; people's own sentences mean what they say.
+    """
 
     terms: tuple[tuple[str, float], ...]
+    in_code: tuple[tuple[str, float], ...] = ()
 
 
 def units_of(view: View, text: str) -> list[Unit]:
@@ -39,13 +47,22 @@ def units_of(view: View, text: str) -> list[Unit]:
     if few and analysis.is_foreign(text):
         return [_with_forms(view, term) for term in dict.fromkeys(term for _, terms in words for term in terms)]
     found = dict.fromkeys(one for word, terms in words for one in _widened(view, word, terms, near=few))
-    return list(found | dict.fromkeys(_joined(view, words)))
+    units = map(_with_alike, found) if len(words) <= MAX_ALIKE else found
+    return [*units, *dict.fromkeys(_joined(view, words))]
 
 
 def unit(term: str, weight: float = 1.0) -> Unit:
     """Return the unit of a term: itself, and what programmers write for it."""
-    others = ((other, weight * abbreviations.WEIGHT) for other in abbreviations.others(term))
+    others = ((other, weight * abbreviations.WEIGHT) for other in abbreviations.SHORT.others(term))
     return Unit(((term, weight), *others))
+
+
+def _with_alike(unit: Unit) -> Unit:
+    """Return a unit with what programs call the same thing."""
+    term, weight = unit.terms[0]
+    known = {name for name, _ in unit.terms}
+    others = [other for other in abbreviations.ALIKE.others(term) if other not in known]
+    return unit._replace(in_code=tuple((other, weight * abbreviations.WEIGHT) for other in others))
 
 
 def _is_known(view: View, term: str) -> bool:

@@ -128,9 +128,9 @@ def test_stems_agree_with_another_implementation_of_the_same_rules() -> None:
 
 def test_an_abbreviation_and_its_word_find_each_other() -> None:
     (directory,) = analysis.terms("directories")
-    assert "dir" in abbreviations.others(directory)
-    assert directory in abbreviations.others("dir")
-    assert abbreviations.others("zebra") == ()
+    assert "dir" in abbreviations.SHORT.others(directory)
+    assert directory in abbreviations.SHORT.others("dir")
+    assert abbreviations.SHORT.others("zebra") == ()
 
 
 def test_function_words_are_written_as_words_are_folded() -> None:

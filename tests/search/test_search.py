@@ -131,6 +131,15 @@ def test_an_abbreviation_finds_the_word(settings: Config) -> None:
     assert "decision-storage.md" in names(ask(settings, "db"))
 
 
+def test_code_is_found_by_what_else_its_words_are_called(vault: Path, settings: Config) -> None:
+    meta = {"kind": "observation", "title": "is_iterable"}
+    (vault / "code.md").write_text(f"{front_matter.write(meta)}\ndef is_iterable(value): return drop(value)\n")
+    (vault / "talk.md").write_text(f"{front_matter.write({'kind': 'prompt'})}\nDrop the iterable, please.\n")
+
+    assert names(ask(settings, "check iterables"))[0] == "code.md"
+    assert names(ask(settings, "delete something")) == []
+
+
 @pytest.mark.parametrize(
     ("words", "name"),
     [
