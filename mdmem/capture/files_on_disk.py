@@ -10,7 +10,6 @@ import os
 
 from mdmem import files
 from mdmem.agents import aliases
-from mdmem.vault import exclusions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,21 +18,28 @@ if TYPE_CHECKING:
 
     from mdmem.agents import Event
 
-MAX_EDITED_BYTES = 2 << 20
-"""Of a file in which an edit was made, only so much is looked at."""
-
-MAX_SHOWN_BYTES = 512 * 1024
-"""A longer file, of which a part is shown, is not looked at."""
+MAX_BYTES = 2 << 20
+"""Of a file, only so much is looked at."""
 
 _EDITS = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch"])
-_SHOWS = frozenset(["Read", "Grep", "Bash", "PowerShell"])
+_NEVER = frozenset([
+    "Write", "Glob", "WebFetch", "WebSearch", "Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite", "ExitPlanMode",
+    "AskUserQuestion", "Skill",
+])  # fmt: skip
+"""The tools that show no part of a file, or tell all of it."""
+
 _TAG_SIGNS = (b"<", b"< ", b"[", b"[ ", b"/", b"--", b"-- ", b"\xef\xbc\x9c", b"\xef\xbc\xbb", b"3c", b"5b")
 """What may stand before the word of a tag; most files that have the word have no tag."""
 
-_MOST_EDITED = 20
-_MOST_SHOWN = 8
-_MOST_LINES = 400
+_PATH_KEYS = ("file_path", "path", "relative_path", "filename", "file", "uri", "paths", "files")
 _TEXT_KEYS = ("stdout", "content", "output", "llmContent", "text")
+_NO_NAME = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@{},", " "))
+_MOST_EDITED = 20
+_MOST_SHOWN = 12
+_MOST_NAMES = 100
+_MOST_LINES = 400
+_MOST_FOLDERS = 4
+_LONGEST_NAME = 400
 
 
 def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
@@ -44,17 +50,19 @@ def beside(event: Event, tags: tuple[str, ...]) -> dict[str, list[str]]:
     if isinstance(event.tool_response, dict) and isinstance(event.tool_response.get("originalFile"), str):
         return {}  # the agent itself tells what the file held before an edit
     name, given = aliases.resolve(event.tool, event.tool_input if isinstance(event.tool_input, dict) else {})
-    after = _tagged(event, _edited(given), tags, MAX_EDITED_BYTES, follow=False) if name in _EDITS else ()
-    names = dict.fromkeys([*_named(given), *_listed(_output(event.tool_response))]) if name in _SHOWS else ()
-    shown = _tagged(event, list(names)[:_MOST_SHOWN], tags, MAX_SHOWN_BYTES, follow=True)
-    found = {"files_after": list(after), "files_shown": list(shown)}
+    found: dict[str, list[str]] = {}
+    if name in _EDITS:
+        paths = [os.path.join(event.cwd, os.path.expanduser(path)) for path in _edited(given)]
+        found = {"files_after": list(_tagged(paths, tags, follow=False))}
+    elif name not in _NEVER:
+        found = {"files_shown": list(_tagged(_shown(event, given), tags, follow=True))}
     return {key: texts for key, texts in found.items() if texts}
 
 
-def _tagged(event: Event, names: Iterable[str], tags: tuple[str, ...], limit: int, *, follow: bool) -> Iterator[str]:
-    for name in names:
+def _tagged(paths: Iterable[str], tags: tuple[str, ...], *, follow: bool) -> Iterator[str]:
+    for path in paths:
         try:
-            data = files.read_any(os.path.join(event.cwd, os.path.expanduser(name)), limit, follow=follow)
+            data = files.read_any(path, MAX_BYTES, follow=follow)
         except (OSError, ValueError):
             continue
         low = data.lower()
@@ -74,28 +82,91 @@ def _edited(given: dict[str, Any]) -> list[str]:
     return [name.strip() for name in names if name.strip()][:_MOST_EDITED]
 
 
-def _named(given: dict[str, Any]) -> list[str]:
-    """List the files that the input of a run names."""
-    found = [path for key in ("file_path", "path") if isinstance(path := given.get(key), str)]
+# -- what a run may show
+
+
+def _shown(event: Event, given: dict[str, Any]) -> list[str]:
+    """List the paths of the files that a run names, in its input or in what it printed."""
     command = given.get("command")
     if isinstance(command, list):
         command = " ".join([word for word in command if isinstance(word, str)])
-    return found + (exclusions.paths_in(command) if isinstance(command, str) else [])
+    words = _words(command) if isinstance(command, str) else []
+    folders = dict.fromkeys([event.cwd, *_folders(event.cwd, words)])
+    named = [*_paths(given), *words, *_listed(_output(event.tool_response))]
+    found: dict[str, None] = {}
+    for name in list(dict.fromkeys(named))[:_MOST_NAMES]:
+        if name[:1] == "-" or len(name) > _LONGEST_NAME:
+            continue
+        for folder in folders:
+            for path in _matching(os.path.join(folder, os.path.expanduser(name))):
+                if os.path.isfile(path):
+                    found[path] = None
+        if len(found) >= _MOST_SHOWN:
+            break
+    return list(found)[:_MOST_SHOWN]
+
+
+def _paths(given: dict[str, Any]) -> Iterator[str]:
+    """List the paths that the input of a run holds under the keys for paths."""
+    for key in _PATH_KEYS:
+        value = given.get(key)
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str):
+                yield path.removeprefix("file://")
+
+
+def _words(command: str) -> list[str]:
+    """List the words of a command that may name files, and their parts around a colon, as in `HEAD:plan.md`."""
+    for name, value in (("PWD", "."), ("HOME", "~")):
+        command = command.replace(f"${name}", value).replace(f"${{{name}}}", value)
+    words = command.translate(_NO_NAME).split()
+    return [*words, *[part for word in words if ":" in word for part in word.split(":") if part]]
+
+
+def _folders(cwd: str, words: list[str]) -> list[str]:
+    """List the folders that a command goes into, which its paths may begin from."""
+    entered = [word for before, word in zip(words, words[1:], strict=False) if before in _ENTERING]  # noqa: RUF007 - one import less
+    return [os.path.join(cwd, os.path.expanduser(word)) for word in entered[:_MOST_FOLDERS]]
+
+
+_ENTERING = ("cd", "pushd", "-C")
+
+
+def _matching(path: str) -> list[str]:
+    """List the files that a path with signs for any characters stands for."""
+    if "*" not in path and "?" not in path:
+        return [path]
+    from fnmatch import fnmatch
+
+    folder, name = os.path.split(path)
+    try:
+        return [os.path.join(folder, found) for found in sorted(os.listdir(folder)) if fnmatch(found, name)][
+            :_MOST_SHOWN
+        ]
+    except OSError:
+        return []
 
 
 def _output(response: Any) -> str:
     if isinstance(response, dict):
-        response = next((response[key] for key in _TEXT_KEYS if isinstance(response.get(key), str)), "")
+        response = next((response[key] for key in _TEXT_KEYS if isinstance(response.get(key), (str, list))), "")
+    if isinstance(response, list):
+        blocks = [block.get("text") if isinstance(block, dict) else block for block in response[:_MOST_SHOWN]]
+        response = "\n".join([block for block in blocks if isinstance(block, str)])
     return response if isinstance(response, str) else ""
 
 
 def _listed(output: str) -> Iterator[str]:
-    """List the files that an output gives lines of: `path:12:…` of grep, `+++ b/path` of a patch."""
+    """List the files that an output gives lines of: `path:12:…` of grep, `+++ b/path` of a patch, a path above all."""
     lines = output.split("\n", _MOST_LINES)[:_MOST_LINES] if ":" in output or "+++ " in output else ()
+    heading = ""
     for line in lines:
-        if line.startswith("+++ b/"):
-            yield line[len("+++ b/") :].rstrip()
+        if line.startswith(("+++ b/", "diff --git a/")):
+            yield line.rpartition(" b/")[2].rstrip()
         elif ":" in line[:200]:
             name, _, rest = line.partition(":")
-            if rest[:1].isdecimal() and name and " " not in name:
+            if name.isdecimal():
+                yield heading
+            elif (rest[:1].isdecimal() or not rest.strip()) and " " not in name:
                 yield name
+        heading = line.strip() if " " not in line.strip() else ""

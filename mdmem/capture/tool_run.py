@@ -33,7 +33,7 @@ def keep(at: Capture) -> Outcome:
     is_answer = tool == "AskUserQuestion"
     response = _as_typed(event.tool_response) if is_answer else event.tool_response
     source = {"tool": event.tool, "input": event.tool_input, "response": response, "error": event.error}
-    if at.live and tool in _OF_FILES:
+    if at.live:
         from mdmem.capture import files_on_disk
 
         source |= files_on_disk.beside(event, at.rules.tags)
@@ -61,10 +61,6 @@ def keep(at: Capture) -> Outcome:
 
         awaited.begin(at, outcome)
     return outcome
-
-
-_OF_FILES = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Patch", "Read", "Grep", "Bash", "PowerShell"])
-"""The tools that change or show a part of a file."""
 
 
 def _as_typed(answer: Any) -> Any:

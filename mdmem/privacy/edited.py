@@ -12,6 +12,7 @@ from mdmem.privacy.edits import Columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from mdmem.privacy.text import Job
@@ -31,7 +32,7 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     for whole in shown:
         known = len(job.spans)
         edits.sections(whole, job)
-        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, _lines(span))]
+        job.spans[known:] = [span for span in job.spans[known:] if _shows(value, span)]
     for whole in after:
         columns = edits.columns_of(whole, job)
         if columns:
@@ -40,16 +41,24 @@ def hide(value: dict[str, Any], job: Job) -> dict[str, Any]:
     return value
 
 
-def _lines(span: str) -> list[str]:
-    return [line for line in map(str.strip, span.split("\n")) if len(line) >= text.SHORTEST_REVEALED]
+def _shows(value: Any, span: str) -> bool:
+    """Whether a text of a value shows something of what a section says, in whatever form."""
+    lines = [line for line in map(str.strip, span.split("\n")) if len(line) >= text.SHORTEST_REVEALED]
+    texts = list(_texts(value, _DEEPEST))
+    if any(line in part for part in texts for line in lines):
+        return True
+    from mdmem.privacy import echo
+
+    known = echo.of([span])
+    return any(known.find(part) for part in texts)
 
 
-def _shows(value: Any, lines: list[str], depth: int = 0) -> bool:
-    """Whether a line stands in a text of a value."""
+def _texts(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, str):
-        return any(line in value for line in lines)
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return depth < _DEEPEST and any(_shows(item, lines, depth + 1) for item in items)
+        yield value
+    elif depth >= 0:
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from _texts(item, depth - 1)
 
 
 def _undone(given: Any, after: str, job: Job) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ FILE = "# notes\n<private>\nalpha walrus code\nbeta 4711904226\n</private>\nthe 
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "plan.md").write_text(FILE, encoding="utf-8")
+    (tmp_path / "app" / "sub").mkdir()
+    (tmp_path / "app" / "NOTES").write_text(FILE, encoding="utf-8")
     (tmp_path / "app" / "link.md").symlink_to("plan.md")
     return tmp_path / "app"
 
@@ -39,6 +42,15 @@ def stored(vault: Path) -> str:
         ("grep -n beta plan.md", "4:beta 4711904226"),
         ("grep -rn beta .", "plan.md:4:beta 4711904226"),
         ("grep -rn walrus .", "plan.md:3:alpha walrus code"),
+        ("rg --heading -n beta", "plan.md\n3:alpha walrus code\n4:beta 4711904226"),
+        ("cd .. && sed -n 4p app/plan.md", "beta 4711904226"),
+        ("cd sub; sed -n 4p ../plan.md", "beta 4711904226"),
+        ("sed -n 4p *.md", "beta 4711904226"),
+        ('sed -n 4p "$PWD/plan.md"', "beta 4711904226"),
+        ("git show HEAD~2:plan.md | sed -n 4p", "beta 4711904226"),
+        ("sed -n 3,4p NOTES", "alpha walrus code\nbeta 4711904226"),
+        ("tr a-z A-Z <plan.md | sed -n 3p", "ALPHA WALRUS CODE"),
+        ("sed -n 3,4p plan.md | base64", base64.b64encode(b"alpha walrus code\nbeta 4711904226\n").decode()),
         ("git diff", "--- a/plan.md\n+++ b/plan.md\n@@ -3,2 +3,2 @@\n alpha walrus code\n-gamma\n+beta 4711904226"),
     ],
 )
@@ -48,6 +60,31 @@ def test_a_command_that_shows_lines_of_a_private_section_leaves_none_of_them(
     run(folder, "Bash", {"command": command}, {"stdout": f"{output}\nmade: public words", "stderr": ""})
 
     assert "public words" in stored(vault)
+    assert not [
+        word for word in ("walrus", "4711904226", "YWxwaGEg") if word in stored(vault).replace("WALRUS", "walrus")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "response"),
+    [
+        ("mcp__files__read", {"path": "plan.md", "head": 4}, [{"type": "text", "text": "alpha walrus code"}]),
+        ("mcp__files__read_all", {"paths": ["plan.md"]}, {"content": [{"type": "text", "text": "beta 4711904226"}]}),
+        ("mcp__files__insert", {"relative_path": "plan.md", "line": 4, "content": "beta 4711904226"}, "done"),
+        ("mcp__files__find", {"regex": "walrus"}, [{"type": "text", "text": "plan.md:3:alpha walrus code"}]),
+        (
+            "str_replace_based_edit_tool",
+            {"command": "insert", "path": "plan.md", "insert_text": "alpha walrus code"},
+            "ok",
+        ),
+    ],
+)
+def test_a_tool_that_nobody_described_leaves_nothing_of_a_section_either(
+    vault: Path, folder: Path, tool: str, given: dict[str, Any], response: Any
+) -> None:
+    run(folder, tool, given, response)
+
+    assert "plan.md" in stored(vault)
     assert not [word for word in ("walrus", "4711904226") if word in stored(vault)]
 
 
