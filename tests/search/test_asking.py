@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.search.asking import phrases, prose, shape
-from mdmem.search.asking.english import LIKELY, SURE
+from mdmem.search.asking.english import LIKELY, POSSIBLE, SURE
 
 ASKING = [
     ("en", "Do you remember how we fixed the date parser?"),
@@ -280,6 +280,11 @@ def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
     assert shape.error_line("one: two: three") == ""
 
 
+@pytest.mark.parametrize("prompt", ["where do we parse the dates", "where is the relay configured?"])
+def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
+    assert shape.of(prompt) is None
+
+
 @pytest.mark.parametrize(
     ("prompt", "grade", "topic"),
     [
@@ -292,6 +297,9 @@ def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
         ("I can never remember which port the relay uses", SURE, "relay"),
         ("le port du relay, c'était lequel déjà", SURE, "relay"),
         ("on en était où avec la migration oauth ?", SURE, "migration oauth"),
+        ("the export test is flaky again", POSSIBLE, "export test"),
+        ("give me the history of the relay", LIKELY, "relay"),
+        ("where are we with the relay", LIKELY, "relay"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

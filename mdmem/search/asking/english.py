@@ -58,6 +58,9 @@ _TROUBLE = _words(
     "error errors bug bugs problem problems issue issues failure failures crash exception traceback symptom trouble "
     "warning flake segfault hang deadlock leak timeout regression"
 )
+_FAILS = _words(
+    "flaky broken failing crashing hanging leaking stuck red slow down fails crashes hangs breaks leaks flakes"
+)
 _RESUMES = _words("resume continue resuming continuing")
 _RESUMES_TWO = frozenset(
     [("pick", "up"), ("carry", "on"), ("get", "back"), ("getting", "back"), ("go", "back"), ("back", "to"),
@@ -110,7 +113,9 @@ def judge(words: list[str], *, asks: bool) -> int:
 
 
 def _reads_it(words: list[str], held: frozenset[str]) -> bool:
-    """Whether the answer is to be counted or read in the files as they are: `how many tests are there`."""
+    """Whether the answer is counted or read in the files as they are: `how many tests`, `where do we parse it`."""
+    if words[0] == "where" and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
+        return True
     counts = not held & _WE and _after(words, _words("how"), _words("many much"))
     return counts or _after(words, _words("according"), _words("to"))
 
@@ -139,7 +144,8 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     returns = _after(words, _words("is are was were im"), _words("back")) or _after(
         words, _words("once"), _words("more")
     )
-    if returns or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS - _RELATIVE, _PAST):
+    fails = words[-1] == "again" and held & _FAILS
+    if returns or fails or (held & _AGAIN and (past or held & _TROUBLE)) or _after(words, _ASKS - _RELATIVE, _PAST):
         return POSSIBLE
     return NOT
 
@@ -188,7 +194,7 @@ def _without_question(words: list[str], held: frozenset[str], *, past: bool, bac
         return SURE
     if _after(words, _words("back"), _words("to")) and words[0] in ("back", "now", "ok", "so"):
         return LIKELY
-    if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show"):
+    if _after(words, _NOTES, _ABOUT) and words[0] in ("search", "check", "look", "consult", "find", "show", "give"):
         return LIKELY
     done = words[0] in _SUBJECTS and past and not held & _MODAL
     return LIKELY if (ours and past and back) or (done and _tells_when(words, held)) else NOT

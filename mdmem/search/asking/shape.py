@@ -242,7 +242,7 @@ remember remembered recall remind memory memories reason story happened happen y
 days previous previously earlier already session sessions past thing work working again reminded forgot
 conversation discussion left finally originally recently lately tell told know said say asked decide decided
 decision discussed talked agreed answer notes we us lets let back continue resume pick attempts attempt tried far
-find found figure story morning night today day end whats stuff chose choose picked ended fix fixed
+find found figure story morning night today day end whats stuff chose choose picked ended fix fixed solve solved
 summarize summarise recap tell explain all ever dealt encountered faced agreement conclusion
 """
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())

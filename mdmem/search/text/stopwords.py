@@ -32,8 +32,8 @@ _QUESTIONS = "what which who whom whose why when where how kind kinds please tel
 STOPWORDS = frozenset(" ".join([_PRONOUNS_AND_ARTICLES, _VERBS, _NEGATED_AND_SHORTENED, _JOINING, _QUESTIONS]).split())
 """English function words and the words that questions begin with, folded as `analysis` folds them."""
 
-# No common word of English or of code (`mit`, `os`, `jest`, `come`, `hat`) is among them; of names (`du`, `der`, `az`)
-# some are, so that a question must have two of them.
+# As folded: `й` is written `и`. No common word of English or of code (`mit`, `os`, `jest`, `come`, `hat`) is among
+# them; of names (`du`, `der`, `az`) some are, so that a question must have two of them.
 _OTHER_LANGUAGES = """
 der das und ist von sind ein eine einen einem einer eines dem wie wann warum welche welcher welches welchen wurde wurden
 waren auf nicht sich zum zur nach wir ich sie haben hatte kann wird werden auch oder uber durch aus gibt
@@ -52,8 +52,11 @@ nie jak dlaczego kiedy gdzie jaki jaka jakie ktory ktora ktore byl byla bylo byl
 jsou kdy jaky ktery ktera ktere byli podle aby ako preco kedy
 unde cand cati cate este sunt fost din pentru nu lui
 az egy nem hogy mikor hol miert melyik hany voltak milyen
+и в на с у к о по за из для от до не ни же ли бы что как так там тут это мы нас нам я ты он она они мои наш был была
+было были какои какая какое какие где когда почему зачем кто и в на з у до та не що як так там це ми нас був була
+яки яка яке коли чому хто
 ve bir bu nasil neden nicin hangi nerede icin ile olarak olan gibi nin nun
 """
 
 FOREIGN = frozenset(_OTHER_LANGUAGES.split()) - STOPWORDS
-"""Function words of other languages in Latin letters, folded."""
+"""Function words of other languages, folded."""
