@@ -71,7 +71,7 @@ def check_folder(path: str) -> None:
 
 
 def check_again() -> None:
-    """Take no folder for checked any more: a process that serves many commands checks again for each."""
+    """Forget which folders were checked: a process that serves many commands checks them again for each."""
     _checked.clear()
 
 

@@ -24,7 +24,7 @@ def read_stdin(seconds: float | None = None) -> bytes:
     seconds: an agent that never closes stdin is not waited for longer; what it has written by then is the payload.
 
     What is longer is read to its end anyway: an agent that writes into a closed pipe may take that for a
-    failure. An agent that gives up in the middle has said all it will say.
+    failure. When reading fails, what came before is the payload.
     """
     pieces: list[bytes] = []
     try:

@@ -67,6 +67,22 @@ def update(session: Session, folder: disk.Folder) -> bool:
     return False
 
 
+def refresh(session: Session) -> None:
+    """Bring the page of a session up to date, if it has a folder; that it cannot be costs a line in the log."""
+    try:
+        folder = session.open_folder()
+        if folder is None:
+            return
+        with folder:
+            folder.lock()
+            session.catch_up(folder)
+            update(session, folder)
+    except Exception as error:  # noqa: BLE001 - the note is stored; the next turn's end updates the page
+        from mdmem import log
+
+        log.write(session.config, "session page not updated", error)
+
+
 def _updated(old: bytes, session: Session, folder: disk.Folder) -> bytes | None:
     """Return the page with its part between the markers as it shall be; None when it has no such part."""
     cut = generated.lines_of(old.decode("utf-8", "surrogateescape"))

@@ -183,19 +183,9 @@ class Capture:
 
     def update_page(self) -> None:
         """Bring the session's page up to date."""
-        from mdmem import log
         from mdmem.capture import page
 
-        try:
-            folder = self.session.open_folder()
-            if folder is None:
-                return
-            with folder:
-                folder.lock()
-                self.session.catch_up(folder)
-                page.update(self.session, folder)
-        except Exception as error:  # noqa: BLE001 - the note is stored; the next turn's end updates the page
-            log.write(self.config, "session page not updated", error)
+        page.refresh(self.session)
 
 
 def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:

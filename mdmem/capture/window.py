@@ -33,9 +33,9 @@ class Window:
         self._blanks: list[str] = []
 
     def narrow(self, value: Any, depth: int = 0) -> Any:
-        """Take the middles out.
+        """Return a JSON value with the middles of its very long texts taken out.
 
-        Not of a text that may hold a tag: a section that begins in the middle hides what follows it.
+        A text that may hold a tag stays whole: a section that begins in the middle hides what follows it.
         """
         if isinstance(value, str):
             long = len(value) > 3 * self._edge and _SIGN not in value and not privacy.may_hold_tag(value, self._rules)
@@ -47,7 +47,7 @@ class Window:
         return [self.narrow(item, depth + 1) for item in value] if isinstance(value, list) else value
 
     def widen(self, value: Any, depth: int = 0) -> Any:
-        """Put blanks in the places of the middles."""
+        """Return a narrowed value, cleaned or not, with blanks where the middles were taken out."""
         if not self._blanks or depth > MAX_DEPTH:
             return value
         if isinstance(value, str):

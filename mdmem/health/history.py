@@ -24,7 +24,7 @@ MOST = 10
 
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look at the vault's repository; at every object of it only with every note."""
+    """Check the vault's repository; all of its objects only when all notes are checked."""
     from mdmem.history.git import repository
     from mdmem.history.merging import undecided
 

@@ -107,7 +107,7 @@ def commit(
     return _commit(config, plan, Wanted(None, accept), _How(wait_seconds, mode, imported=imported))
 
 
-def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: Collection[str] = ()) -> CommitResult:
+def commit_paths(config: Config, paths: Collection[str], text: str) -> CommitResult:
     """Commit these vault-relative paths, as far as they have changed, as one commit with this message.
 
     Raises:
@@ -117,7 +117,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str, *, accept: C
     def plan(files: list[File]) -> list[PlannedCommit]:
         return [PlannedCommit(text, files)] if files else []
 
-    return _commit(config, plan, Wanted(frozenset(paths), accept), _How())
+    return _commit(config, plan, Wanted(frozenset(paths)), _How())
 
 
 def waiting(config: Config) -> CommitBatch:

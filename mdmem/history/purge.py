@@ -201,7 +201,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
 
 
 def apply(config: Config, planned: PurgePlan) -> Purged:
-    """Do what was planned, and search everything again.
+    """Rewrite history as planned, then look through all of it for what should be gone.
 
     Raises:
         GitError: when git-filter-repo is missing or fails; history is then as it was.

@@ -149,6 +149,8 @@ def clone(
 ) -> Repository:
     """Fetch a vault from a remote into an empty or missing folder; with a part given, write only the files of that.
 
+    tell: is told of progress while files are written.
+
     Raises:
         VaultError: when the folder is not empty.
         GitError: when the remote cannot be reached.

@@ -75,7 +75,7 @@ def run(words: list[str], vault: str | None, env: Mapping[str, str], started: fl
 
 
 def after(config: Config, event: Event, env: Mapping[str, str], data: bytes, started: float) -> bytes:
-    """Return what an event is answered with, by the watcher where there is one.
+    """Return the reply to an event, b"" for none; the watcher makes it where one runs.
 
     data: the payload as it came. started: when the answer was begun, on the monotonic clock.
     """

@@ -75,7 +75,7 @@ class Visit:
         return max((journal.numbers(name)[0] for name in self.names), default=0)
 
     def of_kind(self, kind: str) -> list[str]:
-        """List the notes of a kind, oldest first; an observation is of any other kind."""
+        """List the notes whose file names have this kind, oldest first; an observation's has its tool instead."""
         return [name for name in self.names if name.split("-", 3)[2] == kind]
 
     def waits_elsewhere(self, branch: str) -> bool:

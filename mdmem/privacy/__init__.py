@@ -100,7 +100,7 @@ class Rules(Value):
         return f"{head}:{kind}]" if head != self.redacted else f"{head}:{kind}"
 
     def marks(self) -> tuple[str, ...]:
-        """Return what everything begins with that was taken out before."""
+        """Return how the texts begin that stand for what was taken out."""
         return tuple(mark for mark in (self.redacted.removesuffix("]"), self.marker) if mark)
 
     def compiled(self) -> list[Any]:

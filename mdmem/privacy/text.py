@@ -151,7 +151,7 @@ def lower(text: str) -> str:
 
 
 def apply(text: str, edits: list[Edit], job: Job) -> str:
-    """Make the edits, which are in order and apart from each other, and note them."""
+    """Return the text with the edits made, and record them in `job.history`; they are in order and do not overlap."""
     if not edits:
         return text
     job.history.append(edits)

@@ -14,9 +14,9 @@ AGAIN = (1.0, 0.7, 0.35)
 
 
 def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
-    """Return the scores of all notes, those of the best as they are worth beside each other.
+    """Return the scores of all notes; among the best, each further note of a session counts less (`AGAIN`).
 
-    An agent's session holds many notes on one thing: where others answer too, few of it stand among the first ten.
+    An agent's session holds many notes on one thing, which would fill the first ten places.
     """
     best = sorted(found, key=found.__getitem__, reverse=True)[:POOL]
     return found | _spread(view, found, best)

@@ -106,6 +106,6 @@ def rows(entries: Iterable[NoteLine]) -> Iterator[str]:
 
 
 def paged(entries: list[NoteLine], total: int, offset: int, limit: int, hints: Iterable[str] = ()) -> FoundNotes:
-    """Put a part of an answer together. limit: how many notes it was to have."""
+    """Return one page of an answer. total: of all pages. limit: how many notes a page was to have."""
     more = offset + limit
     return {"entries": entries, "total": total, "next_offset": more if more < total else None, "hints": list(hints)}

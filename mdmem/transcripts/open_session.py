@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from mdmem import log, timestamps
-from mdmem.capture import entry, page
+from mdmem import timestamps
+from mdmem.capture import entry
 from mdmem.capture.session import Session
-from mdmem.errors import VaultError
 from mdmem.vault import disk
 from mdmem.vault.journal import numbers
 
@@ -166,18 +165,6 @@ class OpenSession(Session):
                 if name[-13:-3] not in self._names:
                     self.append("+", name)
             self.read()
-
-    def update_page(self) -> None:
-        """Bring the session's page up to date; that it cannot be costs a line in the log."""
-        try:
-            folder = self.open_folder()
-            if folder is not None:
-                with folder:
-                    folder.lock()
-                    self.catch_up(folder)
-                    page.update(self, folder)
-        except (OSError, VaultError) as error:
-            log.write(self.config, "session page not updated", error)
 
     def close(self) -> None:
         """Let go of the folder."""

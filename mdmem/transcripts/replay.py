@@ -8,7 +8,7 @@ said) is left alone: a replay keeps marks of its own. It never renumbers, rewrit
 from __future__ import annotations
 
 from mdmem import privacy, project
-from mdmem.capture import completion, events, turn
+from mdmem.capture import completion, events, page, turn
 from mdmem.capture.session import facts
 from mdmem.capture.store import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
 from mdmem.config import Config
@@ -112,7 +112,7 @@ class Replay:
         """Bring the session's page up to date if notes were added, and let go of the folder."""
         try:
             if self.added or self.completed:
-                self.session.update_page()
+                page.refresh(self.session)
         finally:
             self.session.close()
 

@@ -363,7 +363,7 @@ def project_pointer(config: Config, who: str) -> str:
 
 
 def project_stamp(config: Config, name: str) -> str:
-    """Return by what a change of a project's page is told; "" when there is no page."""
+    """Return a text that changes with a project's page: its mtime, size and inode; "" when there is no page."""
     try:
         found = os.stat(os.path.join(config.vault, "journal", name, PROJECT_PAGE), follow_symlinks=False)
     except OSError:

@@ -30,7 +30,7 @@ class ServedLinks(NamedTuple):
         return address.note(name)
 
     def named(self, name: str) -> str:
-        """Return what finds the note that a wikilink names."""
+        """Return the address that leads to the note that a wikilink names."""
         return address.query("/go", to=name)
 
     def picture(self, source: str, *, by_name: bool = False) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from mdmem.history import commit, past, session_log, sync
 from mdmem.history.git import repository
 from mdmem.vault import front_matter
 from tests.bench import measure
+from tests.helpers.plain_git import git, make_remote
 
 BATCH = 100
 ROUNDS = 7
@@ -94,8 +94,7 @@ def main(notes: int) -> None:
             ("journal's commits (--stat)", timed(lambda: session_log.stats(settings)), ""),
             ("search in the past", timed(lambda: past.search(settings, "leap parser", "HEAD")), ""),
         ]
-        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", f"{work}/remote"], check=True)
-        subprocess.run(["git", "-C", str(vault), "remote", "add", "origin", f"{work}/remote"], check=True)
+        git(vault, "remote", "add", "origin", str(make_remote(Path(work, "remote"))))
         rows.append((f"first sync of {notes:,} notes", timed(lambda: sync.sync(settings)), ""))
         rows.append(("a sync with nothing to do", timed(lambda: sync.sync(settings)), "bar: 300 ms at 50,000 notes"))
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench import repositories, vaults
+from tests.helpers.plain_git import git, make_remote
 
 MDMEM = [sys.executable, "-m", "mdmem"]
 PEERS = {"ripgrep": "rg", "qmd": "qmd"}
@@ -148,8 +149,7 @@ def of_history(vault: Vault, rounds: int) -> Found:
     found["status"] = vault.median(rounds, "status")
     remote = vault.root.parent / f"remote-{vault.root.name}"
     shutil.rmtree(remote, ignore_errors=True)
-    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
-    subprocess.run(["git", "-C", str(vault.root), "remote", "add", "origin", str(remote)], check=True)
+    git(vault.root, "remote", "add", "origin", str(make_remote(remote)))
     vault.run("sync")
     found["sync, nothing to do"] = vault.median(min(rounds, 3), "sync")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from mdmem.vault import disk as vaults
 from tests.conftest import notes, session_pages
 from tests.helpers import claude
 from tests.helpers.claude import START, bash, capture, payload, prompt, stop
+from tests.helpers.plain_git import git as plain_git
 
 EDIT = {
     "tool_name": "Edit",
@@ -95,13 +97,8 @@ def test_a_session_that_is_broken_off_in_its_first_turn_has_said_what_it_was_abo
 
 
 def test_a_page_names_branches_and_commits(vault: Path, tmp_path: Path) -> None:
-    import subprocess
-
-    def git(*words: str) -> None:
-        identity = ("-c", "user.name=a", "-c", "user.email=a@b")
-        subprocess.run(["git", *identity, "-C", str(tmp_path / "app"), *words], check=True, capture_output=True)
-
     (tmp_path / "app").mkdir()
+    git = partial(plain_git, tmp_path / "app")
     git("init", "-q", "-b", "main")
     git("commit", "-q", "--allow-empty", "-m", "a")
     where = {"cwd": str(tmp_path / "app")}

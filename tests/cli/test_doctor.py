@@ -18,6 +18,7 @@ from mdmem.history import commit
 from mdmem.history.git import repository
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+from tests.helpers.plain_git import git, make_remote
 from tests.privacy.test_fences import BLOCK, ENCODINGS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -264,10 +265,8 @@ def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None
 
 @pytest.mark.slow
 def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
     repository.init(day.vault)
-    subprocess.run(["git", "-C", str(day.vault), "remote", "add", "origin", str(remote)], check=True)
+    git(day.vault, "remote", "add", "origin", str(make_remote(tmp_path / "remote.git")))
     assert "never synced" in look(day, "remote")[0]["text"]
     day.run("sync")
     assert "is up to date" in look(day, "remote")[0]["text"]

@@ -16,6 +16,7 @@ import pytest
 from mdmem.history.git import repository
 from tests.conftest import session_pages
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
+from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import Talk
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -223,8 +224,7 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
 
 @pytest.mark.slow
 def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: Path, tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(tmp_path / "remote")], check=True)
-    git(kept, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(kept, "remote", "add", "origin", str(make_remote(tmp_path / "remote")))
 
     assert mdmem("sync", check=True).stdout == "Received 0 files, sent 2 commits.\n"
     mdmem("clone", str(tmp_path / "remote"), str(tmp_path / "second"), check=True)

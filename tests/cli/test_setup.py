@@ -13,12 +13,9 @@ from mdmem import config
 from mdmem.cli.setup import install
 from mdmem.settings import SETTINGS
 from tests.conftest import session_pages
+from tests.helpers.plain_git import git
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
 
 
 def test_a_new_vault_is_a_clean_repository_with_its_files(mdmem: Run, home: Path) -> None:

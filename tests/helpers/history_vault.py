@@ -19,6 +19,7 @@ from mdmem import config
 from mdmem.cli import main
 from mdmem.config import Config
 from mdmem.history.git import repository
+from tests.helpers.plain_git import git as git
 
 SESSION = "00893aaf-19fa-41d2-8238-13269b9b3ca0"
 FOLDER = "journal/acme-notes-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
@@ -29,13 +30,6 @@ def start(vault: Path) -> Config:
     """Make the vault a repository; return its settings."""
     repository.init(vault)
     return config.load(str(vault))
-
-
-def git(vault: Path, *words: str, check: bool = True) -> str:
-    """Run plain git, as a person would who has a name."""
-    person = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    done = subprocess.run(["git", "-C", str(vault), *person, *words], capture_output=True, check=check)
-    return os.fsdecode(done.stdout)
 
 
 def put(vault: Path, path: str, text: str) -> Path:

@@ -22,6 +22,7 @@ from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
 from mdmem.vault import note
 from tests.helpers.history_vault import FOLDER, PAGE, captured, forker, git, head_files, put, run_and_kill, start, turn
+from tests.helpers.plain_git import make_remote
 from tests.helpers.talk import Talk
 
 SOAK = int(os.environ.get("MDMEM_SOAK", "1"))
@@ -43,9 +44,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def remote(tmp_path: Path) -> Path:
-    folder = tmp_path / "remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
-    return folder
+    return make_remote(tmp_path / "remote.git")
 
 
 @pytest.fixture

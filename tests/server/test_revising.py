@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from mdmem.cli.setup import install
 from mdmem.privacy import memory
 from mdmem.server.tools import TOOLS
 from tests.helpers import tree
+from tests.helpers.plain_git import git
 from tests.helpers.server_calls import Answer, Server, returned_schema
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # which the client library brings along
@@ -198,10 +198,9 @@ def test_only_notes_of_people_in_their_folder_are_changed(server: Server, vault:
 
 def test_a_commit_of_the_journal_is_not_undone_by_a_tool(server: Server, vault: Path) -> None:
     (vault / "notes" / "other.md").write_text("a person's commit")
-    git = ["git", "-C", str(vault), "-c", "user.name=me", "-c", "user.email=me@example.com"]
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-qm", "Mine"], check=True)
-    oid = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    git(vault, "add", "-A")
+    git(vault, "commit", "-qm", "Mine")
+    oid = git(vault, "rev-parse", "HEAD").strip()
 
     assert "is not a change that these tools made" in server.call("undo_change", {"undo": oid}).said
     assert (vault / "notes" / "other.md").exists()

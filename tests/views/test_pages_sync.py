@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured
+from tests.helpers.plain_git import git, make_remote
 
 
 def work(day: Day, session: str, prompt: str, seconds: float) -> None:
@@ -33,11 +33,10 @@ def work(day: Day, session: str, prompt: str, seconds: float) -> None:
 
 @pytest.mark.slow
 def test_pages_of_two_machines_never_conflict(tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    remote = make_remote(tmp_path / "remote.git")
     one = cli_day.empty(tmp_path / "one")
     one.run("init")
-    subprocess.run(["git", "-C", str(one.vault), "remote", "add", "origin", str(remote)], check=True)
+    git(one.vault, "remote", "add", "origin", str(remote))
     work(one, "aaaaaaaa-1", "Begin the parser", 0)
     one.run("sync")
     two = cli_day.empty(tmp_path / "two")

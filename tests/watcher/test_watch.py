@@ -29,6 +29,7 @@ from mdmem.history.look import LookMode
 from mdmem.search import index
 from mdmem.search.index import scan
 from mdmem.watcher import client, events, touched
+from tests.helpers.plain_git import git, make_remote
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -271,11 +272,6 @@ def known(settings: config.Config) -> int:
     return view.live if view is not None else 0
 
 
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    return subprocess.run(["git", *who, "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.slow
 def test_a_watcher_that_is_killed_again_and_again_loses_nothing(vault: Path) -> None:
     settings = config.load(str(vault))
@@ -295,8 +291,7 @@ def test_the_watcher_commits_after_a_quiet_time_and_syncs_when_it_is_due(vault: 
     settings = config.load(str(vault))
     (vault / "mdmem.toml").write_text("[watch]\ncommit_after_seconds = 1\n")
     repository.init(vault)
-    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "remote")], check=True)
-    git(vault, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(vault, "remote", "add", "origin", str(make_remote(tmp_path / "remote")))
     with running(vault):
         (vault / "one.md").write_text("# one\n")
         until(lambda: "one.md" in git(vault, "ls-files"), "it is committed")

@@ -104,7 +104,7 @@ def forget(repo: Repository) -> None:
 
 
 def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
-    """Return those of these files that are not to be here, and are not."""
+    """Return those of `paths` (vault-relative) that this machine's part leaves out and that are not on disk."""
     part = load(repo)
     if part is None:
         return set()

@@ -50,6 +50,8 @@ class CommitDraft(NamedTuple):
 def prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int) -> list[str]:
     """Write commits on top of `head` ("" for none) that no branch has yet; return their ids, oldest first.
 
+    held: the descriptor of the lock that git is to keep until it ends.
+
     Raises:
         GitError: when git fails.
     """

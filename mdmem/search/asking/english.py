@@ -85,7 +85,10 @@ _NOT_PAST = _words(
 
 
 def judge(words: list[str], *, asks: bool) -> int:
-    """Return how surely a sentence asks for the past. words: folded. asks: whether it ends in a question mark."""
+    """Return how surely a sentence asks for the past: NOT, LIKELY or SURE.
+
+    words: folded. asks: whether it ends in a question mark.
+    """
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
     wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))

@@ -33,7 +33,7 @@ class Report(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether index and vault were one."""
+        """Whether the index matched the vault."""
         return not (self.missing or self.extra or self.stale or self.doubled or self.damage)
 
 

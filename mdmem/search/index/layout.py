@@ -135,7 +135,11 @@ def decode_postings(data: bytes) -> Postings:
 
 
 def count_postings(head: int, size: int) -> int:
-    """Return how many rows a packed list of `size` bytes has, from its first byte alone."""
+    """Return how many rows a packed list of `size` bytes has, from its first byte alone.
+
+    Raises:
+        DamagedError: when no list has this length.
+    """
     count, rest = divmod(size - 1, (4 if head & _WIDE else 2) + (1 if head & _WEIGHTED else 0))
     if rest or head > (_WIDE | _WEIGHTED):
         raise DamagedError("a posting list has an impossible length")
@@ -245,7 +249,11 @@ class Table:
         return self._array(name, _CODES[name])
 
     def number(self, name: str, row: int) -> int:
-        """Return one number, without reading the whole column."""
+        """Return one number, without reading the whole column.
+
+        Raises:
+            DamagedError: when the column has no such row.
+        """
         width = _WIDTHS[name]
         start, size, _ = self._directory[name]
         if not 0 <= row * width < size:

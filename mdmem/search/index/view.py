@@ -207,7 +207,7 @@ class View:
         return [starts[folder] + name for folder, name in zip(self.folder_of, names, strict=True)]
 
     def find(self, path: str) -> int | None:
-        """Find the note at a path."""
+        """Return the note at a path; None when the index has none."""
         facet = path_facet(path)
         for leaf in reversed(self.leaves):
             postings = leaf.terms.postings("facet", facet)

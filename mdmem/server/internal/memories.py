@@ -287,7 +287,7 @@ def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
 
 
 def shares(numbers: Mapping[str, Any]) -> dict[str, float]:
-    """Check weights, trust and feelings: numbers from 0 to 1; those that are None are left out.
+    """Return weights, trust and feelings as numbers from 0 to 1; those that are None are left out.
 
     Raises:
         UsageError: when one is not, or has a name that is none of these.

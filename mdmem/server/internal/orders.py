@@ -50,7 +50,7 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
 
 
 def links(memories: Sequence[Memory]) -> dict[str, int]:
-    """Count the links in each memory, and those in its fellows that lead to it."""
+    """Count, by memory id, the links in each memory and those in the other memories that lead to it."""
     found = {memory.id: len(_LINK.findall(memory.content)) for memory in memories}
     for memory in memories:
         for cited in chain.from_iterable(_CITED.findall(memory.content)):
