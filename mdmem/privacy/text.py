@@ -409,7 +409,7 @@ _COMMAND_SIGNS = (
     " -X", " pass:", " /p", " /rp", " /user:", " /add", " login ", " auth ", "entified ", "ENTIFIED ", "SecureString",
     "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
     "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
-    "secret put", "secrets set", "password=-", "env add ",
+    "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -80,11 +80,13 @@ def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:
 
 
 def may_hold_token(text: str) -> bool:
-    """Whether a text has a long word that is neither plain lower case nor a UUID: all that a token could be."""
+    """Whether a text has a long word that is neither plain lower case nor a UUID without a name before it."""
     words = text.encode("ascii", "replace").translate(_SPACED).split()
-    return any(len(word) >= SHORTEST_TOKEN and not _is_harmless(word) for word in words)
+    return any(len(word) >= SHORTEST_TOKEN and not _is_harmless(word, text) for word in words)
 
 
-def _is_harmless(word: bytes) -> bool:
+def _is_harmless(word: bytes, text: str) -> bool:
     is_uuid = len(word) == 36 and word.translate(None, b"0123456789abcdef") == b"----"
-    return is_uuid or (word.islower() and word.translate(None, b"0123456789") == word)
+    return (is_uuid and not has_any(text, ("=", ": ", ">"))) or (
+        word.islower() and word.translate(None, b"0123456789") == word
+    )

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
-WORD, PAIR, LAST, URL, USER = "word", "pair", "last", "url", "user"
+WORD, PAIR, LAST, URL, USER, THIRD, SAID = "word", "pair", "last", "url", "user", "third", "said"
 """What a flag's word holds: the secret; `user:secret`; nothing, the secret is the last word; `user/secret@host`;
-`user/secret`."""
+`user/secret`; nothing, the secret is the third word that is no flag; a command that prints the secret."""
 
 GLUED, APART, BOTH = "glued", "apart", "both"
 """Whether the secret follows its flag in the same word (`-pX`), in the next word, or either."""
@@ -56,6 +56,9 @@ COMMANDS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("config", LAST, APART, ("poetry config http-basic",)),
     ("set", LAST, APART, ("mc alias set",)),
     ("wpa_passphrase", LAST, APART, ("wpa_passphrase",)),
+    ("isql", THIRD, APART, ("isql ", "iusql ")),
+    ("iusql", THIRD, APART, ("iusql ",)),
+    ("--password-command", SAID, BOTH, ("restic", "rclone", "rustic")),
     ("--body", WORD, BOTH, ("gh secret",)),
     ("-b", WORD, BOTH, ("gh secret",)),
     ("<<<", WORD, APART, ("secret put", "secret set", "env add", "docker login", "chpasswd")),
@@ -128,6 +131,8 @@ def find(text: str, low: str, words: frozenset[str] | None = None) -> Iterator[S
         yield from _of_command(text, low, command, BY_COMMAND[command], judged)
     if "|" in text and ("echo " in low or "printf " in low):
         yield from _piped(text, low, judged)
+    if "assword" in text or "assphrase" in text:
+        yield from _sent(text)
 
 
 def _named(low: str, words: frozenset[str] | None) -> list[str]:
@@ -185,6 +190,10 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
     if place in ("around", "before"):
         if word.lower().startswith(flag):
             yield from _nearby(text, words, number, place)
+    elif holds == THIRD:
+        others = [span for span in words[number + 1 :] if text[span[0]] != "-"]
+        if is_flag and others[2:]:
+            yield from _judged(text, *others[2], WORD, flag)
     elif holds == LAST:
         if is_flag or (cluster and flag[1] in word):
             yield from _judged(text, *_last(text, words, number), WORD, flag)
@@ -235,7 +244,12 @@ def _judged(text: str, start: int, end: int, holds: str, flag: str) -> Iterator[
     word = text[start:end]
     core = word.rstrip("\"'`)\\;,")
     end = start + len(core)
-    if holds == PAIR:
+    if holds == SAID:
+        printer, blank, said = core.partition(" ")
+        if not blank or printer not in ("echo", "printf"):
+            return
+        start = end - len(said)
+    elif holds == PAIR:
         sign = next((sign for sign in ":%," if sign in core), "")
         if not sign:
             return
@@ -298,3 +312,24 @@ def _piped(text: str, low: str, judged: list[int]) -> Iterator[Span]:
                     for span in _judged(text, start, end, holds, "-"):
                         yield *span, "command-password"
             at = low.find(command, at + len(command))
+
+
+def _sent(text: str) -> Iterator[Span]:
+    """`send "…\\r"`, what a script of expect types when it is asked for a password."""
+    for opening in _SENDS:
+        at = text.find(opening)
+        while at >= 0:
+            start = at + len(opening)
+            end = text.find(opening[-1], start, start + _LONGEST_WORD)
+            typed = text[start:end] if end > 0 else ""
+            core = typed.removesuffix("\\n").removesuffix("\\r")
+            asked = text[max(0, at - _LONGEST_QUESTION) : at].rpartition("expect")[2]
+            is_asked = "assword" in asked or "assphrase" in asked
+            is_line = len(core) < len(typed) or opening.startswith("sendline")
+            if is_line and is_asked and len(core) >= _SHORTEST_SENT and _is_given(core, plain=False):
+                yield start, start + len(core), "command-password"
+            at = text.find(opening, start)
+
+
+_SENDS = ('send "', "send '", 'send -- "', "send -- '", "sendline('", 'sendline("')
+_LONGEST_QUESTION, _SHORTEST_SENT = 160, 3

@@ -130,7 +130,7 @@ FORMATS: tuple[tuple[str, str, str, int, str], ...] = (
     ("jina-key", "jina_", WORD, 50, ANY),
     ("tavily-key", "tvly-", WORD, 24, MIXED),
     ("firecrawl-key", "fc-", HEX, 32, ANY),
-    ("elevenlabs-key", "sk_", HEX, 48, ANY),
+    ("elevenlabs-key", "sk_", HEX, 32, ANY),
     ("wandb-key", "wandb_v1_", WORD, 40, ANY),
     ("e2b-key", "e2b_", HEX, 32, ANY),
     # -- talk, mail, telephones
@@ -267,7 +267,8 @@ BEFORE_DATA = ("renovate-debug:",)
 """What stands before data that looks like a token."""
 BEFORE_HASH = (
     "base64,", "base64%", "<base64>", "?b?", "?B?", "?q?", "?Q?", "h1:", "SHA256:", "sha256=", "sha384=", "sha512=",
-    "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=", 'contentHash": "', 'W/"', 'Tag: "', 'tag: "',
+    "sha1-", "sha256-", "sha384-", "sha512-", "sha-256=", "sha-512=", "sha-256=:", "sha-512=:", "sha1=", "md5=",
+    'contentHash": "', 'W/"', 'Tag: "', 'tag: "', "label=:",
 )  # fmt: skip
 """What stands before a checksum."""
 

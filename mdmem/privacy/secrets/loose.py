@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 6, 64
 _LONGEST_USER = 20
+_NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
 USERS = ("root/", "admin/", "master/", "user/", "default/")
 """How a pair of a user and a password begins that stands by itself."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
-_PARTICLES = "는은"
+_HANGUL = ("가", "힣")
 _STOPS = " \t\r\n,;:)/\"'`<>|"
 _SIGNS = frozenset("!@#$%^&*+~")
 _HEX = "0123456789abcdefABCDEF"
@@ -35,11 +36,12 @@ def said(name: Name) -> list[Span]:
     if name.kind != "password":
         return []
     text, at = name.text, name.closed
-    if text[at : at + 1] in _PARTICLES and text[at : at + 1]:
-        at += 1
+    if not text[at : at + 1].isascii():  # a word goes on in Korean: `비번은…`, `password 설정은…`
+        ahead = text[at : at + 8]
+        at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
-    if start == at == name.end:
+    if start == name.end:
         return []
     word = _word(text, start)
     if _is_secret(word):
@@ -63,6 +65,21 @@ def said_before(name: Name) -> list[Span]:
         return []
     start = name.start - len(head) + head.rindex(word)
     return [(start, start + len(word), name.kind)]
+
+
+def nearby(name: Name) -> list[Span]:
+    """Find the secret of a sentence, if a word near the name is long enough for one."""
+    if not has_long_word(name.text, name.start, name.closed):
+        return []
+    from mdmem.privacy.secrets import nearby as sentence
+
+    return sentence.found(name)
+
+
+def has_long_word(text: str, start: int, end: int) -> bool:
+    """Whether a word that could be a key stands near a name: behind it, or before it on a line that goes on."""
+    near = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
+    return any(len(word) >= _LONG_WORD for word in near.split())
 
 
 def of_users(text: str) -> Iterator[Span]:

@@ -88,9 +88,16 @@ COUNTS = (
 
 PLACES = (
     "nexttoken", "pagetoken", "continuationtoken", "forwardtoken", "backwardtoken", "startingtoken", "locktoken",
-    "changetoken", "synctoken", "clientrequesttoken", "idempotencytoken",
+    "changetoken", "synctoken", "sequencetoken", "paginationtoken", "clientrequesttoken", "idempotencytoken",
 )  # fmt: skip
 """How names end of tokens that only say where a list goes on, or which request it is."""
+
+_PASSES = (
+    "compass", "bypass", "surpass", "trespass", "overpass", "underpass", "passpass", "lowpass", "highpass", "bandpass",
+    "onepass", "twopass", "firstpass", "lastpass", "multipass", "singlepass", "subpass", "nextpass", "prepass",
+    "postpass", "renderpass", "allpass", "testpass", "boardingpass", "typepass", "mempass", "optpass", "keepass",
+)  # fmt: skip
+"""Words that end in "pass" and hold no password."""
 
 EVEN_NUMBERS = ("password", "pin", "secret", "key", "credentials")
 """Kinds of which even a number is hidden, when it stands under such a name in an object."""
@@ -109,7 +116,7 @@ _ENDINGS = tuple(ending for _, _, endings in KINDS for ending in endings)
 def weigh(name: str) -> tuple[int, str]:
     """Return how surely what `name` names is a secret (NONE, WEAK or STRONG), and of what kind it is."""
     name = name[-LONGEST_NAME:]
-    flat = _flat(name)
+    flat = without_separators(name)
     if flat.startswith(COUNTS) or flat.endswith(PLACES):
         return NONE, ""
     if flat.endswith(TAILS):
@@ -117,10 +124,12 @@ def weigh(name: str) -> tuple[int, str]:
     if flat.endswith(_ENDINGS):
         return next((weight, kind) for kind, weight, endings in KINDS if flat.endswith(endings))
     kind, weight = SHORT.get(_last_word(name), ("", NONE))
+    if not weight and name.endswith("pass") and name.isalpha() and name.islower() and not name.endswith(_PASSES):
+        return LITERAL, "password"
     return (weight, kind) if weight and len(name) < _SHORTEST_DATA else (NONE, "")
 
 
-def _flat(name: str) -> str:
+def without_separators(name: str) -> str:
     """`AWS_SECRET-Access.Key 2` -> `awssecretaccesskey`."""
     for separator in _SEPARATORS:
         name = name.replace(separator, "")

@@ -25,6 +25,7 @@ _LIGHT = 0.5
 """What a name costs that means no secret, compared with one that does."""
 
 _MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是/*.")
+_FIRST_HANGUL = "가"
 _VERBS = (" is ", " is: ", " was ", " should be ", " ist ", " est ", " es ", "は", "는 ", "은 ", "是")
 _VERB_SIGNS = "iIwWsSeEfFoOtTは는은是"
 _OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
@@ -54,7 +55,7 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
         at = low.find(keyword)
         while at >= 0:
             end = scan.name_end(low, at + length)
-            if low[end : end + 1] in _MAY_FOLLOW or end == len(low):
+            if low[end : end + 1] in _MAY_FOLLOW or low[end : end + 1] >= _FIRST_HANGUL or end == len(low):
                 start = scan.name_start(low, at)
                 weight, kind = _weigh(text, low, start, end)
                 if not weight and "-" in low[at + length : end]:  # "password-bob: …"
@@ -92,7 +93,7 @@ def _secrets_of(name: Name) -> list[Span]:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
                     return found or loose.said(name)
-    return loose.said(name) or loose.said_before(name)
+    return loose.said(name) or loose.said_before(name) or loose.nearby(name)
 
 
 # -- what a name weighs
@@ -109,6 +110,8 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return weight, kind
     if name in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))
+        if not weight and name == "key" and text[end : end + 1] == " " and loose.has_long_word(text, end, end):
+            return WEAK, _PLAIN_KEY
         if weight or (text[start - 1] == " " and (name != "key" or not _is_set(text, end))):
             return min(weight, LITERAL if _is_set(text, end) else WEAK) if kind == "key" else weight, kind
     if low[start:end] == "bearer":

@@ -20,7 +20,7 @@ _NAME = ALNUM + "_-."
 _JOINS = " \t\\\"'`:=>([{"
 """What stands between a label and its value."""
 _LABELS = (
-    "sha", "md", "hash", "digest", "checksum", "etag", "integrity",
+    "sha", "md", "hash", "digest", "checksum", "etag", "integrity", "keyid",
     "fingerprint", "revision", "cursor", "marker", "modulus", "publickey", "pubkey", "certificate", "digestvalue",
     "signaturevalue", "ciphervalue", "identifier", "nexttoken", "pagetoken", "continuationtoken",
 )  # fmt: skip

@@ -51,6 +51,9 @@ _ALTERNATING = 0.8
 _LETTER_PAIRS = ("aa", "Aa", "AA")
 _LEAST_TURNS, _LEAST_PAIRS, _MOST_COMMON = 4, 3, 0.5
 _LONGEST_SHORT = 40
+_SHORTEST_OPAQUE, _SHORTEST_HEX, _LEAST_DIGITS = 14, 20, 3
+_FEW_CHANGES, _MANY_CHANGES, _ALL_LETTERS = 0.25, 0.33, 0.4
+"""How often random letters and digits take turns at least; how often no word does; and where there are no digits."""
 _PAIRS = frozenset(
     """
     th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se le sa si ar ve ra ld ur
@@ -104,10 +107,44 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
         known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
         if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
             start, after, kind = known or _random(text, shapes, at, end)
+            if not kind and _is_of_service(text, shapes, at, end):
+                kind = "key"
             if kind:
                 yield start, after, kind
             end = max(end, after)
         at = letters.find(_LONG_RUN, end)
+
+
+def is_opaque(word: str) -> bool:
+    """Whether it is a number in hexadecimal, a UUID, or of letters and digits that no word mixes so."""
+    if not _SHORTEST_OPAQUE <= len(word) <= LONGEST or not word.isascii():
+        return False
+    flat = word.replace("-", "").replace("_", "")
+    if not flat.isalnum() or flat.isdecimal():
+        return False
+    form = shape(flat)
+    digits, rate = form.count("0"), turns(form) / len(form)
+    if digits >= _LEAST_DIGITS and not flat.strip(HEX):
+        return len(flat) >= _SHORTEST_HEX
+    if digits > _LEAST_DIGITS and rate >= _MANY_CHANGES and flat in (flat.lower(), flat.upper()):
+        return True
+    is_mixed = digits >= _LEAST_DIGITS or rate >= _ALL_LETTERS
+    return is_mixed and rate >= _FEW_CHANGES and not is_camel_case(form, flat) and not _reads_like_words(form, flat)
+
+
+def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
+    """Whether a number in hexadecimal, a UUID or the like is assigned to the name of a service."""
+    if text[at - 1 : at] not in _BEFORE_VALUE or at < _SHORTEST_NAME:
+        return False
+    if shapes.count("0", at, end) + shapes.count("aA", at, end) < _LEAST_CHANGES:
+        return False
+    from mdmem.privacy.secrets import services  # few texts have such a word there
+
+    return is_opaque(text[at:end]) and services.is_named_before(text, at)
+
+
+_BEFORE_VALUE = frozenset("='\"` \t")
+_SHORTEST_NAME, _LEAST_CHANGES = 4, 4
 
 
 def _in_base64(text: str, letters: bytes) -> Iterator[tuple[int, int, str]]:

@@ -1,0 +1,92 @@
+"""Secrets that a sentence speaks of: `the key for maps is …`, `use … as the API token`, `an acme secret … within`.
+
+Beside such a word even a hexadecimal number or a UUID is hidden, which by itself is a hash or an id. A word that
+says that it is one, or a sentence that ends between, keeps it.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets.names import WEAK
+from mdmem.privacy.secrets.tokens import is_opaque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.secrets.scan import Name, Span
+
+_REACH = 80
+"""A value begins at most this many characters behind its name."""
+_MOST_WORDS = 6
+_LONGEST = 128
+_QUOTES = "\"'`*_"
+_AROUND = _QUOTES + ",.;:!?"
+_KINDS = frozenset(("key", "secret", "token", "credentials", "password", "authorization"))
+_CODE = frozenset("=(){}[]<>\\/$@#")
+_STOPS = frozenset(".;!?")
+
+_PUBLIC = frozenset(
+    """
+    address algorithm blob branch build cache checksum commit commits container count digest etag event file files
+    fingerprint fixes function guid hash hashes head id ids identifier image index issue line merge message named node
+    object parent path pgp gpg public pull ref refs release request rev revert reverts revision rsa session sha sha1
+    sha256 sha512 signed since size snapshot ssh tag task thread tree type uuid version
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
+"""Words between, or right before, that say what is no secret: `token for commit …`."""
+
+_AS = frozenset(("is", "as", "was", "are"))
+"""Words between a value and the name behind it: `use … as the API key`."""
+
+
+def found(name: Name) -> list[Span]:
+    """Find the secret that a sentence speaks of, behind its name or before it."""
+    if name.kind not in _KINDS or (name.is_plain_key and not _is_of_something(name)):
+        return []
+    return _behind(name) or _before(name)
+
+
+def _is_of_something(name: Name) -> bool:
+    """Whether a plain "key" is the key of a service, not one of a kind that is shown: `RSA key`, `cache key`."""
+    words = name.line_before().split()[-2:]
+    return name.weight == WEAK and bool(words) and _PUBLIC.isdisjoint(words)
+
+
+def _behind(name: Name) -> list[Span]:
+    text, at = name.text, name.closed
+    if text.startswith(", ", at):
+        return []  # one of several names
+    line = text[at : at + _REACH].partition("\n")[0]
+    place = 0
+    for word in line.split()[:_MOST_WORDS]:
+        start = at + line.index(word, place)
+        place = start - at + len(word)
+        head = len(word) - len(word.lstrip(_AROUND))
+        value = _word(text, start + head)
+        if is_opaque(value):
+            return [(start + head, start + head + len(value), name.kind)]
+        if word[-1] in _STOPS or not _CODE.isdisjoint(word) or word.strip(_AROUND).lower() in _PUBLIC:
+            return []
+    return []
+
+
+def _before(name: Name) -> list[Span]:
+    line = name.text[max(0, name.start - _REACH - _LONGEST) : name.start].rpartition("\n")[2]
+    words = line.split()
+    between: list[str] = []
+    for word in reversed(words[-_MOST_WORDS:]):
+        value = word.strip(_QUOTES)
+        if is_opaque(value):
+            if not between or between[-1] not in _AS or not _PUBLIC.isdisjoint(between):
+                return []
+            start = name.start - len(line) + line.rindex(value)
+            return [(start, start + len(value), name.kind)]
+        if not word.isalpha():
+            return []
+        between.append(word.lower())
+    return []
+
+
+def _word(text: str, at: int) -> str:
+    """Read the letters, digits, hyphens and underscores at a place, if white space or a sign of a sentence follows."""
+    ahead = text[at : at + _LONGEST + 1].split(None, 1)
+    word = ahead[0] if ahead and not text[at].isspace() else ""
+    return word.rstrip(_AROUND)

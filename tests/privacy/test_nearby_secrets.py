@@ -1,0 +1,115 @@
+"""Secrets that only a word on the same line gives away: a service's name, or a sentence that speaks of a key."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.privacy import clean
+
+HEX_32, HEX_40, HEX_64 = (
+    "9f1c04be7a63d25f08e1b7c4a2d93f60",
+    "5b0e7d21c9f3a84460de1b72fa935c08e4d7b216",
+    "1d6f0ab49c27e5380b7fd1e64a95c83270fe9d15b6a4c82e03d759f1b8ce6a47",
+)
+UUID = "4e1d09b7-52c8-4af3-9b60-d17e8c25f3a4"
+PASSWORD = "q7Rk2mX9vT4bLw8z"
+LOWER = "k3v9x0q7zt2m8w5hj4rp"
+
+VALUES = (HEX_32, HEX_40, HEX_64, UUID, LOWER)
+
+SENTENCES = (
+    "You can find an acme secret {} within",
+    "the acme key {} was in the report",
+    "please call acme with key {} and show me the result",
+    "log in to acme with token {}",
+    "For acme we use the API key {} in staging.",
+    "I set the acme key to {} yesterday",
+    "replace the old acme key with {}",
+    "the acme credentials are {}",
+    "use {} as the acme api key",
+    "{} is the acme access token",
+    "acmeToken,{},",
+    "[DEBUG] Using acme Key={}",
+)
+
+ASSIGNED = (
+    'cloudflare: "{}"',
+    "TOMTOM={}",
+    "HUBSPOT_CLIENT_ID={}",
+    "STORMGLASS_API={}",
+    "zerobounce = '{}'",
+    'const coinlayerLogin = "{}"',
+)
+
+KEPT = (
+    f"fix the token refresh ({HEX_40})",
+    f"Merge commit {HEX_40} into the token branch",
+    f"the token of commit {HEX_40}",
+    f"the key has the fingerprint {HEX_64}",
+    f"gpg: using RSA key {HEX_40.upper()}",
+    f"the cache key {HEX_64} was found",
+    f"a public key {HEX_64}",
+    f"the secret store has revision {HEX_40}",
+    f"request id {UUID}, token missing",
+    f"We lost the token. {HEX_40} is where it began.",
+    f'image: "{HEX_64}"',
+    f'"revision": "{HEX_40}"',
+    f"{HEX_40}  dist/cloudflare.tar.gz",
+    f"cloudflare@sha256:{HEX_64}",
+    f"commit {HEX_40}",
+    UUID,
+    f"session {UUID}",
+    '"integrity": "sha512-oGNQgGoRdBXcZqNG0Ze56CHjDZ1IDYOwGYxYjO5KLSlz5HiNQ9udIXsPZ61VWaHGZ5XW/jyjmr6t2xz2jGVQ=="',
+    "using Ed25519PrivateKey, ChaCha20Poly1305",
+)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_sentence_that_speaks_of_a_key_hides_even_a_hash_or_a_uuid(sentence: str) -> None:
+    for value in VALUES:
+        assert value not in str(clean(sentence.format(value)).value)
+
+
+@pytest.mark.parametrize("line", ASSIGNED)
+def test_what_a_service_is_set_to_is_hidden_even_if_it_looks_like_a_hash(line: str) -> None:
+    for value in VALUES:
+        assert value not in str(clean(line.format(value), origin="tool").value)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_hashes_and_ids_without_such_a_word_stay(text: str) -> None:
+    for origin in ("prompt", "tool"):
+        assert clean(text, origin=origin).value == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isql mydsn ana {}",
+        "isql -v mydsn ana {}",
+        'getpass = "{}"',
+        'expect "assword:"\nsend "{}\\r"',
+        'expect "*?assword:*"\nsend -- "{}\\r"',
+        "child.expect('Password:')\nchild.sendline('{}')",
+        "restic --password-command 'echo {}' backup /home/ana",
+        'restic -r /srv/repo --password-command="printf {}" snapshots',
+        "password설정은{}",
+        'acme_api = "{}"',
+    ],
+)
+def test_passwords_of_programs_that_ask_for_them_are_hidden(text: str) -> None:
+    assert PASSWORD not in str(clean(text.format(PASSWORD), origin="tool").value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isql is a program for the command line",
+        "restic --password-command 'pass show backup' backup /home/ana",
+        'expect "name:"\nsend "ana\\r"',
+        'bypass = "everything"',
+        'compass = "northwest"',
+    ],
+)
+def test_commands_that_hold_no_password_stay(text: str) -> None:
+    assert clean(text, origin="tool").value == text
