@@ -85,6 +85,22 @@ def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", [20, None], ids=["cut", "none"])
+def test_bytecode_of_the_hand_over_that_cannot_be_used_costs_no_note(
+    copied: Path, vault: Path, size: int | None
+) -> None:
+    (path,) = (copied / "__pycache__").glob("hand_over.*.pyc")
+    data = path.read_bytes()[:size] if size else b""
+    path.unlink()
+    if data:
+        path.write_bytes(data)
+    registered("hook")
+    Path(launcher.socket_path()).touch()  # nobody serves there
+    assert run(prompt("First")) == ""
+    assert notes(vault) == 1
+
+
+@pytest.mark.slow
 def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
     for path in list(bytecode(copied)):
         path.unlink()

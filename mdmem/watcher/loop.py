@@ -76,7 +76,7 @@ class Watcher:
         with answer.serving(self.config, answers):
             keeper = threading.Thread(target=self._keep, daemon=True)
             keeper.start()
-            for _ in events.settled(self.dirty, self.stop, sweep_seconds=max(sweep, 1.0)):
+            for _ in events.settled(self.dirty, self.stop, sweep_seconds=max(sweep, 1.0), by_turns=True):
                 if not self._index_batch():
                     self.stop.wait(min(2.0**self._failures / 2, MAX_PAUSE_SECONDS))
                     self.dirty.sweep()

@@ -186,6 +186,23 @@ def test_what_happened_is_a_set_of_paths_and_begins_with_the_whole_vault(vault: 
     assert seen[1] == {"a.md"}
 
 
+def test_the_notes_of_a_turn_are_one_batch_that_its_answer_ends(vault: Path) -> None:
+    dirty = events.Dirty(str(vault))
+    assert dirty.take() is None
+    session = f"{vault}/journal/app/2026-09-14/0800-why-00893aaf"
+    for name in ("001-000-prompt-why-7gk2q9m4x1.md", "001-001-bash-ls-x81kd0a3bz.md"):
+        dirty.on_any_event(FileCreatedEvent(f"{session}/{name}"))
+        assert not dirty.wait_for_turn(0)
+    dirty.on_any_event(FileCreatedEvent(f"{session}/001-002-response-fixed-m2k4j8q1w2.md"))
+    assert dirty.wait_for_turn(0)
+    assert len(dirty.take() or ()) == 3
+
+    dirty.on_any_event(FileCreatedEvent(f"{session}/002-000-prompt-and-now-7gk2q9m4x2.md"))
+    assert not dirty.wait_for_turn(0)
+    dirty.on_any_event(FileCreatedEvent(f"{vault}/notes/by-a-person.md"))
+    assert dirty.wait_for_turn(0)
+
+
 @pytest.mark.slow
 def test_after_an_overflow_and_a_flood_the_whole_vault_is_looked_at(vault: Path) -> None:
     dirty, stop = events.Dirty(str(vault)), threading.Event()
