@@ -26,5 +26,6 @@ def sha256(data: bytes) -> bytes:
 
 def short(text: str, chars: int) -> str:
     """Return a name for `text` by the first `chars` characters (5 bits each) of its SHA-256 in base32."""
-    number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")), "big")
-    return "".join(ALPHABET[number >> (256 - 5 * (place + 1)) & 31] for place in range(chars))
+    bits = 5 * chars
+    number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass"))[: -(-bits // 8)], "big") >> -bits % 8
+    return "".join([ALPHABET[number >> place & 31] for place in range(bits - 5, -1, -5)])

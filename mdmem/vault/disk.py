@@ -181,8 +181,16 @@ def read(folder: Folder, name: str) -> bytes | None:
         if system.is_error(error, "ENOENT", "ELOOP", "ENXIO"):
             return None
         raise
-    with open(fd, "rb") as file:
-        return file.read(MAX_READ_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        data = b""
+        while more := os.read(fd, min(found.st_size + 1, MAX_READ_BYTES - len(data))):
+            data = data + more if data else more
+        return data
+    finally:
+        os.close(fd)
 
 
 def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:

@@ -52,6 +52,8 @@ def without_code(text: str) -> list[str]:
 
 def written(text: str) -> Iterator[WrittenLink]:
     """Yield the links of a text that lead to other notes or files; not those that lead out of the vault."""
+    if "[" not in text and "mem:" not in text:
+        return
     count = 0
     for number, line in enumerate(without_code(text), 1):
         for one in _of_line(line, number) if "[" in line or "mem:" in line else ():
@@ -75,6 +77,8 @@ def _of_line(line: str, number: int) -> Iterator[WrittenLink]:
 
 def tags(text: str) -> list[str]:
     """Return the inline tags of a text, each once, without their number sign."""
+    if "#" not in text:
+        return []
     found: dict[str, None] = {}
     for line in without_code(text):
         if "#" in line:

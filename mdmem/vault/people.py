@@ -58,13 +58,16 @@ def shown(vault: str, text: str) -> str:
     return text if is_captured(note.parse(text)) else _cleaned(vault, text, "prompt")
 
 
-def cleaned(vault: str, parsed: note.Parsed) -> note.Parsed:
-    """Return a note without what is private or secret in its front matter or its text, each by itself."""
+def cleaned(vault: str, parsed: note.Parsed, rules: privacy.Rules | None = None) -> note.Parsed:
+    """Return a note without what is private or secret in its front matter or its text, each by itself.
+
+    rules: those of the vault, for who cleans many; None to read them. A note that was captured is returned as it is.
+    """
     from mdmem.vault import note
 
     if is_captured(parsed):
         return parsed
-    rules = privacy.Rules.of(config.load(vault).settings)
+    rules = rules or privacy.Rules.of(config.load(vault).settings)
     texts = {key: value for key, value in parsed.meta.items() if isinstance(value, (str, list))}
     meta = parsed.meta | privacy.clean(texts, rules=rules).value
     return note.Parsed(meta, str(privacy.clean(parsed.body, rules=rules).value), parsed.problem)

@@ -138,6 +138,13 @@ def test_function_words_are_written_as_words_are_folded() -> None:
 
 
 @given(st.text(max_size=200))
+def test_a_word_is_the_same_with_and_without_an_apostrophe_elsewhere_in_the_text(text: str) -> None:
+    alone = text.replace("'", " ")
+
+    assert analysis.words(f"{alone} can't") == [*analysis.words(alone), "can't"]
+
+
+@given(st.text(max_size=200))
 def test_any_text_gives_terms_and_the_index_counts_what_a_question_asks(text: str) -> None:
     counts = analysis.counts(text)
     assert sum(counts.values()) == len(analysis.terms(text))

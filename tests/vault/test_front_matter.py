@@ -199,3 +199,17 @@ def test_text_cannot_leave_its_fence(text: str) -> None:
     lines = note.fence(text).splitlines()
     assert lines[0] == lines[-1]
     assert not any(line.strip() == lines[0] for line in lines[1:-1])
+
+
+def test_a_list_that_was_read_belongs_to_its_reader() -> None:
+    header = "kind: prompt\ntags: [a, b]\n"
+    first, _ = front_matter.read(header)
+    first["tags"].append("c")
+
+    assert front_matter.read(header) == ({"kind": "prompt", "tags": ["a", "b"]}, None)
+
+
+def test_a_line_that_was_read_before_is_refused_where_its_key_comes_twice() -> None:
+    assert front_matter.read("kind: prompt\n") == ({"kind": "prompt"}, None)
+
+    assert front_matter.read("kind: prompt\nkind: prompt\n")[1]

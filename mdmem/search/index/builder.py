@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from mdmem import config, privacy
 from mdmem.errors import VaultError
 from mdmem.search.index import document, scan_record, writer
 from mdmem.search.index.contents import Contents, Segment
@@ -41,6 +42,7 @@ def cores() -> int:
 
 def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
     """Read files as they are indexed; None for one that is gone. A folder stays open while its files follow."""
+    rules = privacy.Rules.of(config.load(root).settings)
     with ExitStack() as kept:
         within, folder = None, None
         for entry in entries:
@@ -52,7 +54,7 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
             if data is None:
                 data = disk.read_path(root, entry.path)
             mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
-            yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns)
+            yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns, rules=rules)
 
 
 def _opened(root: str, folder: str, kept: ExitStack) -> disk.Folder | None:

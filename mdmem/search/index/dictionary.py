@@ -11,7 +11,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index.layout import FIELDS, DamagedError, Postings, count_postings, decode_postings
@@ -32,25 +32,18 @@ def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
     blocks: list[bytes] = []
     firsts: list[bytes] = []
     sizes, sums = array("I"), array("I")
-    keys: list[bytes] = []
     ends = array("Q", [0])
-
-    def close_block() -> None:
+    items = iter(items)
+    while some := list(islice(items, KEYS_PER_BLOCK)):
+        keys = [key for key, _ in some]
+        own = [value for _, value in some]
+        values += own
+        ends = array("Q", accumulate(map(len, own), initial=ends[-1]))
         block = marshal.dumps((keys, ends.tobytes()))
         blocks.append(block)
         firsts.append(keys[0])
         sizes.append(len(block))
         sums.append(zlib.crc32(block))
-
-    for key, value in items:
-        if len(keys) == KEYS_PER_BLOCK:
-            close_block()
-            keys, ends = [], ends[-1:]
-        keys.append(key)
-        values.append(value)
-        ends.append(ends[-1] + len(value))
-    if keys:
-        close_block()
     guide = marshal.dumps((firsts, sizes.tobytes(), sums.tobytes()))
     tail = array("Q", [ends[-1], len(guide), zlib.crc32(guide)]).tobytes()
     return b"".join([*values, *blocks, guide, tail])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import short
@@ -21,6 +22,8 @@ from mdmem.vault import disk, journal, links, note, people
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from mdmem import privacy
 
 MAX_BODY_CHARS = 512 * 1024
 """Of a longer body only this much is indexed."""
@@ -52,7 +55,7 @@ patch tf nix cmake mk dockerfile svg png jpg gif pdf wasm so dll exe
 """
 _EXTENSIONS = frozenset(_KNOWN_FILES.split())
 _FILE_END = re.compile(r"(?<=[\w-])\.([A-Za-z][A-Za-z0-9]{0,9})(?![\w-])")
-_PATH_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+")
+_PATH_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./\\~-@+"
 _MAX_PATH_CHARS = 200
 # A file of a sequence: `001-000-prompt.md`, `12.md`; not a date and not a year.
 _NUMBERED = re.compile(r"(?!(?:19|20)\d\d(?!\d))\d{1,5}(?!\d)")
@@ -66,18 +69,27 @@ class Document(NamedTuple):
     facets: dict[str, int]
 
 
-def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_kept: bool = True) -> Document:
+def build(
+    root: str,
+    entry: disk.WalkedFile,
+    data: bytes,
+    *,
+    mtime_ns: int,
+    is_kept: bool = True,
+    rules: privacy.Rules | None = None,
+) -> Document:
     """Make a document of a file's bytes, without what is private in them; never raises, whatever they are.
 
     root: the vault. mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
-    is_kept: it goes into the index; one for a single search does without its entities.
+    is_kept: it goes into the index; one for a single search does without its entities. rules: as for `people.cleaned`.
     """
-    parsed = people.cleaned(root, note.parse(data))
-    edited = _says(parsed, "edited") or note.is_edited(parsed)
+    read = note.parse(data)
+    parsed = people.cleaned(root, read, rules)
+    edited = _says(parsed, "edited") or (parsed is not read and note.is_edited(parsed))
     meta, body = parsed.meta, _own_words(parsed)
     created = when_made(meta, entry.path)
     kind = _text(meta.get("kind")) or _text(meta.get("type")) or "note"
-    heading = _HEADING.search(body[:2000])
+    heading = _HEADING.search(body[:2000]) if "#" in body[:2000] else None
     title = _text(meta.get("title")) or (heading[1] if heading else "")
     named = "" if "digest" in meta or kind in note.PAGES else _name_words(entry.path)
     counted, with_parts = analysis.counted(_body_text(meta, body))
@@ -85,7 +97,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_k
         "body": counted,
         "title": analysis.counts(title),
         "meta": analysis.counts(" \n".join([*_words_of(meta), named])),
-        "date": analysis.counts(date_words(created)) if created else {},
+        "date": _date_counts(created.date()) if created else {},
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
     facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
@@ -107,7 +119,7 @@ def build(root: str, entry: disk.WalkedFile, data: bytes, *, mtime_ns: int, is_k
         lengths=tuple(sum(words[field].values()) for field in TEXT_FIELDS),
         facts=facts,
     )
-    return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, facts, files, edited=edited), 1))
+    return Document(row, words, dict.fromkeys(_facets(entry.path, parsed, body, facts, files, edited=edited), 1))
 
 
 def _own_words(parsed: note.Parsed) -> str:
@@ -133,19 +145,29 @@ def sketch(counts: Collection[str]) -> tuple[int, ...]:
         found = set(map(zlib.crc32, map(str.encode, counts)))
     except UnicodeEncodeError:  # a lone surrogate
         found = {zlib.crc32(term.encode("utf-8", "replace")) for term in counts}
-    hashes = sorted(found)[:SKETCH_SIZE]
+    least = 4 * SKETCH_SIZE * 2**32 // (len(found) + 1)  # nearly always there are as many below it; sorting costs more
+    below = [number for number in found if number < least]
+    hashes = sorted(below if len(below) >= SKETCH_SIZE else found)[:SKETCH_SIZE]
     return tuple(hashes + [0] * (SKETCH_SIZE - len(hashes)))
 
 
-def date_words(moment: datetime) -> str:
+@lru_cache(maxsize=256)
+def _date_counts(day: date) -> dict[str, int]:
+    return analysis.counts(date_words(day))
+
+
+def date_words(moment: date) -> str:
     """Write a date as people ask for it."""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 def read_time(text: str) -> datetime | None:
     """Read a date or time in ISO 8601; one without a zone is taken as UTC. None: it is neither."""
+    text = text.strip()
+    if not "0" <= text[:1] <= "9":  # to fail costs more
+        return None
     try:
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -182,16 +204,15 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value of front matter."""
+def _texts(value: Any) -> list[str]:
+    """Return every text in a value of front matter."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [text for item in value for text in _texts(item)]
 
 
 def _words_of(meta: Mapping[str, Any]) -> Iterator[str]:
@@ -219,9 +240,9 @@ def _first_line(body: str) -> str:
 
 
 def _facets(
-    path: str, parsed: note.Parsed, facts: Mapping[str, Any], files: list[str], *, edited: bool
+    path: str, parsed: note.Parsed, body: str, facts: Mapping[str, Any], files: list[str], *, edited: bool
 ) -> Iterator[str]:
-    meta, body = parsed.meta, _own_words(parsed)
+    meta = parsed.meta
     links_in = journal.outside(parsed.body[:MAX_BODY_CHARS])
     yield path_facet(path)
     yield f"id:{facts['id']}".lower()
@@ -254,10 +275,10 @@ def _facets(
 def _links(path: str, meta: Mapping[str, Any], body: str) -> Iterator[str]:
     """Yield what the note links to: in its text, and in the links of its front matter."""
     folder = path.rpartition("/")[0]
-    typed = "\n".join(text for key in LINK_KEYS for text in _texts(meta.get(key)))
-    for one in links.written(f"{typed}\n{body}"):
+    typed = [text for key in LINK_KEYS if key in meta for text in _texts(meta[key])]
+    for one in links.written("\n".join([*typed, body])):
         yield f"link:{links.key(one, folder)}"
-    yield from (f"link:{text.lower()}" for key in LINK_KEYS for text in _texts(meta.get(key)) if "[" not in text)
+    yield from (f"link:{text.lower()}" for text in typed if "[" not in text)
 
 
 def _entities(kind: str, title: str, meta: Mapping[str, Any], body: str, with_parts: list[str]) -> list[str]:
@@ -315,8 +336,12 @@ def mentioned_files(text: str) -> Iterator[str]:
             continue
         start = found.start()
         first = max(0, start - _MAX_PATH_CHARS)
-        while start > first and (text[start - 1] in _PATH_CHARS or text[start - 1].isalnum()):
-            start -= 1
+        while start > first:
+            rest = text[first:start].rstrip(_PATH_CHARS)
+            start = first + len(rest)
+            if not rest or not rest[-1].isalnum():
+                break
+            start -= 1  # a letter that is not ASCII
         name = text[start : found.end()]
         if "://" not in text[max(0, start - 3) : start + 3] and not name.startswith("//"):
             yield name.lstrip("./\\-@+~")

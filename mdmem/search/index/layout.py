@@ -10,6 +10,7 @@ import marshal
 import zlib
 from array import array
 from itertools import accumulate, chain, pairwise
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mdmem.hashing import sha256
@@ -108,6 +109,7 @@ def digest(data: bytes) -> int:
 # -- posting lists -----------------------------------------------------------------------------------
 
 _WIDE, _WEIGHTED = 1, 2
+_ONE = Struct("=BH").pack
 
 
 def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes:
@@ -115,6 +117,8 @@ def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes
 
     weights: None where each is 1.
     """
+    if len(rows) == 1 and not weights and rows[0] <= 0xFFFF:
+        return _ONE(0, rows[0])  # most lists are so short
     wide = rows[-1] > 0xFFFF
     weighted = weights is not None and max(weights) > 1
     head = bytes((wide * _WIDE | weighted * _WEIGHTED,))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import repeat
@@ -131,10 +131,9 @@ class Pool:
     def take(self, field: str, row: int, words: Mapping[str, int]) -> None:
         """Take the terms of a note, with how often it has each; rows come in ascending order."""
         by_term, times_of = self._rows[field], self._times[field]
-        for term, times in words.items():
-            by_term[term].append(row)
-            if times != 1:
-                times_of[term][row] = times
+        deque(map(list.append, map(by_term.__getitem__, words), repeat(row)), maxlen=0)  # half the time of a loop
+        for term, times in [one for one in words.items() if one[1] != 1]:
+            times_of[term][row] = times
 
     def extend(self, field: str, term: str, rows: list[int], weights: Iterable[int] | None) -> None:
         """Take a whole list; its rows come after those that are here."""
@@ -152,11 +151,11 @@ class Pool:
                 written = term.encode("utf-8", "replace").decode("utf-8")
                 if written != term:  # it has a lone surrogate
                     self._join(by_term, times_of, term, written)
-            for key, term in sorted((term.encode("utf-8"), term) for term in by_term):
+            for term in sorted(by_term):  # code points have the order of their UTF-8
                 rows = by_term.pop(term)
                 times = times_of.get(term)
                 weights = list(map(times.get, rows, repeat(1))) if times else None
-                yield begin + key, layout.encode_postings(rows, weights)
+                yield begin + term.encode("utf-8"), layout.encode_postings(rows, weights)
 
     @staticmethod
     def _join(by_term: dict[str, list[int]], times_of: dict[str, dict[int, int]], term: str, into: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from unicodedata import category, normalize
 
 from mdmem.search.text.stem import stem
@@ -70,14 +70,17 @@ _SPELLINGS = str.maketrans({
     "ى": "ي", "ی": "ي", "ة": "ه", "ک": "ك", "ـ": "",
 })  # fmt: skip
 
-_memo: dict[str, tuple[str, ...]] = {}
+_WORD_BYTES = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == 0x5F) else 0x20 for byte in range(256))
+"""Bytes of ASCII, with a space for each that is not part of a word."""
 _MEMO_WORDS = 100_000
 
 
 def words(text: str) -> list[str]:
     """Cut text into raw words, in order: a run of an unspaced script is one word."""
     if text.isascii():
-        return _ASCII_WORD.findall(text)
+        if "'" in text:
+            return _ASCII_WORD.findall(text)
+        return text.encode().translate(_WORD_BYTES).decode().split()  # a third of the time
     found = _any_word().findall(normalize("NFKC", text))
     if max(text) < _FIRST_UNSPACED:
         return found
@@ -91,19 +94,14 @@ def counts(text: str) -> dict[str, int]:
 
 def counted(text: str) -> tuple[dict[str, int], list[str]]:
     """Return how often each term occurs in `text`, and the words in it that have parts: identifiers above all."""
-    found: dict[str, int] = {}
-    with_parts: list[str] = []
-    known = _memo.get  # asked without a call of a function: this is most of what an index costs
-    for word, times in Counter(words(text)).items():
-        terms_of = known(word) or _word_terms(word)
-        if len(terms_of) > 1:
-            with_parts.append(word)
-        for term in terms_of:
-            if term in found:
-                found[term] += times
-            else:
-                found[term] = times
-    return found, with_parts
+    met = Counter(map(_known.__getitem__, words(text)))  # no call of a function: this is most of what an index costs
+    found = cast("dict[str, int]", met)
+    with_parts = [one for one in met if type(one) is tuple]
+    for one in with_parts:
+        times = met.pop(one)
+        for term in one[1]:
+            found[term] = found.get(term, 0) + times
+    return found, [word for word, _ in with_parts]
 
 
 def terms(text: str) -> list[str]:
@@ -230,18 +228,29 @@ def _within(character: str, ranges: tuple[str, ...]) -> bool:
 
 
 def _word_terms(word: str) -> tuple[str, ...]:
-    found = _memo.get(word)
-    if found is not None:
+    found = _known[word]
+    return (found,) if isinstance(found, str) else found[1]
+
+
+class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
+    """The term of each word, or, of one that has several, the word and its terms."""
+
+    def __missing__(self, word: str) -> str | tuple[str, tuple[str, ...]]:
+        if is_unspaced(word):
+            return (word, (*word, *_pairs(word))) if len(word) > 1 else word
+        if len(self) >= _MEMO_WORDS:
+            self.clear()
+        terms = tuple(_analyse(word))
+        found = self[word] = (word, terms) if len(terms) > 1 else terms[0]
         return found
-    if is_unspaced(word):
-        return (*word, *_pairs(word)) if len(word) > 1 else (word,)
-    if len(_memo) >= _MEMO_WORDS:
-        _memo.clear()
-    found = _memo[word] = tuple(_analyse(word))
-    return found
+
+
+_known = _KnownWords()
 
 
 def _analyse(word: str) -> Iterable[str]:
+    if word.isalpha() and word.islower() and word.isascii() and len(word) <= MAX_WORD_CHARS:
+        return [stem(word)]
     if _PLURAL.fullmatch(word):
         word = word[:-1]
     whole = _stemmed(_fold(word))

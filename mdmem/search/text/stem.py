@@ -36,7 +36,11 @@ _STEP_3 = {
     "ational": "ate", "tional": "tion", "alize": "al", "icate": "ic", "iciti": "ic", "ative": "", "ical": "ic",
     "ness": "", "ful": "",
 }  # fmt: skip
-_STEP_4 = ("ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic")  # fmt: skip  # noqa: E501
+_STEP_4 = {
+    "t": ("ement", "ment", "ant", "ent"), "e": ("ance", "ence", "able", "ible", "ate", "ive", "ize"), "m": ("ism",),
+    "i": ("iti",), "s": ("ous",), "n": ("ion",), "l": ("al",), "r": ("er",), "c": ("ic",),
+}  # fmt: skip
+"""The endings, by their last letter."""
 
 
 @lru_cache(maxsize=50_000)
@@ -164,7 +168,7 @@ def _longest(word: str, table: dict[str, str]) -> str:
 
 
 def _drop_ending(word: str, second: int) -> str:
-    for ending in _STEP_4:
+    for ending in _STEP_4.get(word[-1:], ()):
         if word.endswith(ending):
             start = len(word) - len(ending)
             if start < second or (ending == "ion" and word[start - 1 : start] not in ("s", "t")):
