@@ -56,7 +56,7 @@ def _of_vault(settings: Config, view: View, now: float) -> Iterator[list[Piece]]
         f"{sum(one.failed for one in began)} failed",
     ]
     yield []
-    yield [("Today: ", "bold"), (", ".join(counted), ""), (f"  ({view.live:,} notes in all)", "dim")]
+    yield [("Today: ", "bold"), (", ".join(counted), ""), (f"  ({wording.number(view.live, 'note')} in all)", "dim")]
     left = work.in_view(settings, view, "", now)
     if left:
         yield []

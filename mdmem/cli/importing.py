@@ -18,6 +18,7 @@ from mdmem.cli import indexing
 from mdmem.cli.terminal import import_view, options
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.vault import exclusions
+from mdmem.views import wording
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -234,7 +235,7 @@ def _import(
 
     with import_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
         run = _run(settings, done, stopped)
-        run.told = lambda behind: told(behind, import_view.many(sum(run.tally.added.values()), "note"))
+        run.told = lambda behind: told(behind, wording.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (asked.paths or asked.looks):

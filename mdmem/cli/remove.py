@@ -134,15 +134,18 @@ def _print_plan(planned: PurgePlan) -> None:
         click.echo(f" goes  {safe(path)}")
     for old, new in planned.rename.items():
         click.echo(f"named  {safe(old)} → {safe(new)}")
-    click.echo(f"{planned.objects} objects of git and {len(planned.caches)} state files contain it.")
+    objects, caches = wording.number(planned.objects, "object"), wording.number(len(planned.caches), "state file")
+    click.echo(f"Found in {objects} of git and {caches}.")
 
 
 def _print_purged(done: Purged) -> None:
-    click.echo(f"{len(done.files)} files were changed and {done.commits} commits rewritten.")
+    click.echo(
+        f"Changed {wording.number(len(done.files), 'file')} and rewrote {wording.number(done.commits, 'commit')}."
+    )
     if done.left:
         for sentence in done.left:
             click.secho(safe(sentence), fg="red", err=True)
     else:
-        click.secho(f"Proof: {done.objects_searched} objects were searched; none contains it.", fg="green")
+        click.secho(f"Proof: searched {wording.number(done.objects_searched, 'object')}; none contains it.", fg="green")
     for sentence in done.elsewhere:
         click.echo(safe(sentence))

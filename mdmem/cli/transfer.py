@@ -67,9 +67,10 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
 
 def _tell(done: Synced) -> None:
     """Print what a sync did, and what it leaves to a person."""
-    click.echo(f"Received {len(done.received)} files, sent {done.sent} commits.")
+    click.echo(f"Received {wording.number(len(done.received), 'file')}, sent {wording.number(done.sent, 'commit')}.")
     if done.private:
-        click.secho(f"{done.private} notes stay on this machine (sync: false).", dim=True)
+        what = wording.number(done.private, "note stays", "notes stay")
+        click.secho(f"{what} on this machine (sync: false).", dim=True)
     for sentence in done.told:
         click.secho(safe(sentence), fg="yellow")
     for held in done.held_back:
@@ -91,7 +92,9 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
     with progress.ProgressBar("Writing") as bar:
         count = filling.complete(repository.open_vault(settings.vault), settings.state_dir, bar.tell)
     if not as_json:
-        click.echo(f"{wording.number(count, 'file')} of the rest of the vault are here now.")
+        click.echo(
+            f"{wording.number(count, 'file')} of the rest of the vault {'is' if count == 1 else 'are'} here now."
+        )
     indexing.leave_complete(settings)
     return count
 
@@ -106,7 +109,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
     if not minutes:
         click.echo(f"The watcher no longer syncs (sync.every = 0 in {file}).")
         return
-    click.echo(f"The watcher syncs every {minutes} minutes (sync.every = {minutes} in {file}).")
+    click.echo(f"The watcher syncs every {wording.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
     if not client.status(settings)["running"]:
         click.echo("None runs: `mdmem install service` lets one run at every login, `mdmem watch --background` now.")
 
@@ -232,6 +235,8 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
     if as_json:
         print_json({**made._asdict(), "path": str(made.path)})
         return
-    click.echo(f"{made.commits} commits are in {made.path} ({made.bytes:,} bytes), verified.")
+    click.echo(
+        f"{wording.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."
+    )
     for path in made.missing:
         click.secho(f"Not included, because it is not committed: {safe(path)}", err=True, fg="yellow")

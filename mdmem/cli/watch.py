@@ -18,6 +18,7 @@ import click
 from mdmem import config, files, system
 from mdmem.cli.terminal import options, render
 from mdmem.errors import BusyError, MdmemError, VaultError
+from mdmem.views import wording
 from mdmem.watcher import client
 
 START_SECONDS = 20.0
@@ -154,7 +155,9 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
     elif found["running"]:
         click.echo(
             f"A watcher is running on {found['vault']} since {found['since']} (pid {found['pid']}):"
-            f" {found['indexed']} notes indexed in {found['batches']} batches, {found['answered']} requests answered."
+            f" {wording.number(found['indexed'], 'note')} indexed in"
+            f" {wording.number(found['batches'], 'batch', 'batches')},"
+            f" {wording.number(found['answered'], 'request')} answered."
         )
         if found.get("polling"):
             click.echo(f"It scans the whole vault every few seconds, because {found['polling']}.")

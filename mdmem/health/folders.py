@@ -189,7 +189,8 @@ def lost(config: Config) -> Iterator[HealthFinding]:
             f"`mdmem doctor --only log` may say why; this is shown for {losses.DAYS} days.",
         )
     if len(found) > LOSSES_SHOWN:
-        yield error(f"{len(found) - LOSSES_SHOWN} more events were lost in the last {losses.DAYS} days.", "See above.")
+        more = wording.number(len(found) - LOSSES_SHOWN, "more event was", "more events were")
+        yield error(f"{more} lost in the last {losses.DAYS} days.", "See above.")
     if not found:
         yield fine(f"no event was lost in the last {losses.DAYS} days")
 

@@ -19,6 +19,7 @@ from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import journal
 from mdmem.views import which_session
+from mdmem.views.wording import number
 
 MAX_SESSIONS = 5
 MAX_PINNED = 10
@@ -244,7 +245,7 @@ def summaries_text(made: list[Summary]) -> list[str]:
     """Write sessions in short as text."""
     lines = []
     for one in made:
-        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {one['notes']} notes)")
+        lines.append(f"- {one['started']} {one['title']} (session {one['session']}, {number(one['notes'], 'note')})")
         lines += [f"  asked: {ask}" for ask in one["asks"][1:]]
         if one["outcome"]:
             lines.append(f"  came to: {one['outcome']}")
@@ -255,10 +256,10 @@ def summaries_text(made: list[Summary]) -> list[str]:
 
 def stats_text(made: Stats) -> list[str]:
     """Write the numbers as text."""
-    kinds = ", ".join(f"{number} {kind}" for kind, number in made["by_kind"].items())
-    projects = ", ".join(f"{name} {number}" for name, number in made["by_project"].items())
+    kinds = ", ".join(f"{count} {kind}" for kind, count in made["by_kind"].items())
+    projects = ", ".join(f"{name} {count}" for name, count in made["by_project"].items())
     first, last = (timestamps.readable(end)[:10] for end in (made["first"], made["last"]))
     return [
-        f"{made['notes']} notes of {made['sessions']} sessions, {first} to {last}: {kinds}.",
+        f"{number(made['notes'], 'note')} of {number(made['sessions'], 'session')}, {first} to {last}: {kinds}.",
         f"Projects: {projects or 'none'}.",
     ]

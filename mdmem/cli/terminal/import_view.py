@@ -13,6 +13,7 @@ import click
 from mdmem import timestamps
 from mdmem.cli.terminal import render, table
 from mdmem.views import wording
+from mdmem.views.wording import number
 
 if TYPE_CHECKING:
     from mdmem.transcripts.importer import Tally
@@ -29,40 +30,35 @@ def preview(surveys: list[Survey], folders: list[MarkdownFolder], files: int, kn
 
     rows = survey.rows(surveys)
     if as_json:
-        projects = [{**row._asdict(), "first": _iso(row.first), "last": _iso(row.last)} for row in rows]
+        projects = [
+            {**row._asdict(), "first": timestamps.iso_time(row.first), "last": timestamps.iso_time(row.last)}
+            for row in rows
+        ]
         render.print_json({"projects": projects, "files": files, "known": known})
         return
     cells = [
-        (row.project, row.agent, many(row.sessions, "session"), many(row.prompts, "prompt"), _days(row)) for row in rows
+        (row.project, row.agent, number(row.sessions, "session"), number(row.prompts, "prompt"), _days(row))
+        for row in rows
     ]
     columns = (table.Column("bold"), table.PROJECT, table.NUMBER, table.NUMBER, table.WHEN)
     table.show(render.console(), columns, cells)
     if rows:
         events = sum(one.events for one in surveys)
-        click.echo(f"{many(len(surveys), 'session')}, at most {many(events, 'note')}.")
+        click.echo(f"{number(len(surveys), 'session')}, at most {number(events, 'note')}.")
     for folder in folders:
         what = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
         click.echo(f"{what} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
     if files:
-        click.echo(f"{many(files, 'markdown file')}.")
+        click.echo(f"{number(files, 'markdown file')}.")
     if known:
-        click.echo(f"{many(known, 'transcript')} imported before; --again imports them again.")
+        click.echo(f"{number(known, 'transcript')} imported before; --again imports them again.")
     if not (rows or files):
         click.echo("Nothing new to import.")
 
 
 def _days(row: SurveyRow) -> str:
-    first, last = wording.day(_iso(row.first)), wording.day(_iso(row.last))
+    first, last = wording.day(timestamps.iso_time(row.first)), wording.day(timestamps.iso_time(row.last))
     return first if first == last else f"{first} to {last}"
-
-
-def _iso(seconds: float) -> str:
-    return timestamps.iso_time(seconds)
-
-
-def many(count: int, noun: str) -> str:
-    """Count things: `1 prompt`, `2 prompts`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
@@ -77,11 +73,11 @@ def summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
         click.echo("Stopped. The next `mdmem import` continues from here.")
     click.echo(f"Imported {added(tally)}." if tally.added else "Nothing was new.")
     if tally.known:
-        click.echo(f"{many(tally.known, 'note')} already stored.")
+        click.echo(f"{number(tally.known, 'note')} already stored.")
     if tally.private:
-        click.echo(f"{many(tally.private, 'event')} of private turns left nothing.")
+        click.echo(f"{number(tally.private, 'event')} of private turns left nothing.")
     if tally.failed:
-        click.echo(f"{many(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
+        click.echo(f"{number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
     passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
@@ -91,11 +87,11 @@ def summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
 def added(tally: Tally) -> str:
     """Return what is new: `2 sessions: 3 prompts, 14 observations`."""
     kinds = [
-        f"{count:,} {_MANY[kind]}" if count > 1 and kind in _MANY else many(count, kind)
+        f"{count:,} {_MANY[kind]}" if count > 1 and kind in _MANY else number(count, kind)
         for kind, count in sorted(tally.added.items())
         if count
     ]
-    sessions = [many(tally.sessions, "session") + ":"] if tally.sessions else []
+    sessions = [number(tally.sessions, "session") + ":"] if tally.sessions else []
     return " ".join([*sessions, ", ".join(kinds)])
 
 

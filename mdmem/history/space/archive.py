@@ -63,7 +63,7 @@ def pack(
         except VaultError as error:
             left.append(LeftSession(folder, str(error)))
         tell(place + 1, len(folders))
-    text = f"Archive {year}: {notes} notes of {done} session{'s' * (done != 1)}\n"
+    text = f"Archive {year}: {notes} note{'s' * (notes != 1)} of {done} session{'s' * (done != 1)}\n"
     return Archived(done, notes, left, _commit(config, changed, text))
 
 

@@ -116,7 +116,7 @@ def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
     for ask in asks[:MAX_ASKS]:
         yield f"- Asked: {plain(ask)}"
     if len(asks) > MAX_ASKS:
-        yield f"- and {len(asks) - MAX_ASKS} prompts more"
+        yield f"- and {wording.number(len(asks) - MAX_ASKS, 'more prompt')}"
     if one.outcome:
         citation = f" [mem:{found.answers[one.session]}]" if one.session in found.answers else ""
         yield f"- Outcome: {plain(one.outcome)}{citation}"
