@@ -1,14 +1,16 @@
 """A look for what has changed in a vault: at every file, or a short one into the folders whose time has changed.
 
 A short look costs one stat a folder and reads no index: what lies in a changed folder is compared with the last commit.
-It misses what was changed in place, for which no folder's time changes. So every file is looked at when that is due,
-when a person asks, and when the repository is not as it was left; where a watcher tells what was touched, it need not.
+It misses what was changed in place, for which no folder's time changes. Where a person asks, git compares the times of
+every file that it has; where a watcher tells what was touched, it need not. Everything is read anew when that is due,
+and when the repository is not as it was left.
 What is kept for it is a cache: losing it costs one look at every file.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import time
@@ -30,6 +32,9 @@ NAME = "folders-seen"
 
 REST = 50
 """In the background, every file is looked at again after so many times the processor time that it took last."""
+
+WHOLE_SECONDS = 3600.0
+"""Where a person asks, everything is read anew after so long: a folder's time that lies is believed no longer."""
 
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024
@@ -98,14 +103,19 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
         BusyError, GitError: as `changes.find`.
     """
     changes.refuse_half_way(repo)
-    before = _load(config) if mode.background or mode.touched else None
+    before = _load(config)
     token, touched = mode.touched(before.token if before else "") if mode.touched else ("", None)
-    if before and (touched is not None or (mode.background and not _is_due(before))):
+    if before and touched is None and mode.background:
+        touched = []
+        rest = REST * before.cost
+    else:
+        rest = WHOLE_SECONDS if touched is None else math.inf
+    if before and 0 <= time.time() - before.whole < rest:
         try:
-            return _short(repo, before, token, touched or [])
+            return _short(repo, before, token, touched)
         except _UnsureError:
             pass
-    return _whole(repo, before or _load(config), token, held)
+    return _whole(repo, before, token, held)
 
 
 def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None, done: Iterable[str]) -> None:
@@ -139,10 +149,6 @@ def _load(config: Config) -> SeenFolders | None:
     except (OSError, ValueError, TypeError):
         return None
     return seen._replace(stamp=(seen.stamp[0], seen.stamp[1], seen.stamp[2]) if seen.stamp else None)
-
-
-def _is_due(before: SeenFolders) -> bool:
-    return not 0 <= time.time() - before.whole < REST * before.cost
 
 
 def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) -> Look:
@@ -181,8 +187,8 @@ def _rules(repo: Repository) -> int:
         return 0
 
 
-def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]) -> Look:
-    """Look into the folders that changed, and those in which something was touched."""
+def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None) -> Look:
+    """Look into the folders that changed, and those in which something was touched; None to let git find that."""
     began_ns = time.time_ns()
     named = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
     is_same = named.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
@@ -190,6 +196,9 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     is_same = is_same and index is not None and index == before.stamp and writer.marked(repo) is None
     if not is_same or began_ns < before.began_ns:
         raise _UnsureError
+    if touched is None:
+        words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
+        touched = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
     again = {path.rpartition("/")[0] for path in (*before.left, *touched)} | before.times.keys() & touched
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
     known = _trees(repo, before.head, listed)

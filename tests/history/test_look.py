@@ -14,7 +14,7 @@ from mdmem.history import batch, changes, commit, look
 from mdmem.history.changes import Change
 from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.look import LookMode
+from mdmem.history.look import EVERY_FILE, LookMode
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, git, head_files, put, start, turn
 
@@ -50,11 +50,11 @@ def settled(vault: Path) -> Config:
     return config
 
 
-def short(config: Config) -> set[Change]:
-    """Return what a look in the background finds."""
+def short(config: Config, mode: LookMode = BACKGROUND) -> set[Change]:
+    """Return what a look in the background finds, or another one."""
     repo = repository.open_vault(config.vault)
     with lock.held(config.state_dir) as held:
-        state = look.find(config, repo, BACKGROUND, held).state
+        state = look.find(config, repo, mode, held).state
     return {*state.changes, *state.beside}
 
 
@@ -112,14 +112,19 @@ def test_what_was_changed_in_place_is_committed_when_every_file_is_looked_at_or_
 
 
 @pytest.mark.slow
-def test_a_watcher_that_cannot_tell_has_every_file_looked_at(vault: Path, wholes: list[str]) -> None:
+@pytest.mark.parametrize("mode", [LookMode(touched=lambda _: ("new", None)), EVERY_FILE], ids=["watcher", "person"])
+def test_where_nobody_tells_what_was_touched_git_compares_the_times_of_every_file_it_has(
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch, mode: LookMode
+) -> None:
     config = settled(vault)
     wholes.clear()
     (vault / "notes/one.md").write_text("# One, again\n", encoding="utf-8")
 
-    made = commit.commit(config, mode=LookMode(touched=lambda _: ("new", None))).commits
-
-    assert ([one.files for one in made], wholes) == ([1], ["whole"])
+    assert [made.files for made in commit.commit(config, mode=mode).commits] == [1]
+    assert wholes == []
+    monkeypatch.setattr(look, "WHOLE_SECONDS", 0)
+    assert commit.commit(config, mode=mode).commits == []
+    assert wholes == ["whole"]
 
 
 def staged(vault: Path) -> None:
@@ -158,7 +163,10 @@ def test_a_repository_that_is_not_as_it_was_left_is_looked_through(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", few([6, 60], always=[6]))
-def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: list[str], steps: int) -> None:
+@pytest.mark.parametrize("mode", [BACKGROUND, EVERY_FILE], ids=["background", "person"])
+def test_short_looks_find_what_looks_at_every_file_find(
+    vault: Path, wholes: list[str], steps: int, mode: LookMode
+) -> None:
     config = settled(vault)
     put(vault, ".gitignore", "*.log\n")
     commit.commit(config)
@@ -182,6 +190,7 @@ def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: lis
         add,
         move_folder,
         lambda: save(pick(), f"# New {chance.random()}\n"),
+        *([lambda: pick().write_text(f"# In place {chance.random()}\n")] if mode == EVERY_FILE else []),
         lambda: pick().unlink(),
         lambda: pick().rename(pick().with_name(f"moved-{chance.randrange(10**6)}.md")),
         lambda: commit.commit(config, mode=BACKGROUND),
@@ -191,7 +200,7 @@ def test_short_looks_find_what_looks_at_every_file_find(vault: Path, wholes: lis
     for _ in range(steps):
         chance.choice(doing)()
         wholes.clear()
-        found = short(config)
+        found = short(config, mode)
         looks += not wholes
         assert found == every_change(config)
     assert looks > steps // 2

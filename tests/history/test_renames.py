@@ -295,6 +295,7 @@ class Fleet:
             "case": lambda: self.rename(path, path.with_name(f"{path.stem.swapcase()}.md")),
             "delete": lambda: self.delete(path),
             "line": lambda: self.delete_line(path, seed),
+            "replace": lambda: self.replace_line(path, seed),
             "attach": lambda: self.attach(at, path, seed),
             "image": lambda: self.change_image(at, seed),
             "purge": lambda: self.purge(at, seed),
@@ -338,6 +339,17 @@ class Fleet:
         own = [at for at, line in enumerate(lines) if line.startswith(b"A person's line")]
         if own:
             self.gone.add(lines.pop(own[seed % len(own)]))
+            path.write_bytes(b"\n".join(lines))
+
+    def replace_line(self, path: Path, seed: int) -> None:
+        """Put another text in the place of a line, of which other machines may do the same."""
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        own = [at for at, line in enumerate(lines) if line.startswith((b"A person's line", b"plain", b"two"))]
+        if own:
+            at = own[seed % 2 - 1]  # the first one or the last, so that machines meet
+            self.gone.add(lines[at])
+            lines[at] = f"A person's line {self.count}.".encode()
+            self.lines.add(lines[at])
             path.write_bytes(b"\n".join(lines))
 
     def attach(self, at: Config, path: Path, seed: int) -> None:
@@ -434,6 +446,7 @@ WHAT = [
     "case",
     "delete",
     "line",
+    "replace",
     "attach",
     "image",
     "undo",
