@@ -7,9 +7,7 @@ next commit takes along, never a commit that looks as if a person had deleted th
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +27,7 @@ from mdmem.history import (
 )
 from mdmem.history.changes import Change
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import filtering, git_index, lock, objects, part, repository, writer
+from mdmem.history.git import fetching, filtering, git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
@@ -45,8 +43,6 @@ from mdmem.vault import disk, packed
 
 TRIES = 8
 """How often a push that another machine was quicker than starts over."""
-
-ABANDONED_SECONDS = 10.0
 
 REFUSED = "[remote rejected]"
 MOVED = ("cannot lock ref", "failed to update ref")
@@ -123,10 +119,9 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
         withheld = _keep_private(config, repo, branch, committed.staying, held)
         done = Synced([], 0, [], held_back, withheld, [])
         for _ in range(TRIES):
-            heard = _heard(repo, remote)
-            there = _fetch(repo, remote, branch)
-            tracked = _tracked(remote, there)
-            theirs, ours = writer.tip(repo, tracked), writer.tip(repo, branch)
+            heard = fetching.heard(repo, remote)
+            there, ours, theirs = fetching.fetch(repo, remote, branch)
+            tracked = fetching.tracked(remote, there)
             if theirs and theirs != ours:
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
@@ -137,7 +132,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
                 done = done.with_later(Synced(received, 0, joined.conflicts, [], 0, joined.refused, (), joined.kept))
                 if now and now.again:
                     continue  # history was rewritten once more: it is carried over like any purge made here
-            sent = _push(config, repo, remote, branch, there, theirs, replaces=bool(over and over.replaces))
+                ours = writer.tip(repo, branch)
+            sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
             if sent is not None:
                 told = _after_purge(config, repo, remote, over, held) if over else ()
                 return done._replace(sent=sent, told=told)
@@ -168,7 +164,7 @@ def clone(
     if not head:
         # The remote's own branch has no commit: that of the first machine, which pushed another, is the vault's.
         branch = f"refs/heads/{repository.BRANCH}"
-        head = writer.tip(repo, _tracked("origin", _vault_branch(repo, "origin", branch)))
+        head = fetching.vault_branch(repo, "origin", branch).theirs
         repository.run(repo, "symbolic-ref", "HEAD", branch)
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
@@ -178,48 +174,6 @@ def clone(
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # it was written elsewhere: a review begins at now
     return repo
-
-
-def _fetch(repo: Repository, remote: str, branch: str) -> str:
-    """Fetch what the remote has; name its branch that holds the vault, or is to hold it."""
-    for left in (repo.common_dir / "refs" / "remotes" / remote).rglob("*.lock"):
-        # A fetch that was killed leaves it; one that lives holds it for milliseconds.
-        with suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
-                left.unlink()
-    spec = f"+refs/heads/*:refs/remotes/{remote}/*"
-    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune")
-    whole = [objects.ALL] if repo.is_partial else []  # of what is new, the texts as well
-    repository.run(repo, *words, *whole, "--", remote, spec, network=True)
-    return _vault_branch(repo, remote, branch)
-
-
-def _vault_branch(repo: Repository, remote: str, branch: str) -> str:
-    """Return the remote's branch that holds the vault: ours, else its default one, else the only one it has.
-
-    Two machines whose branches have different names must not pass each other by. What was found is noted as
-    git has it, so that it stays, and plain `git pull` knows it too.
-    """
-    prefix = _tracked(remote, "refs/heads/")
-    listed = os.fsdecode(repository.run(repo, "for-each-ref", "--format=%(refname) %(upstream)", branch, prefix))
-    noted = dict(line.split(" ", 1) for line in listed.splitlines())
-    upstream = noted.pop(branch, "")
-    if upstream.startswith(prefix):
-        return upstream.replace(prefix, "refs/heads/", 1)
-    there = [ref.replace(prefix, "refs/heads/", 1) for ref in noted if ref != f"{prefix}HEAD"]
-    if not there or branch in there:
-        return branch
-    told = os.fsdecode(repository.run(repo, "ls-remote", "--symref", "--", remote, "HEAD", network=True))
-    default = told.removeprefix("ref: ").partition("\t")[0]
-    found = default if default in there else there[0] if len(there) == 1 else branch
-    for key, value in (("remote", remote), ("merge", found)):
-        repository.run(repo, "config", f"branch.{branch.removeprefix('refs/heads/')}.{key}", value)
-    return found
-
-
-def _tracked(remote: str, there: str) -> str:
-    """Return the ref in which we keep what the remote's branch was when last heard of."""
-    return there.replace("refs/heads/", f"refs/remotes/{remote}/", 1)
 
 
 def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int) -> Joined:
@@ -309,14 +263,6 @@ def _on_top(repo: Repository, path: str, now: bytes | None, before: bytes | None
     return both.merge_note(repo, path, now, before, after) or Both(now)
 
 
-def _heard(repo: Repository, remote: str) -> dict[str, str]:
-    """Return what the remote's branches were when last heard of, by the refs in which we keep that."""
-    kept = f"{filtering.HEARD}{remote}/"
-    words = ("for-each-ref", "--format=%(refname) %(objectname)", kept, _tracked(remote, "refs/heads/"))
-    rows = (line.split(" ", 1) for line in os.fsdecode(repository.run(repo, *words)).splitlines())
-    return {ref.replace(kept, _tracked(remote, "refs/heads/"), 1): oid for ref, oid in rows}
-
-
 def _after_purge(config: Config, repo: Repository, remote: str, over: CarriedPurge, held: int) -> tuple[str, ...]:
     """Forget the old history here as well; return what is left to do."""
     filtering.forget_heard(repo)
@@ -331,13 +277,14 @@ def _url(repo: Repository, remote: str) -> str:
 
 
 def _push(
-    config: Config, repo: Repository, remote: str, branch: str, there: str, theirs: str, *, replaces: bool = False
+    config: Config, repo: Repository, remote: str, there: str, tips: tuple[str, str], *, replaces: bool = False
 ) -> int | None:
     """Push our branch; return the number of commits, or None when somebody else was quicker.
 
-    replaces: after a purge made here, in the place of what the remote has, if that is still what was fetched.
+    tips: of our branch and theirs. replaces: after a purge made here, in the place of what the remote has, if that is
+    still what was fetched.
     """
-    ours = writer.tip(repo, branch)
+    ours, theirs = tips
     if ours in ("", theirs):
         return 0
     span = [f"{theirs}..{ours}"] if theirs else [ours]
@@ -347,7 +294,7 @@ def _push(
     lease = [f"--force-with-lease={there}:{theirs}"] if replaces else []
     done = repository.attempt(repo, *words, *lease, "--", remote, f"{ours}:{there}", network=True)
     if not done.status:
-        repository.run(repo, "update-ref", _tracked(remote, there), ours)
+        repository.run(repo, "update-ref", fetching.tracked(remote, there), ours)
         return int(count)
     if lease and REFUSED in done.err and not any(reason in done.err for reason in MOVED):
         raise GitError(elsewhere.protected(remote, _url(repo, remote)))
@@ -418,8 +365,10 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
     staying: those among what has changed. A note that became private has, unless its whole project did.
     """
     found = {change.path: change.kind == "changed" for change in staying}
-    head = writer.tip(repo, branch)
     projects = private.projects(config.vault)
+    if not projects and not any(found.values()):
+        return len(found)
+    head = writer.tip(repo, branch)
     if projects and head:
         tracked = join.tree(repo, head)[0]
         held_there = (path for path in tracked if private.is_private(path, {}, projects))

@@ -12,21 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
 from mdmem.errors import MdmemError
-from mdmem.hashing import short
-from mdmem.history import past
-from mdmem.history.git import part
-from mdmem.search import freshness
-from mdmem.vault import disk, generated, journal, note, template
-from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.views.sessions import SessionRow
-    from mdmem.views.vault_pages.day_page import ListedDay
-    from mdmem.views.vault_pages.listed import Listing
 
 REST = 50
 """Pages are rebuilt after this multiple of the processor time it took: in the background, or where it takes long."""
@@ -35,7 +23,6 @@ LONG_SECONDS = 0.3
 """In a vault of some thousand notes people do not wait for pages each time they commit."""
 
 _STAMP = "pages"
-_SLACK_SECONDS = 2.0
 MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
@@ -51,10 +38,15 @@ def refresh(
     last = _read_stamp(config)
     if (background or (may_wait and last.cost > LONG_SECONDS)) and 0 <= now - last.seen < REST * last.cost:
         return []
+    from mdmem.search import freshness
+    from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
+
     began = time.process_time()
     try:
         freshness.bring_up_to_date(config, wait_seconds=0)
-        done = freshness.answered(config, lambda view: _refresh(config, view, last, everything))
+        done = freshness.answered(
+            config, lambda view: making.make(config, view, last.seen, last.pages, everything=everything)
+        )
     except (MdmemError, OSError):
         if background:
             return []
@@ -71,155 +63,12 @@ def rebuild(config: Config, *, now: float) -> list[str]:
     return refresh(config, now=now, everything=True)
 
 
-def _refresh(config: Config, view: View, last: Stamp, everything: bool) -> tuple[list[str], frozenset[str]]:
-    found = listed.Listing(config, view)
-    pages = frozenset(_name(one.page) for one in found.sessions if one.page)
-    fresh = _Fresh(view, 0.0 if everything or last.pages - pages else last.seen, last.pages)
-    deleted = _deleted_days(found, last.seen)
-    found.days -= deleted
-    changed = _changed(config, found, fresh, deleted)
-    if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
-        changed = ((path, lines) for path, lines in changed if journal.is_page(path))
-    return [path for path, lines in changed if _put(config, path, lines)], pages
-
-
-class _Fresh:
-    """What changed since pages were made last; a session that was renamed did."""
-
-    def __init__(self, view: View, seen: float, pages: frozenset[str]) -> None:
-        self._pages = pages
-        changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
-        since = (seen - _SLACK_SECONDS) * 1e9
-        new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
-        self._folders = {folders[folder_of[number]] for number in new}
-        written = view.of_kinds(note.WRITTEN)
-        self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in new & written))
-
-    def has(self, one: SessionRow | None) -> bool:
-        """Whether a note of a session was written since, or its folder was renamed."""
-        return one is not None and (one.page.rpartition("/")[0] in self._folders or _name(one.page) not in self._pages)
-
-
-def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects.
-
-    deleted: days whose page is gone; what links to it does so no more.
-    """
-    by_project: dict[str, list[SessionRow]] = {}
-    for one in found.sessions:
-        if one.page.startswith("journal/") and one.page.count("/") > 3:
-            by_project.setdefault(one.page.split("/")[1], []).append(one)
-    left = open_work.every(found)
-    for name, held in by_project.items():
-        with found.on_pages_of(name):
-            page = f"journal/{name}/{journal.PROJECT_PAGE}"
-            names = {one.lower() for one in project_page.called(found, name)}
-            open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
-            made = listed.to_archives(config.vault, f"journal/{name}", project_page.lines(found, name, open_))
-            changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
-            for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                work_changed = one.page.rpartition("/")[0].rpartition("/")[2] in changed
-                if any(map(fresh.has, (one, *around))) or work_changed or listed.day(one) in deleted:
-                    was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                    mine = [item for item in open_ if item.session == one.session]
-                    yield one.page, session_page.lines(found, one, was, around, mine)
-            yield page, made
-    yield from _days(found, fresh)
-    yield start_page.PATH, start_page.lines(found, left)
-
-
-def _with_other_work(was: list[str], made: list[str]) -> set[str]:
-    """Return the folders of the sessions of which a project's page lists other open work than before."""
-    lines = set(open_work.listed_in(was)) ^ set(open_work.listed_in(made))
-    return {folder for line in lines for folder in line.rpartition("](")[2].split("/")[1:2]}
-
-
-def _with_neighbors(
-    held: list[SessionRow], named: set[str]
-) -> Iterator[tuple[SessionRow, tuple[SessionRow | None, SessionRow | None]]]:
-    """Yield sessions, the last one first, each with those before and after it that its page may name."""
-    after: SessionRow | None = None
-    for place, one in enumerate(held):
-        yield one, (next((other for other in held[place + 1 :] if other.page in named), None), after)
-        after = one if one.page in named else after
-
-
-def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages of the days on which something changed, and of those beside them."""
-    days = [day for day in day_page.days(found) if day.name in found.days]
-    changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
-    for place, day in enumerate(days):
-        if any(changed[max(place - 1, 0) : place + 2]):
-            around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
-            yield day_page.path(day.name), day_page.lines(found, day, around)
-    for name in sorted(day_page.kept(found.root) - {day.name for day in days}):  # its sessions are gone
-        yield day_page.path(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
-
-
-def _deleted_days(found: Listing, seen: float) -> set[str]:
-    """Return the days whose page somebody has deleted, and that have no note since: they get no new one.
-
-    seen: when pages were made last; 0 where that is not known, so that the history has to say what was deleted.
-    """
-    there = day_page.kept(found.root)
-    missing = [day for day in day_page.days(found) if day.name not in there]
-    gone = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
-    since = {day.name: gone.get(day_page.path(day.name), seen - _SLACK_SECONDS) for day in missing}
-    return {day.name for day in missing if _latest(found, day, here=bool(seen)) <= since[day.name]}
-
-
-def _latest(found: Listing, day: ListedDay, *, here: bool) -> float:
-    """Return when a note of a day was made last, in seconds since the epoch; here: or came to this machine."""
-    view = found.view
-    folders = (one.page.rpartition("/")[0] for one in day.sessions)
-    pages = view.notes("facet", "kind:session")
-    numbers = {number for folder in folders for number in view.members_of(folder)} - pages
-    numbers.update(number for row in day_page.written(found, day.name) if (number := view.find(row.path)) is not None)
-    made, came = view.numbers("created"), view.numbers("mtime_ns")
-    return max((max(made[one], came[one] / 1e9 if here else 0) for one in numbers), default=0.0)
-
-
-def _put(config: Config, path: str, lines: list[str]) -> bool:
-    """Write the part between the markers of a page; what a person saves at the same moment is kept."""
-    *parts, name = path.split("/")
-    old = disk.read_path(config.vault, path)
-    if disk.is_packed(config.vault, path):
-        return False  # what is archived stays as it was
-    lines = listed.to_archives(config.vault, "/".join(parts), lines)
-    if old is None and path.startswith(f"{generated.DAYS}/"):
-        new = generated.replaced(day_page.first(name.removesuffix(".md")), lines)
-        with disk.open_folder(config.vault, tuple(parts), create=True) as folder:
-            return disk.create(folder, name, new, durable=config.durable)
-    if old is None or len(old) >= disk.MAX_READ_BYTES:
-        return False
-    new = generated.replaced(_with_markers(path, old), lines)
-    if new == old:
-        return False
-    with disk.open_folder(config.vault, tuple(parts)) as folder:
-        return disk.replace(folder, name, old, new, durable=config.durable)
-
-
-def _with_markers(path: str, data: bytes) -> bytes:
-    """Return a page that nobody has changed since an earlier version made it with the markers that it lacks."""
-    shape = {start_page.PATH: "vault/README.md", journal.PROJECT_PAGE: "notes/project.md"}.get(path.rpartition("/")[2])
-    if shape is None or generated.BEGIN.encode() in data:
-        return data
-    parsed = note.parse(data)
-    made = template.fill(template.load(shape), {"title": str(parsed.meta.get("title", ""))})
-    marks = f"\n{generated.BEGIN}\n{generated.END}\n"
-    return data.rstrip() + b"\n" + marks.encode() if parsed.body.strip() == made.removesuffix(marks).strip() else data
-
-
 class Stamp(NamedTuple):
     """When pages were made last, what it cost in seconds, and short names of the sessions' pages of then."""
 
     seen: float = 0.0
     cost: float = 0.0
     pages: frozenset[str] = frozenset()
-
-
-def _name(path: str) -> str:
-    return short(path, 8)
 
 
 def _stamp(config: Config) -> str:
