@@ -50,10 +50,63 @@ _SPEAKING = _ASKS | frozenset(
 )  # fmt: skip
 """Words before a tag, or a word in brackets, that somebody speaks of: `the [private] channel`."""
 
+_FOLLOWING = _GOES_ON | frozenset(
+    [
+        "about", "above", "across", "against", "allowed", "along", "among", "around", "as", "behind", "being", "below",
+        "between", "but", "by", "can't", "cannot", "correctly", "did", "doesn't", "don't", "during", "either", "even",
+        "everywhere", "except", "had", "has", "have", "here", "inside", "into", "isn't", "may", "might", "must", "near",
+        "needs", "nested", "never", "next", "off", "once", "only", "onto", "out", "outside", "over", "rather", "shall",
+        "should", "silently", "since", "so", "somewhere", "than", "then", "there", "through", "toward", "towards",
+        "twice", "under", "unless", "until", "up", "upon", "versus", "vs", "was", "wasn't", "were", "where", "whether",
+        "which", "while", "will", "within", "won't", "would", "yet",
+    ]
+)  # fmt: skip
+"""Words of grammar, which go on in a sentence about the tag before them, and begin nothing that is told."""
+
+_SUBJECTS = frozenset(["how", "if", "often", "only", "when", "where", "whether", "why"])
+"""Words before a tag of which something is said: `how <private> works`."""
+
+_VERBS = frozenset(
+    [
+        "accept", "allow", "appear", "append", "break", "catch", "choke", "close", "contain", "convert", "count",
+        "cover", "detect", "display", "document", "drop", "emit", "escape", "exclude", "expect", "filter", "find",
+        "flag", "forget", "get", "handle", "highlight", "hit", "ignore", "include", "insert", "keep", "leave", "list",
+        "look", "make", "mark", "match", "mention", "miss", "move", "need", "nest", "open", "output", "parse", "pass",
+        "print", "produce", "read", "recognize", "reject", "rename", "render", "replace", "return", "sanitize", "saw",
+        "search", "see", "show", "skip", "split", "store", "strip", "support", "swallow", "take", "test", "tokenize",
+        "treat", "unescape", "want", "wants", "wrap", "write",
+    ]
+)  # fmt: skip
+"""What programs and their authors do with a tag, without an ending: `it emits <private> for …`."""
+
+_MODALS = frozenset(["are", "can", "could", "did", "do", "does", "has", "is", "may", "must", "should", "will", "would"])
+"""Words that begin a question about the tag behind them: `can <private> have attributes`."""
+
+_PLACES_OF_A_NAME = (
+    _BEFORE_A_NAME
+    | _SPEAKING
+    | _SUBJECTS
+    | frozenset(["after", "at", "before", "for", "from", "header", "inside", "into", "on", "section", "where"])
+) - _MODALS
+"""Words that a tag follows in a sentence about it."""
+
+_PARTS = frozenset(
+    [
+        "annotation", "attribute", "badge", "branch", "button", "cell", "channel", "child", "class", "column",
+        "component", "constructor", "directory", "endpoint", "entry", "field", "flag", "folder", "function", "group",
+        "icon", "item", "label", "line", "link", "list", "macro", "member", "method", "mode", "modifier", "module",
+        "namespace", "network", "node", "option", "package", "parameter", "prefix", "property", "register", "repo",
+        "repositorie", "repository", "row", "scope", "string", "subnet", "suffix", "symbol", "tab", "tooltip", "type",
+        "value", "variable", "view", "word",
+    ]
+)  # fmt: skip
+"""What a tag names in programs and on screens, without the s of many: `the <private> column`."""
+
 _TELLING = frozenset(
     [
-        "address", "card", "code", "credentials", "key", "name", "number", "password", "phone", "pin", "salary",
-        "secret", "token",
+        "address", "boss", "card", "client", "code", "codename", "confidential", "credentials", "customer", "divorce",
+        "fired", "key", "layoffs", "merger", "name", "nobody", "number", "passcode", "passphrase", "password",
+        "patient", "phone", "pin", "remember", "salary", "secret", "token",
     ]
 )  # fmt: skip
 """A sentence with one of these may well say it."""
@@ -81,6 +134,8 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
         return True
     if does == CLOSES:
         return _is_closing_named(tag, plain)
+    if not family.endswith(SHOUT) and start > last_closed and _is_part_of_sentence(tag, text, plain):
+        return True
     if not family.endswith((BRACKET, SHOUT)):
         return _is_generic(text, start, end) or _is_named(tag, plain) or _is_asked_about(tag, plain)
     if family.endswith(SHOUT):
@@ -99,6 +154,14 @@ def is_setting(text: str, outer: tuple[int, int], inner: tuple[int, int]) -> boo
     """Whether a pair of tags is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
     is_plain = text.startswith("<Private>", outer[0]) and text.endswith("</Private>", 0, outer[1])
     return is_plain and inner[1] - inner[0] < 12 and text[slice(*inner)].strip("\\ \t\r\n").lower() in ("true", "false")
+
+
+def is_pattern(text: str, inner: tuple[int, int]) -> bool:
+    """Whether a pair of tags encloses only signs of a regular expression, or dots: `<private>(.*?)</private>`."""
+    return 0 < inner[1] - inner[0] < _LONGEST_PATTERN and not text[slice(*inner)].strip(_PATTERN_SIGNS)
+
+
+_LONGEST_PATTERN, _PATTERN_SIGNS = 16, ".*?+()[]^$|…"
 
 
 def _in_code(tag: Tag, plain: str) -> bool:
@@ -201,6 +264,55 @@ def _is_adjective(tag: Tag, plain: str) -> bool:
     before, after = _sentence(tag, plain)
     words = before.split()
     return bool(words) and words[-1] in _SPEAKING and _first_word(after) != "" and _tells_nothing(after)
+
+
+def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
+    """Whether a sentence goes on behind it with a word of grammar and tells nothing: `it shows <private> instead`.
+
+    A name, a number or a word that announces a secret anywhere in the line makes it a section, and so does a
+    sentence that begins at the tag.
+    """
+    before, after = _sentence(tag, plain)
+    words, first = before.split(), _first_word(after)
+    if not words or not first or not words[-1].replace("'", "").isalpha() or _names_something(tag, text):
+        return False
+    if not _TELLING.isdisjoint(words) or not _tells_nothing(_without_tags(after)):
+        return False
+    last = words[-1]
+    if len(words) == 1 and last in _MODALS:
+        return first in _FOLLOWING or first.endswith(("ed", "ing"))
+    if first in _FOLLOWING:
+        return last in _PLACES_OF_A_NAME or last.removesuffix("s") in _PARTS or _is_verb(last)
+    if first.endswith("s") and len(words) > 1 and (last in _SUBJECTS or last in _PARTS):
+        return True
+    return first.removesuffix("s") in _PARTS and (last in _SPEAKING or tag[2].endswith(BRACKET))
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word is something done with tags, in any form: `emits`, `emitting`, `escaped`."""
+    for ending in ("", "s", "es", "d", "ed", "ing"):
+        stem = word.removesuffix(ending)
+        if stem in _VERBS or f"{stem}e" in _VERBS or (stem[-1:] == stem[-2:-1] and stem[:-1] in _VERBS):
+            return True
+    return False
+
+
+def _names_something(tag: Tag, text: str) -> bool:
+    """Whether a word behind it begins with a capital, and is neither an abbreviation nor the first of a sentence."""
+    words = text[tag[1] : tag[1] + _REACH].partition("\n")[0].split()
+    return any(word[:1].isupper() and not (word.rstrip(".,;:?!").isupper() and len(word) > 1) for word in words)
+
+
+def _without_tags(part: str) -> str:
+    """Return a part of a sentence with other tags as plain words, and without what sets off inline code."""
+    words = [word.strip("`") for word in part.replace("code block", "block").split()]
+    return " ".join([_bare(word) for word in words])
+
+
+def _bare(word: str) -> str:
+    inner = word.rstrip(".,;:?!")
+    is_tag = inner[:1] + inner[-1:] in ("<>", "[]") and inner[1:-1].strip("/").isalpha()
+    return inner[1:-1].strip("/") if is_tag else word
 
 
 def _is_closing_named(tag: Tag, plain: str) -> bool:

@@ -34,7 +34,11 @@ def private(
     """
     plain = shadow(low)
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
-    pairs = [pair for pair in pairs if not intent.is_setting(text, pair[:2], pair[2:4])]
+    pairs = [
+        pair
+        for pair in pairs
+        if not intent.is_setting(text, pair[:2], pair[2:4]) and not intent.is_pattern(text, pair[2:4])
+    ]
     if literal_code and pairs:
         pairs = _outside_fences(text, pairs)
     last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)

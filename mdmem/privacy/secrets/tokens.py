@@ -134,7 +134,7 @@ def is_opaque(word: str) -> bool:
 
 def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
     """Whether a number in hexadecimal, a UUID or the like is assigned to the name of a service."""
-    if text[at - 1 : at] not in _BEFORE_VALUE or at < _SHORTEST_NAME:
+    if text[at - 1 : at] not in _BEFORE_VALUE or at < _SHORTEST_NAME or text.endswith(BEFORE_HASH, 0, at):
         return False
     if shapes.count("0", at, end) + shapes.count("aA", at, end) < _LEAST_CHANGES:
         return False
