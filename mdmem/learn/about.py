@@ -91,10 +91,14 @@ def kind_of(entity: str) -> str:
     return "file" if "/" in entity or list(mentioned_files(entity)) == [entity.lstrip("./")] else "name"
 
 
-def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
-    """Return what is known of an entity. project: only in this one. now: seconds since the epoch."""
+def about(config: Config, entity: str, *, project: str = "", now: float, update: bool = True) -> Knowledge:
+    """Return what is known of an entity.
+
+    project: only in this one. now: seconds since the epoch. update: bring the index up to date first.
+    """
     entity = entity.strip()
-    freshness.bring_up_to_date(config)
+    if update:
+        freshness.bring_up_to_date(config)
     decided = decisions.listed(config, project=project, kinds=decisions.KINDS, update=False)
     open_ = work.open_work(config, project, now=now, update=False)
 

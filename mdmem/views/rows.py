@@ -44,14 +44,19 @@ class NoteRow(NamedTuple):
     files: list[str]
 
 
+def refresh(config: Config) -> None:
+    """Bring the index up to date, of a large vault that has none its newest notes; what is to know goes to stderr."""
+    for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
+        click.echo(f"mdmem: {notice}", err=True)
+
+
 def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
-    """Return what `answer` makes of the index, brought up to date; what a user should know of that goes to stderr.
+    """Return what `answer` makes of the index, brought up to date by `refresh`.
 
     Raises:
         BusyError: when there is no index yet, and another process makes it.
     """
-    for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
-        click.echo(f"mdmem: {notice}", err=True)
+    refresh(config)
     return freshness.ask(config, answer)
 
 

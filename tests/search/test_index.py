@@ -15,11 +15,13 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click.testing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
+from mdmem.cli.group import cli
 from mdmem.config import Config
 from mdmem.errors import BusyError, ConfigError, NotFoundError, VaultError
 from mdmem.search import engine, freshness, index, recall
@@ -425,6 +427,19 @@ def test_nobody_waits_for_the_index_of_a_large_vault(
     index.update(settings)
     again = engine.search(settings, "alpha")
     assert (again.total, again.hints) == (30, ())
+
+
+@pytest.mark.parametrize("words", [("about", "alpha"), ("todo",), ("decisions",), ("fixes",), ("proposals",)])
+def test_nobody_waits_for_what_is_learned_from_a_large_vault(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    _many_days(vault, monkeypatch)
+    monkeypatch.setattr(completion, "finish", lambda _: True)
+
+    done = click.testing.CliRunner().invoke(cli, ["--vault", settings.vault, *words])
+
+    assert done.exit_code == 0
+    assert "being built in the background: 5 notes" in done.stderr
 
 
 def test_an_index_of_another_version_is_rebuilt_in_the_background_where_the_vault_is_large(

@@ -9,6 +9,7 @@ import click
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import UsageError
+from mdmem.views import rows as note_rows
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def decisions(
         raise UsageError(f"--kind {unknown[0]} is none of {', '.join(learned.KINDS)}.")
     settings = options.settings(given_vault)
     wanted = kinds or ("decision",)
-    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
+    note_rows.refresh(settings)
+    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every, update=False)
     if as_json:
         render.print_json([one._asdict() for one in found])
         return
@@ -97,7 +99,8 @@ def todo(
         said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
         click.echo(render.as_json([item._asdict() for item in items]) if as_json else said)
         return
-    found = work.open_work(settings, project or "", now=options.now())
+    note_rows.refresh(settings)
+    found = work.open_work(settings, project or "", now=options.now(), update=False)
     found = [item for item in found if item.session.startswith(session)] if session else found
     if as_json:
         render.print_json([item._asdict() for item in found[: limit or None]])
@@ -138,7 +141,8 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
 
     settings = options.settings(given_vault)
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
-    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
+    note_rows.refresh(settings)
+    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000, update=False)
     if as_json:
         render.print_json([fix._asdict() for fix in found])
         return
@@ -169,7 +173,9 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
     """
     from mdmem.learn import about as learned
 
-    found = learned.about(options.settings(given_vault), entity, project=project or "", now=options.now())
+    settings = options.settings(given_vault)
+    note_rows.refresh(settings)
+    found = learned.about(settings, entity, project=project or "", now=options.now(), update=False)
     if as_json:
         parts = ("decisions", "open_work", "fixes", "sessions", "links")
         rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}

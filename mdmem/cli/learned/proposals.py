@@ -9,6 +9,7 @@ import click
 
 from mdmem.cli.terminal import lines, options, render, table
 from mdmem.errors import MdmemError
+from mdmem.views import rows as note_rows
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def proposals(
     settings = options.settings(given_vault)
     decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
     decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
-    found = [one for _, one in decided] if decided else learned.waiting(settings, project or "", now=options.now())
+    found = [one for _, one in decided]
+    if not decided:
+        note_rows.refresh(settings)
+        found = learned.waiting(settings, project or "", now=options.now(), update=False)
     if as_json:
         render.print_json([one._asdict() for one in found])
     elif decided:
