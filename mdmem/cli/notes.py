@@ -11,7 +11,7 @@ import click
 
 from mdmem.cli.terminal import editor, options, render
 from mdmem.errors import UsageError
-from mdmem.vault import archives, disk, user_notes
+from mdmem.vault import archives, user_notes
 from mdmem.vault import note as notes
 from mdmem.views import wording
 
@@ -72,7 +72,7 @@ def add(
 
 
 def _tell_what_was_kept_out(settings: Config, path: str) -> None:
-    meta = notes.parse(disk.read_path(settings.vault, path) or b"").meta
+    meta = notes.load(settings.vault, path).meta
     nouns = {"private": "private section", "redacted": "secret"}
     said = [wording.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
     if said:
@@ -166,7 +166,7 @@ def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: 
     if tags:
         now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
     else:
-        now = user_notes.tags_of(notes.parse(disk.read_path(settings.vault, path) or b"").meta.get("tags"))
+        now = user_notes.tags_of(notes.load(settings.vault, path).meta.get("tags"))
     _say(" ".join(now), {"path": path, "tags": now}, as_json=as_json)
 
 
@@ -219,7 +219,7 @@ def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
     path = _path(settings, reference)
     archives.put_back(settings, path)
     editor.edit(str(Path(settings.vault, path)))
-    problem = notes.parse(disk.read_path(settings.vault, path) or b"").problem
+    problem = notes.load(settings.vault, path).problem
     if as_json:
         render.print_json({"path": path, "problem": problem or ""})
     elif problem:

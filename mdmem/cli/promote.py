@@ -10,8 +10,8 @@ import click
 
 from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError, NotFoundError, UsageError
-from mdmem.vault import disk, people, promotion
 from mdmem.vault import note as notes
+from mdmem.vault import people, promotion
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -92,7 +92,7 @@ def _promoted(settings: Config, reference: str, before: str) -> tuple[str, str]:
     from mdmem.search import index
 
     path = index.resolve(settings, reference)
-    parsed = people.cleaned(settings.vault, notes.parse(disk.read_path(settings.vault, path) or b""))
+    parsed = people.read(settings.vault, path)
     meta = parsed.meta
     if people.keeps_private(meta) or notes.is_internal(path, meta.get("kind", "")):
         raise UsageError(f"{path} is private and stays in the vault.")
@@ -114,7 +114,7 @@ def _removed(settings: Config, reference: str, before: str) -> tuple[str, str]:
     if not promotion.holds(before, note_id):
         try:
             path = index.resolve(settings, reference)
-            note_id = str(notes.parse(disk.read_path(settings.vault, path) or b"").meta.get("id", note_id))
+            note_id = str(notes.load(settings.vault, path).meta.get("id", note_id))
         except MdmemError:
             pass
     return note_id, promotion.without_note(before, note_id)

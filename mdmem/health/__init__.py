@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 WRONG = frozenset(["error", "warning"])
 """What makes the exit status 1; the other severities are "note", worth knowing, and "fine"."""
@@ -41,3 +42,9 @@ def warning(text: str, todo: str, fix: Callable[[], object] | None = None) -> He
 def error(text: str, todo: str, fix: Callable[[], object] | None = None) -> HealthFinding:
     """Return what is wrong and costs memories."""
     return HealthFinding("error", text, todo, fix)
+
+
+def remove(paths: list[Path]) -> None:
+    """Remove files; those that are gone already do not matter."""
+    for path in paths:
+        path.unlink(missing_ok=True)

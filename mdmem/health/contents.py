@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import privacy
-from mdmem.health import HealthFinding, fine, note, warning
+from mdmem.health import HealthFinding, fine, note, remove, warning
 from mdmem.health.scope import twins
 from mdmem.vault import disk, user_notes
 from mdmem.vault import note as notes
@@ -129,7 +129,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     old = _unused(Path(config.index_dir))
     if old:
         size = wording.size(sum(path.stat().st_size for path in old))
-        yield note(f"{size} of older versions' indexes.", "`mdmem doctor --fix`", partial(_remove, old))
+        yield note(f"{size} of older versions' indexes.", "`mdmem doctor --fix`", partial(remove, old))
 
 
 def _unused(folder: Path) -> list[Path]:
@@ -152,8 +152,3 @@ def _differs(report: Report) -> str:
     kinds = {"missing": report.missing, "extra": report.extra, "stale": report.stale, "doubled": report.doubled}
     named = [f"{len(paths)} {kind}, such as {paths[0]}" for kind, paths in kinds.items() if paths]
     return f"does not match the vault: {'; '.join(named)}"
-
-
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)

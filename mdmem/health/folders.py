@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
-from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.vault import template
 from mdmem.views import wording
 
@@ -102,7 +102,7 @@ def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     old = [path for path in (*here, *there) if _age(path) > TEMP_SECONDS]
     if old:
         text = f"{wording.number(len(old), 'temporary file')} left behind by a killed process, such as {old[0]}."
-        yield warning(text, "`mdmem doctor --fix`", partial(_remove, old))
+        yield warning(text, "`mdmem doctor --fix`", partial(remove, old))
 
 
 def _age(path: Path) -> float:
@@ -110,11 +110,6 @@ def _age(path: Path) -> float:
         return time.time() - path.lstat().st_mtime
     except OSError:
         return 0.0
-
-
-def _remove(paths: list[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
 
 
 # -- templates -------------------------------------------------------------------------------------

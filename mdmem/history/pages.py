@@ -82,7 +82,7 @@ def _unlinked(data: bytes, names: Collection[str], marker: str) -> bytes:
 
 def _titles(root: str, path: str, names: Collection[str]) -> set[str]:
     folder = f"{path.rpartition('/')[0]}/"
-    read = (note.parse(disk.read_path(root, folder + name) or b"").meta for name in names if _is_prompt(name))
+    read = (note.load(root, folder + name).meta for name in names if _is_prompt(name))
     return {str(meta.get("title", "")) for meta in read}
 
 

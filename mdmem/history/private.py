@@ -25,9 +25,7 @@ def projects(root: str) -> frozenset[str]:
         names = [item.name for item in (Path(root) / "journal").iterdir()]
     except OSError:
         return frozenset()
-    return frozenset(
-        name for name in names if says_so(note.parse(disk.read_path(root, f"journal/{name}/project.md") or b"").meta)
-    )
+    return frozenset(name for name in names if says_so(note.load(root, f"journal/{name}/project.md").meta))
 
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:

@@ -122,7 +122,7 @@ def _ask(root: str, path: str, meta: dict[str, str]) -> str:
     for name in sorted(disk.names_in(root, folder)):
         if "-prompt-" not in name:
             continue
-        found = note.parse(disk.read_path(root, f"{folder}/{name}") or b"").meta
+        found = note.load(root, f"{folder}/{name}").meta
         if str(found.get("prompt")) == meta.get("prompt") and found.get("kind") == "prompt":
             return str(found.get("title", ""))
     return ""

@@ -12,7 +12,7 @@ from mdmem.search import engine, freshness, recall
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-from mdmem.vault import journal
+from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _same_error(at: Occasion, shape: Shape | None, answers: Iterable[Answer]) ->
         return None
 
     def says(hit: SearchHit) -> bool:
-        return evidence.says(f"{hit.title}\n{recent.read(at.config, hit.path).body[:_ERROR_CHARS]}", shape.topic)
+        return evidence.says(f"{hit.title}\n{people.read(at.config.vault, hit.path).body[:_ERROR_CHARS]}", shape.topic)
 
     same = [answer for answer in answers if any(map(says, answer.hits))]
     return (same[: evidence.MAX_ANSWERS], "another error") if same else None
@@ -258,7 +258,7 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Make a line of the index; a pinned note has its first sentence as well."""
     if hit.id in at.given:
         return None
-    parsed = recent.read(at.config, hit.path)
+    parsed = people.read(at.config.vault, hit.path)
     if recent.left_out(parsed, at.event.agent):
         return None
     return entry.plain(at, hit, at.gate.stored(parsed.body) if full else "", 330 if full else 130)

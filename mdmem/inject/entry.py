@@ -7,7 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
-from mdmem.vault import journal
+from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
         return None, "a project's page answers nothing"
     if hit.id in at.given:
         return None, ABOVE
-    parsed = recent.read(at.config, hit.path)
+    parsed = people.read(at.config.vault, hit.path)
     if reason := recent.left_out(parsed, at.event.agent if hit.project in ("", *at.names) else ""):
         return None, reason
     body = at.gate.stored(excerpts.unlinked(parsed.body))
@@ -98,7 +98,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")
-    shown = visit.read(response or prompt) if response or prompt else recent.read(at.config, hit.path)
+    shown = visit.read(response or prompt) if response or prompt else people.read(at.config.vault, hit.path)
     note_id = str(shown.meta.get("id") or hit.id)
     if note_id in at.given:
         return None, ABOVE

@@ -6,7 +6,7 @@ from mdmem import timestamps
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import engine, freshness, index, recall
-from mdmem.vault import journal
+from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def of_error(at: Occasion, error: str) -> Section:
         project = None if at.config.settings.inject.other_projects else at.project
         without = "" if at.was_compacted else at.record.id
         fix = solved.of_error(at.config, view, error, engine.for_agent(view, project, without, at.here))
-        if fix is None or recent.left_out(recent.read(at.config, fix.path)):
+        if fix is None or recent.left_out(people.read(at.config.vault, fix.path)):
             return None
         return fix, next(map(view.path, view.notes("facet", f"id:{fix.solved}".lower())), "")
 

@@ -8,7 +8,7 @@ from mdmem import timestamps
 from mdmem.hashing import short
 from mdmem.inject import recent
 from mdmem.inject.block import Item, Section
-from mdmem.vault import journal
+from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MAX_ITEMS = 8
 def of_project(at: Occasion) -> Section:
     """Return what is open in a project, newest first; its page is as new as the last turn that ended."""
     folder = f"journal/{at.project}"
-    text = recent.read(at.config, f"{folder}/{journal.PROJECT_PAGE}").body
+    text = people.read(at.config.vault, f"{folder}/{journal.PROJECT_PAGE}").body
     _, _, rest = text.partition(journal.PAGE_MARKS[0])[2].partition(f"\n## {HEADING}\n")
     lines = rest.partition("\n## ")[0].partition(journal.PAGE_MARKS[1])[0].splitlines()
     items = [item for line in lines if (item := _item(at, folder, line)) is not None]
@@ -35,7 +35,7 @@ def _item(at: Occasion, folder: str, line: str) -> Item | None:
     kind, _, link = line.removeprefix("- ").partition(": [")
     said, _, place = link.rpartition("](")
     path = os.path.normpath(f"{folder}/{place.rstrip(')').strip('<>')}").replace(os.sep, "/")
-    parsed = recent.read(at.config, path) if path.endswith(".md") and not path.startswith("..") else None
+    parsed = people.read(at.config.vault, path) if path.endswith(".md") and not path.startswith("..") else None
     if parsed is None or not parsed.meta.get("id") or recent.left_out(parsed):
         return None
     name, title = str(parsed.meta["id"]), "".join(_unescaped(said))

@@ -51,7 +51,7 @@ class Visit:
 
     def read(self, name: str) -> Parsed:
         """Read one of its files; a missing one, and one that its front matter keeps private, is empty."""
-        parsed = read(self._config, self.path(name))
+        parsed = people.read(self._config.vault, self.path(name))
         return note.parse(b"") if people.keeps_private(parsed.meta) else parsed
 
     def kinds(self) -> dict[int, int]:
@@ -107,11 +107,6 @@ class Visit:
         _, found, rest = self.page.body.partition("\n## Files touched\n")
         lines = rest.partition("\n## ")[0].splitlines() if found else []
         return [line[3:].partition("`")[0] for line in lines if line.startswith("- `")]
-
-
-def read(config: Config, path: str) -> Parsed:
-    """Read a note, by its path in the vault; a missing one is empty."""
-    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
 
 
 def left_out(parsed: Parsed, agent: str = "") -> str:

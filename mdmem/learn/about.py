@@ -18,7 +18,7 @@ from mdmem.learn import asking, decisions, relations, work
 from mdmem.search import freshness, runs, select, solved
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.search.text import analysis, entities, errors
-from mdmem.vault import journal, note
+from mdmem.vault import journal, note, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,7 +215,7 @@ def _with_sessions(config: Config, view: View, found: Knowledge, naming: set[int
     links = [
         EntityLink(one.id, link.relation, link.id, link.title)
         for one in found.decisions
-        for link in relations.of_note(config, view, one.path, asking.read(config, one.path).meta)
+        for link in relations.of_note(config, view, one.path, people.read(config.vault, one.path).meta)
     ]
     together = _together(view, found, numbers)
     return found._replace(

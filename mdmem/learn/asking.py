@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmem.search import freshness
-from mdmem.vault import disk, note, people
+from mdmem.vault import disk, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,11 +27,6 @@ def ask(config: Config, answer: Callable[[View], _Answer], *, update: bool = Tru
     if update:
         freshness.bring_up_to_date(config)
     return freshness.ask(config, answer)
-
-
-def read(config: Config, path: str) -> note.Parsed:
-    """Read a note without what is private in it; one that is gone is empty."""
-    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
 
 
 def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:

@@ -66,7 +66,7 @@ def add(
     if kind not in note.WRITTEN:
         raise UsageError(f"There is no kind {kind!r:.40} of notes to write. Use one of {', '.join(note.WRITTEN)}.")
     old_path = index.resolve(config, supersedes) if supersedes else ""
-    old = str(asking.read(config, old_path).meta.get("id", "")) or old_path
+    old = str(people.read(config.vault, old_path).meta.get("id", "")) or old_path
     unverified = quotes.missing(config, body)
     meta: dict[str, Any] = {
         "status": "proposed" if proposed else None,
@@ -121,7 +121,7 @@ def listed(
 
 def _read(config: Config, path: str) -> note.Parsed:
     """Read a note with the id, title and time that the index gives to one that somebody wrote by hand."""
-    parsed = asking.read(config, path)
+    parsed = people.read(config.vault, path)
 
     def named(view: View) -> dict[str, Any]:
         number = view.find(path)

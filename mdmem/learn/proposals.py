@@ -16,7 +16,7 @@ from mdmem.learn import asking, decisions, likeness, usage, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import wordings
-from mdmem.vault import note, user_notes
+from mdmem.vault import note, people, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +87,7 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
     if one.kind == "note":
         user_notes.set_keys(config, one.path, {"status": "dismissed"})
     else:
-        before = asking.read(config, one.path).meta.get("dismissed")
+        before = people.read(config.vault, one.path).meta.get("dismissed")
         noted = [*(before if isinstance(before, list) else []), one.noted or one.kind]
         user_notes.set_keys(config, one.path, {"dismissed": noted})
     return one
@@ -117,7 +117,7 @@ class _Finder:
         """Read notes that belong to the project, the newest first; those of ghosts and agents never."""
         kept = asking.of_project(self._view, numbers - self._view.internal, self._project)
         for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
-            parsed = asking.read(self._config, self._view.path(number))
+            parsed = people.read(self._config.vault, self._view.path(number))
             if parsed.meta:
                 yield number, parsed
 
@@ -225,7 +225,7 @@ def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Propo
 
 
 def _take_note(config: Config, one: Proposal, now: float) -> None:
-    meta, day = asking.read(config, one.path).meta, timestamps.note_time(now)[:10]
+    meta, day = people.read(config.vault, one.path).meta, timestamps.note_time(now)[:10]
     user_notes.set_keys(config, one.path, {"status": None, "accepted": day, "reviewed": day})
     for old in decisions.ids(meta.get("supersedes")):
         decisions.supersede(config, old, one.id)
@@ -239,7 +239,7 @@ def _write_wording(config: Config, one: Proposal, now: float) -> None:
 
 def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001 - the signature of its kind
     decisions.supersede(config, one.other, one.id)
-    had = decisions.ids(asking.read(config, one.path).meta.get("supersedes"))
+    had = decisions.ids(people.read(config.vault, one.path).meta.get("supersedes"))
     user_notes.set_keys(config, one.path, {"supersedes": [*had, one.other] if had else one.other})
 
 

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from mdmem.errors import MdmemError
-from mdmem.learn import asking
 from mdmem.search import index
-from mdmem.vault import disk, journal
+from mdmem.vault import disk, journal, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +47,7 @@ def _turn(config: Config, name: str) -> str:
     if own and folder.startswith("journal/"):
         names = sorted(disk.names_in(config.vault, folder))
         paths = [f"{folder}/{one}" for one in names if journal.numbers(one)[:1] == own]
-    return "\n".join(_plain(asking.read(config, one).body) for one in paths)
+    return "\n".join(_plain(people.read(config.vault, one).body) for one in paths)
 
 
 def _plain(text: str) -> str:

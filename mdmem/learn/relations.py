@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.learn import asking
 from mdmem.learn.decisions import ids
 from mdmem.search.index.document import LINK_KEYS
+from mdmem.vault import people
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def _backward(config: Config, view: View, path: str, name: str) -> Iterator[Type
     naming = view.notes("facet", f"link:{name}".lower()) - view.internal
     for number in sorted(naming, key=view.numbers("created").__getitem__, reverse=True)[:MOST]:
         other = view.path(number)
-        meta = asking.read(config, other).meta if other != path else {}
+        meta = people.read(config.vault, other).meta if other != path else {}
         facts = view.facts(number)
         for key in LINK_KEYS:
             if name in ids(meta.get(key)):

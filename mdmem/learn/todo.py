@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.capture.tools import body
-from mdmem.learn import asking
-from mdmem.vault import note
+from mdmem.vault import note, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +45,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
     tasks: dict[str, Listed] = {}
     waits: dict[str, set[str]] = {}
     for path in paths:
-        parsed = asking.read(config, path)
+        parsed = people.read(config.vault, path)
         at = timestamps.utc(str(parsed.meta.get("updated") or parsed.meta.get("created", "")))
         tool = aliases.resolve(str(parsed.meta.get("tool", "")), {})[0]
         if parsed.meta.get("success") is False:

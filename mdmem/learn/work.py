@@ -14,7 +14,7 @@ from mdmem.search import freshness, runs
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.vault import journal, user_notes
+from mdmem.vault import journal, people, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -97,7 +97,7 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
     if not found:
         raise NotFoundError(f"No open work has the id {key!r:.40}. `mdmem todo` lists what is open.")
     item = found[0]
-    meta = asking.read(config, item.path).meta
+    meta = people.read(config.vault, item.path).meta
     in_list = str(meta.get("kind")) in ("observation", "plan") and item.kind == "task"
     value = [*_marked(meta), item.key] if in_list else True
     user_notes.set_keys(config, item.path, {"done": value})
@@ -181,7 +181,7 @@ class _Project:
     def _written(self) -> Iterator[OpenItem]:
         """Yield the tasks that people wrote as notes of their own."""
         for number in self._view.notes("facet", "kind:task") & self._notes:
-            parsed = asking.read(self._config, self._view.path(number))
+            parsed = people.read(self._config.vault, self._view.path(number))
             meta = parsed.meta
             over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
             if meta and not over:
@@ -209,7 +209,7 @@ class _Project:
                 for other in [key for key in open_ if key[0] == project and runs.closes(command, key[1])]:
                     del open_[other]
         for number in open_.values():
-            meta = asking.read(self._config, view.path(number)).meta
+            meta = people.read(self._config.vault, view.path(number)).meta
             if not meta.get("done") and str(meta.get("status")) != "interrupted":
                 yield self._item(number, _FAILED, runs.line(str(view.facts(number)["title"])),
                                  detail=str(meta.get("error", "")))  # fmt: skip

@@ -13,6 +13,7 @@ anchor is compared by digest, and everything else is passed over: linear time, w
 from __future__ import annotations
 
 from mdmem.privacy import accents, encoded, letters, private_words, views
+from mdmem.privacy.text import merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Echo:
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Find what stood in a private section: start and end, in order, apart from each other."""
-        return _joined(self._find(text, _DEPTH))
+        return merged(self._find(text, _DEPTH))
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))
@@ -284,13 +285,3 @@ def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
 def _continues(char: str) -> bool:
     """Whether a character belongs to the same word as one of its kind beside it."""
     return char.isalnum() and not private_words.is_boundless(char)
-
-
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined

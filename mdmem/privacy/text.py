@@ -284,20 +284,20 @@ def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
 
     ours = job.rules.marks()
     spans = [span for memory in known for span in memory.find(text)]
-    found = [span for span in _merged(spans) if not marks.cuts(text, *span, ours)]
+    found = [span for span in merged(spans) if not marks.cuts(text, *span, ours)]
     job.cleaned.private += len(found)
     return [(start, end, job.rules.marker, "echo") for start, end in found]
 
 
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Order spans, and join those that overlap."""
-    merged: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            merged.append((start, end))
-    return merged
+            joined.append((start, end))
+    return joined
 
 
 def secret_edits(text: str, low: str, job: Job) -> list[Edit]:

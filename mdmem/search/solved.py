@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.search import runs
 from mdmem.search.text import errors
-from mdmem.vault import disk, journal, note, people
+from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -176,12 +176,12 @@ class Finder:
         return not set(self._signatures(one)).isdisjoint(self._signatures(other))
 
     def _signatures(self, number: int) -> list[str]:
-        return errors.signatures(_read(self._config, self._view.path(number)).body)
+        return errors.signatures(people.read(self._config.vault, self._view.path(number)).body)
 
     def _fix(self, chain: _Chain, wanted: list[str]) -> Fix:
         view = self._view
         facts = view.facts(chain.failed)
-        parsed = _read(self._config, view.path(chain.failed))
+        parsed = people.read(self._config.vault, view.path(chain.failed))
         lines = {errors.normalised(line): line for line in errors.telling(parsed.body)}
         has = errors.signatures(parsed.body)
         best = max(((errors.likeness(a, b), b) for a in wanted for b in has), default=(1.0 if not wanted else 0.0, ""))
@@ -207,14 +207,10 @@ class Finder:
         """Return what the edits changed, as much as there is room for."""
         parts = []
         for number in edits:
-            body = _read(self._config, self._view.path(number)).body
+            body = people.read(self._config.vault, self._view.path(number)).body
             parts += [found[2].strip("\n") for found in _FENCE.finditer(body)]
         text = "\n".join(parts)
         return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
-
-
-def _read(config: Config, path: str) -> note.Parsed:
-    return people.cleaned(config.vault, note.parse(disk.read_path(config.vault, path) or b""))
 
 
 def of_error(config: Config, view: View, error: str, among: Iterable[int] | None) -> Fix | None:

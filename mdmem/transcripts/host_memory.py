@@ -130,7 +130,7 @@ def _notes(config: Config, folder: str) -> Iterator[tuple[str, note.Parsed]]:
     top = Path(config.vault, *markdown.HOME, folder)
     for entry in disk.walk(str(top)) if top.is_dir() else ():
         path = "/".join((*markdown.HOME, folder, entry.path))
-        yield path, note.parse(disk.read_path(config.vault, path) or b"")
+        yield path, note.load(config.vault, path)
 
 
 def _root(config: Config, cwd: str) -> str:

@@ -6,7 +6,7 @@ from mdmem import privacy
 from mdmem.hashing import short
 from mdmem.slug import slug as make_slug
 from mdmem.values import Value
-from mdmem.vault import front_matter
+from mdmem.vault import disk, front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -272,6 +272,11 @@ def render(note: Note) -> str:
     """Write a note as a file's text."""
     head = front_matter.write(note.meta)
     return f"{head}\n{note.body}" if note.body else head
+
+
+def load(root: str, path: str) -> Parsed:
+    """Read the note at a path in the vault `root`; one that is missing is empty."""
+    return parse(disk.read_path(root, path) or b"")
 
 
 def parse(data: bytes | str) -> Parsed:

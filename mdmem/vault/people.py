@@ -51,6 +51,13 @@ def origin(parsed: note.Parsed) -> str:
     return "tool" if is_captured(parsed) else "prompt"
 
 
+def read(vault: str, path: str) -> note.Parsed:
+    """Read the note at a path in the vault without what is private or secret; one that is missing is empty."""
+    from mdmem.vault import note
+
+    return cleaned(vault, note.load(vault, path))
+
+
 def shown(vault: str, text: str) -> str:
     """Return the text of a note without what is private or secret. What hooks stored is not looked at again."""
     from mdmem.vault import note

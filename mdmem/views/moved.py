@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -34,7 +34,7 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
         known = journal.identities(config, name)
         if any(not one.startswith(_PATH) for one in known):
             continue
-        root = str(note.parse(disk.read_path(config.vault, page) or b"").meta.get("root") or "")
+        root = str(note.load(config.vault, page).meta.get("root") or "")
         folders = [one.removeprefix(_PATH) for one in known] or [root]
         if all(folder and not Path(folder).expanduser().is_dir() for folder in folders):
             made.append(MovedProject(name, folders[0], page))

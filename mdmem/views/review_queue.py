@@ -12,7 +12,7 @@ from mdmem.history import past, review
 from mdmem.history.git import repository, writer
 from mdmem.search import duplicates
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
-from mdmem.vault import disk, note
+from mdmem.vault import note
 from mdmem.views import injections, rows
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def is_decided(config: Config, view: View, number: int) -> bool:
 
 @lru_cache(maxsize=8192)
 def _is_reviewed(root: str, path: str, mtime_ns: int, size: int) -> bool:  # noqa: ARG001 - they are the key
-    return bool(note.parse(disk.read_path(root, path) or b"").meta.get("reviewed"))
+    return bool(note.load(root, path).meta.get("reviewed"))
 
 
 def written(view: View) -> set[int]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mdmem import files, system
+from mdmem.agents import objects
 from mdmem.search.text import analysis
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _ask_anthropic(request: Request) -> str:
     answer = _within(request.seconds, lambda: _post(f"{address}/v1/messages", headers, body, request.seconds))
     if answer.get("stop_reason") == "refusal":
         raise RefusedError
-    return "\n".join(str(block.get("text", "")) for block in _objects(answer.get("content")))
+    return "\n".join(str(block.get("text", "")) for block in objects(answer.get("content")))
 
 
 def _ask_openai(request: Request) -> str:
@@ -224,17 +225,13 @@ def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") 
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     url = f"{address.rstrip('/')}/chat/completions"
     answer = _within(request.seconds, lambda: _post(url, headers, body, request.seconds))
-    choice = next(iter(_objects(answer.get("choices"))), {})
+    choice = next(iter(objects(answer.get("choices"))), {})
     message = choice.get("message")
     if not isinstance(message, dict):
         raise BadAnswerError
     if choice.get("finish_reason") == "content_filter" or message.get("refusal"):
         raise RefusedError
     return str(message.get("content") or "")
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds: float) -> dict[str, Any]:

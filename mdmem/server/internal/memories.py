@@ -229,7 +229,7 @@ def _read(config: Config, scope: Scope, path: str, stat: os.stat_result) -> Memo
     key, state = (config.vault, path), (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     known = _cache.get(key)
     if known is None or known[0] != state:
-        parsed = note.parse(disk.read_path(config.vault, path) or b"")
+        parsed = note.load(config.vault, path)
         counts = analysis.counts(f"{parsed.meta.get('title', '')}\n{parsed.body}")
         if len(_cache) >= _CACHE_ENTRIES:
             _cache.clear()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mdmem import timestamps
 from mdmem.history import session_log
 from mdmem.learn import decisions, fixes, work
-from mdmem.vault import disk, note, people
+from mdmem.vault import note, people
 from mdmem.views import rows
 
 if TYPE_CHECKING:
@@ -126,4 +126,4 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
 
 def _may_be_shared(config: Config, path: str) -> bool:
     """Whether a note may stand in a digest, which is made to be passed on: none that its front matter keeps private."""
-    return not people.keeps_private(note.parse(disk.read_path(config.vault, path) or b"").meta)
+    return not people.keeps_private(note.load(config.vault, path).meta)

@@ -17,7 +17,7 @@ from mdmem.learn import asking, work
 from mdmem.search.expansion import calls, ledger
 from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
-from mdmem.vault import exclusions, note
+from mdmem.vault import exclusions, note, people
 from mdmem.views import rows, wording
 from mdmem.views.digests import markdown
 
@@ -153,7 +153,7 @@ def _step(config: Config, row: rows.NoteRow, room: int) -> str:
     """Return a prompt or an answer on one line; "" for what says little, and for what is not to be sent."""
     if row.kind not in ("prompt", "response") or (row.kind == "prompt" and work.says_little(row.title)):
         return ""
-    parsed = recent.read(config, row.path)
+    parsed = people.read(config.vault, row.path)
     if recent.left_out(parsed):
         return ""
     title = str(parsed.meta.get("title", ""))
@@ -164,7 +164,7 @@ def _step(config: Config, row: rows.NoteRow, room: int) -> str:
 
 
 def _may_be_sent(config: Config, path: str) -> bool:
-    return not recent.left_out(recent.read(config, path))
+    return not recent.left_out(people.read(config.vault, path))
 
 
 def _is_excluded(config: Config, project: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
 from mdmem.capture import page
-from mdmem.vault import disk, front_matter, generated, note
+from mdmem.vault import front_matter, generated, note
 from mdmem.views import rows
 from mdmem.views.vault_pages import listed
 
@@ -72,7 +72,7 @@ def any_day(seconds: float) -> set[str]:
 
 def _date(root: str, path: str) -> str:
     """Return the date of a note; "" where it has no time of its own: that of its file is another on every machine."""
-    return str(note.parse(disk.read_path(root, path) or b"").meta.get("created", ""))[:10]
+    return str(note.load(root, path).meta.get("created", ""))[:10]
 
 
 def first(day: str) -> bytes:

@@ -69,7 +69,7 @@ class Listing:
 
     def _is_of(self, path: str, project: str) -> bool:
         """Whether a note that lies elsewhere is of a project."""
-        return note.parse(disk.read_path(self.root, path) or b"").meta.get("project") == project
+        return note.load(self.root, path).meta.get("project") == project
 
     def named(self, found: Iterable[SessionRow]) -> Iterable[SessionRow]:
         """Return the sessions that may be named: they have a page, and neither it nor their first prompt stays here."""
@@ -101,7 +101,7 @@ class Listing:
             return known
         path = self.view.path(number)
         if path not in self._dated:
-            parsed = note.parse(disk.read_path(self.root, path) or b"")
+            parsed = note.load(self.root, path)
             self._dated[path] = document.when_made(parsed.meta, path) is not None
         return known if self._dated[path] else 0
 

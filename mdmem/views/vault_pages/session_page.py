@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.capture.entry import PageEntry
-from mdmem.vault import disk, generated, journal, note, people
+from mdmem.vault import generated, journal, note, people
 from mdmem.views import sessions
 from mdmem.views.vault_pages import listed, open_work
 
@@ -85,7 +85,7 @@ def _run(found: Listing, row: NoteRow) -> str:
     """
     title = row.title
     if row.success is False:
-        parsed = people.cleaned(found.root, note.parse(disk.read_path(found.root, row.path) or b""))
+        parsed = people.read(found.root, row.path)
         error = note.one_line(str(parsed.meta.get("error") or ""), MAX_ERROR_CHARS)
         title = f"{title}: {error}" if error and error not in title else title
     return page.run_line(row.path.rpartition("/")[2], title, success=row.success is not False)

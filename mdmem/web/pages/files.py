@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.learn import decisions, work
-from mdmem.vault import disk, journal, note
+from mdmem.vault import journal, note
 from mdmem.views import about_file, sessions
 from mdmem.views.vault_pages import listed, open_work
 from mdmem.web import markdown
@@ -91,7 +91,7 @@ def _open_work(config: Config, view: View, name: str) -> list[OpenItem]:
 def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
     """Return the decisions in force: those that no other one supersedes."""
     found = shared.newest(view, view.with_any(listed.DECISIONS), project=name, most=3 * MOST_DECISIONS)
-    metas = {row.id: note.parse(disk.read_path(config.vault, row.path) or b"").meta for row in found}
+    metas = {row.id: note.load(config.vault, row.path).meta for row in found}
     gone = {old for meta in metas.values() for old in decisions.ids(meta.get("supersedes"))}
     gone |= {name for name, meta in metas.items() if meta.get("superseded_by")}
     return [row for row in found if row.id not in gone][:MOST_DECISIONS]
@@ -99,6 +99,6 @@ def _decisions(config: Config, view: View, name: str) -> list[NoteRow]:
 
 def _own_words(request: PageRequest, page: str) -> str:
     """Return what a person wrote on the project's page, without its heading and the part that mdmem keeps."""
-    body = note.parse(disk.read_path(request.config.vault, page) or b"").body
+    body = note.load(request.config.vault, page).body
     body = journal.outside(body).lstrip()
     return markdown.render(body.partition("\n")[2] if body.startswith("# ") else body, page.rpartition("/")[0])

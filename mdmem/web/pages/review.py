@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import GitError, VaultError
 from mdmem.learn import proposals
-from mdmem.vault import disk, note
+from mdmem.vault import note
 from mdmem.views import review_queue, rows
 from mdmem.web import markdown
 
@@ -83,6 +83,6 @@ def _queued(request: PageRequest, number: int) -> QueuedNote:
 
 
 def _text(request: PageRequest, row: NoteRow, level: int = 3) -> QueuedNote:
-    body = note.parse(disk.read_path(request.config.vault, row.path) or b"").body
+    body = note.load(request.config.vault, row.path).body
     base = row.path.rpartition("/")[0]
     return QueuedNote(row, markdown.render(body[:EXCERPT_CHARS], base, level=level), len(body) > EXCERPT_CHARS)

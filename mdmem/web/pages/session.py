@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
-from mdmem.vault import disk, note
+from mdmem.vault import note
 from mdmem.views import conversation, injections, sessions, which_session
 from mdmem.web import markdown
 from mdmem.web.pages import shared
@@ -63,7 +63,7 @@ def session(request: PageRequest) -> Response:
     given = injections.read(request.view, log)
     shown = parts[part.start] if parts else []
     every = [step for turn in turns for step in turn.rows]
-    page = note.parse(disk.read_path(request.config.vault, row.page) or b"") if row.page else None
+    page = note.load(request.config.vault, row.page) if row.page else None
     return request.page(
         "session",
         session=row,
@@ -117,7 +117,7 @@ def _shown(config: Config, turn: SessionTurn, given: list[Injection]) -> ShownTu
         if row.kind == "observation":
             runs.append(row)
             continue
-        parsed = note.parse(disk.read_path(config.vault, row.path) or b"")
+        parsed = note.load(config.vault, row.path)
         said.append((runs, ShownStep(row, markdown.render(parsed.body, row.path.rpartition("/")[0]))))
         runs = []
     if runs:
@@ -165,7 +165,7 @@ def _commits(request: PageRequest, every: list[NoteRow]) -> list[str]:
 
 
 def _meta(config: Config, path: str) -> dict[str, Any]:
-    return note.parse(disk.read_path(config.vault, path) or b"").meta
+    return note.load(config.vault, path).meta
 
 
 def _own_words(body: str) -> str:
