@@ -19,6 +19,8 @@ GAP = 0.62
 """An answer that scores less than this share of the best one ends the list."""
 _ALONE = 3.0
 """The lead of an answer beside which there is none."""
+RARE = 0.7
+"""Where something is asked, the others have at least such a share of its rare words as the best one has."""
 ALIKE = 0.9
 """Answers that score at least this share of the best are as good as it."""
 MAX_ANSWERS = 5
@@ -114,5 +116,6 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
         enough += _KEPT[shape.grade - POSSIBLE]
     if enough and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
-    kept = [answer for answer in answers if answer.score >= GAP * best][:MAX_ANSWERS]
-    return kept, "well below the best"
+    least = RARE * first.weight if shape is not None else 0.0
+    kept = [one for one in answers if one.score >= GAP * best and one.weight >= least]
+    return kept[:MAX_ANSWERS], "well below the best"

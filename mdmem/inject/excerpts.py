@@ -16,6 +16,15 @@ _CUES = frozenset(
     ]
 )  # fmt: skip
 """Words of sentences that say what was found out, changed, or left to do."""
+_ANNOUNCED = (
+    " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
+    " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
+    " before proceeding ", " next best step ", " next action ", " it's important to ", " final step would ",
+)  # fmt: skip
+"""Words of sentences that say what may be done, and not what was."""
+_UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])
+_MANY = 3
+"""So many words of what is asked about make such a sentence worth showing all the same."""
 _FILLER = frozenset(["done", "ok", "okay", "great", "sure", "perfect", "thanks", "summary", "pass", "passes", "tests"])
 _ENDS = (". ", "! ", "? ", ".\n", "!\n", "?\n", ": \n")
 _MAX_BODY_CHARS = 12_000
@@ -71,7 +80,8 @@ def outcome(body: str, terms: Collection[str], chars: int) -> str:
         room -= len(found[at]) + 1
         if room <= 0:
             break
-    return " ".join(_ended(found[at]) for at in sorted(kept))
+    *others, last = [found[at] for at in sorted(kept)] or [""]
+    return " ".join([*map(_ended, others), last])
 
 
 def unlinked(text: str) -> str:
@@ -100,10 +110,13 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
     if len(words) < 4 and (_FILLER.intersection(words) or sentence.rstrip("*_").endswith(":")):
         return _NOTHING_SAID
     matched = len(terms & analysis.counts(sentence).keys()) if terms else 0
+    if any(announced in f" {' '.join(words)} " for announced in _ANNOUNCED):
+        return _NOTHING_SAID if matched < _MANY else 0.0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())
     place = 0.6 if at == 0 else 0.3 if at == count - 1 else 0.0
-    return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place
+    unsure = 0.0 if _UNSURE.isdisjoint(words) else 0.5
+    return matched + min(cues, 2) * 0.7 + min(names, 3) * 0.3 + place - unsure
 
 
 # -- diffs -----------------------------------------------------------------------------------------
@@ -150,13 +163,18 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
 
 
 def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
-    """Put the hunks first that matter: they have the words, replace code, and come late; those of tests come last."""
+    """Put the hunks first that matter: they have the words, replace code, and come late; those of tests come last.
+
+    What was only made to look into something is left out where anything else was changed.
+    """
     kept = list({frozenset(line.strip() for line in hunk.added): hunk for hunk in found}.values())
     worth = {id(hunk): _hunk_worth(hunk, terms, at / max(len(kept), 1)) for at, hunk in enumerate(kept)}
+    if not all(is_scratch(hunk.file) for hunk in kept):
+        kept = [hunk for hunk in kept if not is_scratch(hunk.file)]
     return sorted(kept, key=lambda hunk: (_is_aside(hunk.file, terms), -worth[id(hunk)]))
 
 
-REPEATS = 0.9
+REPEATS = 0.7
 """A hunk repeats what is shown of its file where it adds such a share of lines that stand there."""
 
 
@@ -180,7 +198,12 @@ def _is_aside(file: str, terms: Collection[str]) -> bool:
 
 def is_scratch(file: str) -> bool:
     """Whether a file was most likely made to look into something, and not to stay."""
-    return file.rpartition("/")[2].lower().startswith(("repro", "tmp", "scratch", "debug"))
+    name = file.rpartition("/")[2].lower()
+    return name.startswith(("tmp", "scratch", "debug")) or "repro" in name or "replicat" in name
+
+
+_IMPORTS = ("import ", "from ", "#include", "use ", "using ", "require", "package ")
+"""How lines begin that tell least of a hunk for which there is no room."""
 
 
 def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
@@ -188,6 +211,8 @@ def shown(hunk: ExcerptHunk, chars: int) -> list[str]:
     changed = [at for at, line in enumerate(hunk.lines) if line[:1] in "+-" and line[1:].strip()]
     near = {at + step for at in changed for step in (-1, 0, 1)}
     lines = [line for at, line in enumerate(hunk.lines) if at in near and line.strip()]
+    if sum(len(line) + 5 for line in lines) > chars:
+        lines = [line for line in lines if line[1:].strip() and not line[1:].startswith(_IMPORTS)] or lines
     kept = [f"{hunk.file}:"]
     for line in lines:
         chars -= len(line) + 5

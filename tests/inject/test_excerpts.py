@@ -19,3 +19,29 @@ def test_a_change_that_stands_above_is_known_as_repeated() -> None:
 
     assert excerpts.repeats(again, set(map(str.strip, first.added)))
     assert not excerpts.repeats(other, set(map(str.strip, first.added)))
+
+
+def test_what_was_done_is_shown_and_not_what_may_be_done_next() -> None:
+    done = "The export pages through the rows now."
+    said = f"{done} Before proceeding, the tests should be run. If you agree, I will submit the change."
+
+    assert excerpts.outcome(said, ["row"], 300) == done
+
+
+def test_no_mark_is_added_to_the_end_of_what_somebody_wrote() -> None:
+    assert excerpts.outcome("Exports: UTF-8, never Latin-1", (), 300) == "Exports: UTF-8, never Latin-1"
+
+
+def test_a_script_that_looked_into_a_bug_is_left_out_where_something_else_was_changed() -> None:
+    script = ExcerptHunk("replicate_bug.py", ["+import export", "+export.rows()"])
+    change = ExcerptHunk("export.py", ["-def rows(x):", "+def rows():"])
+
+    assert excerpts.rank([script, change], ["row"]) == [change]
+    assert excerpts.rank([script], ["row"]) == [script]
+
+
+def test_a_change_for_which_there_is_no_room_begins_behind_its_imports() -> None:
+    change = ExcerptHunk("export.py", ["+import os", "+", "+def rows():", "+    yield 1"])
+
+    assert excerpts.shown(change, 40) == ["export.py:", "+def rows():", "+    yield 1"]
+    assert excerpts.shown(change, 400)[1] == "+import os"
