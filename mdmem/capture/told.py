@@ -35,7 +35,9 @@ def _note_last(at: Capture, outcome: Outcome) -> None:
     event = at.event
     ids = [event.agent, event.session, event.prompt_id, outcome.id]
     fields = [*ids, event.transcript, event.cwd, f"{at.now:.0f}"]
-    if privacy.clean(fields, rules=at.rules, origin="tool", echo=turn.load_echo(at)).value != fields:
+    transcript = event.transcript.replace(event.session, "") if event.session else event.transcript
+    told = [*ids, transcript, event.cwd]
+    if privacy.clean(told, rules=at.rules, origin="tool", echo=turn.load_echo(at)).value != told:
         return  # a path may hold what is private, and this file may not
     try:
         files.replace(os.path.join(at.config.state_dir, LAST_FILE), "\0".join(fields).encode("utf-8", "replace"))

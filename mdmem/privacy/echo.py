@@ -12,7 +12,9 @@ anchor is compared by digest, and everything else is passed over: linear time, w
 
 from __future__ import annotations
 
-from mdmem.privacy import accents, encoded, letters, private_words, views
+import sys
+
+from mdmem.privacy import encoded, letters, views
 from mdmem.privacy.text import merged
 
 TYPE_CHECKING = False
@@ -34,6 +36,9 @@ _MOST_AT_ANCHOR = 16
 """No more parts than this share one anchor: a text that repeats an anchor is compared with no more."""
 
 _FEW_GROUPS = 16
+_SHORTEST = 4
+"""In full width, or as one character for two of its letters, a part may be shorter than by its letters."""
+
 _DEPTH = 2
 
 BY_LETTERS = 4
@@ -58,21 +63,22 @@ class Echo:
     Make one with `of` from texts, or from the records of a memory.
     """
 
-    __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_written")
+    __slots__ = ("_digest", "_factor", "_letters", "_pairs", "_shortest", "_written")
 
-    def __init__(self, key: bytes, records: Iterable[Record]) -> None:
+    def __init__(self, key: bytes, records: list[Record]) -> None:
         self._digest = _digester(key)
         self._factor = _factor(key)
         self._letters: dict[int, list[Record]] = {}
         self._written: dict[int, list[Record]] = {}
         self._pairs: dict[int, list[Record]] = {}
+        self._shortest = min((record[2] for record in records), default=0)
         for record in records:
             table = self._pairs if record[2] < _GROUP else self._written if record[3] < BY_LETTERS else self._letters
             table.setdefault(record[0], []).append(record)
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Find what stood in a private section: start and end, in order, apart from each other."""
-        return merged(self._find(text, _DEPTH))
+        return merged(self._find(text, _DEPTH)) if len(text) >= min(self._shortest, _SHORTEST) else []
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))
@@ -93,7 +99,7 @@ class Echo:
 
     def _as_written(self, text: str) -> list[tuple[int, int]]:
         """Find the parts that are known as they were written, but for letter case and the kind of blanks."""
-        low = private_words.fold(views.spaced(text))
+        low = letters.fold(views.spaced(text))
         hits = [*self._hits(low, _GROUP, self._written), *self._hits(low, _PAIR, self._pairs)]
         spans = [(start, end) for start, end, where in hits if _stands_apart(low, start, end, where)]
         if not spans:
@@ -106,7 +112,7 @@ class Echo:
         if not table or len(low) < size:
             return
         known: dict[str, bytes] = {}
-        for at, anchor in _anchored(low.encode("utf-16-le", "replace"), size, self._factor, table):
+        for at, anchor in _anchored(_units(low), size, self._factor, table):
             for _, before, length, where, digest in table[anchor]:
                 start = at - before
                 end = start + length
@@ -134,6 +140,8 @@ def of(spans: Iterable[str]) -> Echo:
 
 def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> list[Record]:
     """Return what is to be remembered of private texts, without what is known already."""
+    from mdmem.privacy import private_words
+
     digest, factor = _digester(key), _factor(key)
     taken: dict[int, int] = {}
     digests: set[bytes] = set()
@@ -141,7 +149,7 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
         digests.add(record[4] + bytes([record[3]]))
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
-    for part, where in private_words.parts(map(accents.compose, spans)).items():
+    for part, where in private_words.parts(tuple(spans)).items():
         known_by, how = _known_by(part)
         own = digest(known_by)
         if own + bytes([where + how]) in digests:
@@ -171,10 +179,10 @@ def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, in
     None when all are taken by many others: such parts repeat each other.
     """
     size = _GROUP if len(part) >= _GROUP else _PAIR
-    data = part.encode("utf-16-le", "replace")
+    data = _units(part)
     best: tuple[int, int, int, int] | None = None
     for at in range(min(len(part) - size + 1, 200)):
-        anchor = _hash(int.from_bytes(data[2 * at : 2 * (at + size)], "little"), factor)
+        anchor = _hash(_numbers(memoryview(data)[2 * at : 2 * (at + size)], 2 * size)[0], factor)
         plain = sum(char.isalpha() or char == " " for char in part[at : at + size])
         rank = (taken.get(anchor, 0), plain, at, anchor)
         best = rank if best is None else min(best, rank)
@@ -197,12 +205,17 @@ def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]
                     yield size * number + k, wanted[group]
         return
     for group, anchor in wanted.items():
-        bare = group.to_bytes(step, "little")
+        bare = group.to_bytes(step, sys.byteorder)
         at = data.find(bare)
         while at >= 0:
             if at % 2 == 0:
                 yield at // 2, anchor
             at = data.find(bare, at + 1)
+
+
+def _units(text: str) -> bytes:
+    """Return the units of UTF-16 of a text, in this machine's order, by the codec that is always there."""
+    return text.encode("utf-16", "replace")[2:]
 
 
 def _numbers(data: memoryview, size: int) -> memoryview:
@@ -239,7 +252,7 @@ def _is_together(text: str, start: int, end: int, where: int) -> bool:
 
     The more there are, the less they can stand like this by chance.
     """
-    if where != private_words.ANYWHERE and not _stands_apart(text, start, end, where):
+    if where != letters.ANYWHERE and not _stands_apart(text, start, end, where):
         return False
     piece = text[start:end]
     if _is_whole(piece):
@@ -247,16 +260,14 @@ def _is_together(text: str, start: int, end: int, where: int) -> bool:
     count, bare = _letters_in(piece), letters.of(piece)
     if len(piece) > _MOST_BETWEEN * count:
         return False
-    if any(map(private_words.is_boundless, piece)):
+    if any(map(letters.is_boundless, piece)):
         return count >= _FEWEST_LETTERS
     is_number = bare.isdecimal()
     is_spread = len(piece.split()) > 1
     if count >= (_UNMISTAKABLE if is_spread else _MANY_LETTERS) and not is_number:
         return True
     enough = _FEW_LETTERS if not is_spread else _MANY_LETTERS if is_number else _FEW_LETTERS + 1
-    return count >= enough and _stands_apart(
-        text, start, end, private_words.NUMBER if is_number else private_words.WORD
-    )
+    return count >= enough and _stands_apart(text, start, end, letters.NUMBER if is_number else letters.WORD)
 
 
 def _with_edges(text: str, start: int, end: int) -> tuple[int, int]:
@@ -275,13 +286,13 @@ def _is_whole(piece: str) -> bool:
 
 def _stands_apart(low: str, start: int, end: int, where: int) -> bool:
     """Whether what stands between `start` and `end` is as much on its own as it has to be."""
-    if where == private_words.ANYWHERE:
+    if where == letters.ANYWHERE:
         return True
-    continues = str.isdecimal if where == private_words.NUMBER else _continues
+    continues = str.isdecimal if where == letters.NUMBER else _continues
     before = start > 0 and continues(low[start - 1]) and continues(low[start])
     return not before and not (end < len(low) and continues(low[end]) and continues(low[end - 1]))
 
 
 def _continues(char: str) -> bool:
     """Whether a character belongs to the same word as one of its kind beside it."""
-    return char.isalnum() and not private_words.is_boundless(char)
+    return char.isalnum() and not letters.is_boundless(char)

@@ -1,11 +1,14 @@
 """Everyday words, numbers and names of files: hiding them for the rest of a session protects nobody.
 
-The words of English and of programming are in `common_words.txt`, without the forms that endings make of them.
+The words of English and of programming are in `common_words.txt`, a line for each two letters that they begin with,
+without the forms that endings make of them.
 """
 
 from __future__ import annotations
 
 import os
+
+from mdmem import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ def is_common(word: str) -> bool:
     low = word.lower().removesuffix("'s").removesuffix("’s")
     if len(low) < _SHORTEST or low in TOKENS:
         return True
-    return low.isascii() and low.isalpha() and not _dictionary().isdisjoint(_forms(low))
+    return low.isascii() and low.isalpha() and any(form in _words_like(form) for form in _forms(low))
 
 
 def number_tells(digits: str, few: bool) -> bool:
@@ -71,18 +74,32 @@ def _forms(word: str) -> Iterator[str]:
             yield word[len(beginning) :]
 
 
-_loaded: list[frozenset[str]] = []
+_loaded: list[str] = []
+_found: dict[str, frozenset[str]] = {}
 
 
-def _dictionary() -> frozenset[str]:
+def _words_like(word: str) -> frozenset[str]:
+    """Return the everyday words that begin with the same two letters."""
+    begin = word[:2]
+    if begin not in _found:
+        text = _dictionary()
+        at = text.find(f"\n{begin} ")
+        _found[begin] = frozenset(text[at + 4 : text.find("\n", at + 1)].split() if at >= 0 else ())
+    return _found[begin]
+
+
+def _dictionary() -> str:
     """Load the list of words, once; an installation that lost it takes fewer words for everyday ones, never more."""
     if not _loaded:
         try:
-            with open(os.path.join(os.path.dirname(__file__), "common_words.txt"), encoding="ascii") as file:
-                _loaded.append(frozenset(file.read().split()))
+            path = os.path.join(os.path.dirname(__file__), "common_words.txt")
+            _loaded.append("\n" + files.read_any(path, _MAX_BYTES).decode("ascii"))
         except (OSError, UnicodeDecodeError):
-            _loaded.append(frozenset())
+            _loaded.append("")
     return _loaded[0]
+
+
+_MAX_BYTES = 1 << 20
 
 
 # -- tables

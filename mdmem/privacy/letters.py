@@ -6,6 +6,17 @@ inside has the same letters in the same order. Where they stand in the text is o
 
 from __future__ import annotations
 
+from mdmem.privacy.text import lower
+
+ANYWHERE = 0
+"""A part that is recognized wherever it stands, also glued to other characters."""
+
+WORD = 1
+"""A part that is recognized only as a word of its own, or several."""
+
+NUMBER = 2
+"""A part that is recognized where no further digit stands beside it."""
+
 _ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -49,11 +60,37 @@ def is_hardly(char: str) -> bool:
 
 def _form(char: str) -> str:
     """Return what a character is among letters: one or more in lower case and of 16 bits each, or nothing."""
-    if char < "\x80" or "\u3400" <= char <= "\u9fff":
-        return char.lower() if char.isalnum() else ""
     if not char.isalnum():
         return ""
+    if char < "\x80" or "\u0530" <= char < "\u1e00" or "\u3400" <= char <= "\u9fff":
+        return char.lower()  # nothing is made of others in these scripts
     from unicodedata import normalize
 
     bare = [sign if sign <= "\uffff" else "\ufffd" for sign in normalize("NFKD", char).lower()]
     return "".join([sign for sign in bare if sign.isalnum() or sign == "\ufffd"])
+
+
+def fold(text: str) -> str:
+    """Put a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
+    low = lower(text)
+    if low.isascii() or max(low) <= "\uffff":
+        return low
+    return "".join([char if char <= "\uffff" else "\ufffd" for char in low])
+
+
+# -- scripts without blanks between words
+
+
+def is_cjk(char: str) -> bool:
+    """Whether a character is Chinese or Japanese."""
+    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
+
+
+def is_hangul(char: str) -> bool:
+    """Whether a character is a Korean syllable."""
+    return "\uac00" <= char <= "\ud7a3"
+
+
+def is_boundless(char: str) -> bool:
+    """Whether words in the script of a character stand beside each other, or before a particle, without a blank."""
+    return is_cjk(char) or is_hangul(char)

@@ -7,22 +7,13 @@ for the rest of a session protects nobody.
 
 from __future__ import annotations
 
-from mdmem.privacy import everyday
+from mdmem.privacy import accents, everyday
 from mdmem.privacy.everyday import is_common
-from mdmem.privacy.text import lower
+from mdmem.privacy.letters import ANYWHERE, NUMBER, WORD, fold, is_cjk, is_hangul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-ANYWHERE = 0
-"""A part that is recognized wherever it stands, also glued to other characters."""
-
-WORD = 1
-"""A part that is recognized only as a word of its own, or several."""
-
-NUMBER = 2
-"""A part that is recognized where no further digit stands beside it."""
+    from collections.abc import Iterator
 
 LONGEST = 400
 """A longer part is not recognized as a whole, only by its parts, in characters."""
@@ -42,24 +33,27 @@ _EDGES = "\"'`.,;:!?()[]{}<>*_-=#/\\“”‘’«»「」『』、。，；：�
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ")
 
 
-def parts(spans: Iterable[str]) -> dict[str, int]:
+def parts(spans: tuple[str, ...]) -> dict[str, int]:
     """Return what is recognized of private texts, in lower case, each with where it counts."""
+    if spans not in _last:
+        _last.clear()
+        _last[spans] = _parts(spans)
+    return _last[spans]
+
+
+_last: dict[tuple[str, ...], dict[str, int]] = {}
+"""What the last texts say: it is looked for in the rest of their payload, and remembered for their session."""
+
+
+def _parts(spans: tuple[str, ...]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for span in spans:
+    for span in map(accents.compose, spans):
         for part, where in _of_span(span):
             if len(found) >= MOST:
                 return found
             low = fold(part)
             found[low] = min(where, found.get(low, where))
     return found
-
-
-def fold(text: str) -> str:
-    """Put a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
-    low = lower(text)
-    if low.isascii() or len(low.encode("utf-16-le", "replace")) == 2 * len(low):
-        return low
-    return "".join([char if char <= "\uffff" else "\ufffd" for char in low])
 
 
 def _of_span(span: str) -> Iterator[tuple[str, int]]:
@@ -81,9 +75,9 @@ def _of_span(span: str) -> Iterator[tuple[str, int]]:
 
 def _alone(text: str) -> tuple[str, int] | None:
     """Judge the only word of a section: the person named exactly this."""
-    if len(text) > LONGEST or len(text) < (2 if _is_cjk(text[:1]) or _is_hangul(text[:1]) else 4):
+    if len(text) > LONGEST or len(text) < (2 if is_cjk(text[:1]) or is_hangul(text[:1]) else 4):
         return None
-    glued = _is_cjk(text[:1]) or _is_hangul(text[:1]) or (len(text) >= _SHORTEST_GLUED and not is_common(text))
+    glued = is_cjk(text[:1]) or is_hangul(text[:1]) or (len(text) >= _SHORTEST_GLUED and not is_common(text))
     if text.isdecimal():
         return text, NUMBER if len(text) >= _LONG_NUMBER else WORD
     return text, ANYWHERE if glued else WORD
@@ -138,12 +132,12 @@ def _levels(text: str) -> Iterator[str]:
 
 def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
     """Judge one word of several; few: it stood among few words, so that a short number counts as well."""
-    if not token.isascii() and any(map(_is_cjk, token)):
+    if not token.isascii() and any(map(is_cjk, token)):
         yield from _of_runs(token)
     elif token.isdecimal():
         if everyday.number_tells(token, few):
             yield token, WORD if len(token) < _LONG_NUMBER else NUMBER
-    elif not token.isascii() and any(map(_is_hangul, token)):
+    elif not token.isascii() and any(map(is_hangul, token)):
         yield from _of_korean(token)
     elif token.isalpha():
         named = token[:1].isupper()
@@ -156,27 +150,13 @@ def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
 # -- scripts without blanks between words
 
 
-def _is_cjk(char: str) -> bool:
-    """Whether a character is Chinese or Japanese."""
-    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
-
-
 def _is_han(char: str) -> bool:
     return "\u3400" <= char <= "\u9fff" or char == "々"
 
 
-def _is_hangul(char: str) -> bool:
-    return "\uac00" <= char <= "\ud7a3"
-
-
-def is_boundless(char: str) -> bool:
-    """Whether words in the script of a character stand beside each other, or before a particle, without a blank."""
-    return _is_cjk(char) or _is_hangul(char)
-
-
 def _of_runs(token: str) -> Iterator[tuple[str, int]]:
     """List the runs of Chinese and Japanese of four characters and more, and each four characters of them that tell."""
-    kept = "".join([char if _is_cjk(char) else " " for char in token])
+    kept = "".join([char if is_cjk(char) else " " for char in token])
     for run in kept.split():
         if len(run) < 4:
             continue
@@ -186,7 +166,7 @@ def _of_runs(token: str) -> Iterator[tuple[str, int]]:
             window = run[at : at + 4]
             if sum(map(_is_han, window)) >= 3 and not _is_filler(window):
                 yield window, ANYWHERE
-    rest = "".join([" " if _is_cjk(char) else char for char in token])
+    rest = "".join([" " if is_cjk(char) else char for char in token])
     for word in rest.split():
         yield from _of_token(word.strip(_EDGES), few=True)
 
@@ -195,7 +175,7 @@ def _is_filler(text: str) -> bool:
     """Whether little is left of a text without the everyday words of Chinese and Japanese."""
     for word in everyday.CJK:
         text = text.replace(word, "")
-    return sum(map(_is_cjk, text)) < 2
+    return sum(map(is_cjk, text)) < 2
 
 
 def _of_korean(token: str) -> Iterator[tuple[str, int]]:
