@@ -182,6 +182,19 @@ def write(path: str, data: bytes) -> None:
         os.close(fd)
 
 
+def overwrite(path: str, data: bytes) -> None:
+    """Write a short file over its content, which is no longer; emptying it first can make the caller wait for the disk.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    fd = _create(path, 0)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
 def open_to_append(path: str) -> int:
     """Open a file for reading and for writing at its end, made when it is missing; return its descriptor.
 

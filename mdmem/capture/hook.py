@@ -35,6 +35,9 @@ READ_SECONDS = 4.0
 DEADLINE_SECONDS = 8.0
 """A hook never takes longer, whatever it waits for: agents end it after 10 seconds or more."""
 
+SEEN_BYTES = 48
+"""Length of what is kept of an agent's last event: filled up with spaces, it can be written over."""
+
 GRACE_SECONDS = 1.0
 """When its deadline has passed, it has this long to tidy up and say so."""
 
@@ -283,7 +286,7 @@ def _seen(config: Config, event: Event, now: float) -> None:
 
     path = os.path.join(config.state_dir, "seen", event.agent)
     try:
-        files.write(path, f"{now:.0f} {event.name}".encode())
+        files.overwrite(path, f"{now:.0f} {event.name}".encode().ljust(SEEN_BYTES))
     except OSError:
         return
 

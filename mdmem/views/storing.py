@@ -30,7 +30,7 @@ def last_heard(config: Config) -> dict[str, LastEvent]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             when, _, name = path.read_text(encoding="utf-8").partition(" ")
-            found[path.name] = LastEvent(float(when), name)
+            found[path.name] = LastEvent(float(when), name.rstrip())
         except (OSError, ValueError):
             continue
     return found

@@ -68,6 +68,7 @@ try:
  from _frozen_importlib_external import SourceFileLoader as L
  exec(L("h",{hand_over}).get_code("h"),{{"served_at":({socket},{rescue})}})
 except Exception:pass
+exec({otherwise})
 """
 
 _SHELL = """#!/bin/sh
@@ -117,10 +118,11 @@ def code(verb: str) -> str:
     """Return the Python that a verb runs, with the launcher's words as its arguments."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
-    form = _HANDED_OVER + form if verb == "hook" and not _is_windows() else form
+    found = form.format(paths=paths, rescue=rescue, module=MODULES.get(verb, ""))
+    if verb != "hook" or _is_windows():
+        return found
     hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
-    module = MODULES.get(verb, "")
-    return form.format(paths=paths, rescue=rescue, module=module, hand_over=hand_over, socket=socket)
+    return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(found))
 
 
 def socket_path() -> str:
