@@ -600,7 +600,7 @@ def test_what_an_agent_runs_stores_what_happened_there(agent: str, name: str, va
     done = run(line, input=payload, cwd="/", env={"HOME": os.environ["HOME"], "MDMEM_INJECT_DEADLINE_SECONDS": "50"})
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (note,) = vault.glob("journal/*/*/*/00*.md")
+    (note,) = vault.glob("journal/*/*/*/00?-00?-*.md")
     assert f"\nagent: {agent}\n" in note.read_text("utf-8")
 
 

@@ -327,7 +327,7 @@ def test_sessions_whose_ids_begin_alike_never_share_a_folder(vault: Path, home: 
     capture(bash("four", "toolu_4", prompt_id="", session_id=other))
     found = {str(frontmatter.loads(path.read_text())["session"]): path.parent.name for path in notes(vault)}
     assert len(set(found.values())) == 2
-    assert [len(list(path.glob("00*.md"))) for path in vault.glob("journal/*/*/*/")] == [2, 2]
+    assert [len(list(path.glob("00?-00?-*.md"))) for path in vault.glob("journal/*/*/*/")] == [2, 2]
 
 
 def test_an_id_of_opencodes_stays_as_it_is(vault: Path) -> None:
@@ -386,7 +386,7 @@ def test_projects_are_joined_by_moving_an_identity(vault: Path) -> None:
         page.write_text(text[:begin] + f"identity: {identity}" + text[text.index("\n", begin) :])
     third = "22222222-cccc-4ccc-8ccc-cccccccccccc"
     capture(prompt("three", cwd="/home/dev/work/old", session_id=third))
-    (path,) = vault.glob("journal/*/*/*-22222222/00*.md")
+    (path,) = vault.glob("journal/*/*/*-22222222/00?-00?-*.md")
     assert path.relative_to(vault).parts[1] == "new"
 
 
