@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _REACH = 80
 """A value begins at most this many characters behind its name."""
 _MOST_WORDS = 6
-_LONGEST = 128
+_SHORTEST, _LONGEST = 14, 128
 _QUOTES = "\"'`*_"
 _AROUND = _QUOTES + ",.;:!?"
 _KINDS = frozenset(("key", "secret", "token", "credentials", "password", "authorization"))
@@ -56,13 +56,14 @@ def _behind(name: Name) -> list[Span]:
         return []  # one of several names
     line = text[at : at + _REACH].partition("\n")[0]
     place = 0
-    for word in line.split()[:_MOST_WORDS]:
-        start = at + line.index(word, place)
-        place = start - at + len(word)
-        head = len(word) - len(word.lstrip(_AROUND))
-        value = _word(text, start + head)
-        if is_opaque(value):
-            return [(start + head, start + head + len(value), name.kind)]
+    for word in line.split(None, _MOST_WORDS)[:_MOST_WORDS]:
+        start = line.index(word, place)
+        place = start + len(word)
+        if len(word) >= _SHORTEST or place == len(line):
+            start += at + len(word) - len(word.lstrip(_AROUND))
+            value = _word(text, start)
+            if is_opaque(value):
+                return [(start, start + len(value), name.kind)]
         if word[-1] in _STOPS or not _CODE.isdisjoint(word) or word.strip(_AROUND).lower() in _PUBLIC:
             return []
     return []
@@ -74,7 +75,7 @@ def _before(name: Name) -> list[Span]:
     between: list[str] = []
     for word in reversed(words[-_MOST_WORDS:]):
         value = word.strip(_QUOTES)
-        if is_opaque(value):
+        if len(value) >= _SHORTEST and is_opaque(value):
             if not between or between[-1] not in _AS or not _PUBLIC.isdisjoint(between):
                 return []
             start = name.start - len(line) + line.rindex(value)

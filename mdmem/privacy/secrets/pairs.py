@@ -61,7 +61,7 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
                 if not weight and "-" in low[at + length : end]:  # "password-bob: …"
                     spans = _of_part(text, low, start, low.index("-", at + length))
                     yield from (span for span in spans if not text.startswith(marks, span[0]))
-                judged += 1 if weight and kind != _PLAIN_KEY else _LIGHT
+                judged += 1 if weight and (kind != _PLAIN_KEY or low[end : end + 1] == " ") else _LIGHT
                 if judged > limits.MOST_NAMES:
                     raise limits.FloodError
                 if weight:
