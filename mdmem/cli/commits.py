@@ -176,7 +176,7 @@ def log(
             when = wording.date_and_time(session.started)
             click.echo(f"{when} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
     else:
-        _print_journal(found)
+        lines.write(lines.terminal(), _journal(found))
     if limit and len(found) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
 
@@ -201,10 +201,6 @@ def _clock(session: LoggedSession) -> str:
     """Return the local time a session began, as its folder has it."""
     name = session.folder.rpartition("/")[2]
     return f"{name[:2]}:{name[2:4]}" if name[:4].isdigit() else session.started[11:16]
-
-
-def _print_journal(sessions: Iterable[LoggedSession]) -> None:
-    lines.write(lines.terminal(), _journal(sessions))
 
 
 def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:

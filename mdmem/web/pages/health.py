@@ -97,14 +97,11 @@ def check(request: PageRequest) -> Response:
     """Run all checks and measure a hook; it takes a few seconds."""
     found = sorted(checks.look(request.config, every=False), key=lambda one: _ORDER.index(one.finding.severity))
     hook, python = hook_cost()
-    state = {name: Path(folder) for name, folder in _folders(request.config).items()}
-    storage = {name: figures.folder_bytes(folder) for name, folder in state.items()}
+    config = request.config
+    folders = {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
+    storage = {name: figures.folder_bytes(Path(folder)) for name, folder in folders.items()}
     request.site.memo["checked"] = Checked(iso_time(time.time()), found, hook, python, storage)
     return request.back("/health")
-
-
-def _folders(config: Config) -> dict[str, str]:
-    return {"git": f"{config.vault}/.git", "index": config.index_dir, "state": config.state_dir}
 
 
 def hook_cost() -> tuple[float, float]:
