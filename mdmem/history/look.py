@@ -156,7 +156,7 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) 
     began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
     try:
-        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
+        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns, keeps=False)
     except _UnsureError:
         times = {}
     with git_index.copied(repo) as copy:
@@ -196,9 +196,10 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     is_same = is_same and index is not None and index == before.stamp and writer.marked(repo) is None
     if not is_same or began_ns < before.began_ns:
         raise _UnsureError
+    differing: list[str] = []
     if touched is None:
         words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
-        touched = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
+        touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
     again = {path.rpartition("/")[0] for path in (*before.left, *touched)} | before.times.keys() & touched
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
     known = _trees(repo, before.head, listed)
@@ -208,6 +209,8 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
         raise _UnsureError
+    if not {change.path for change in found}.issuperset(differing):
+        raise _UnsureError  # git takes a file for changed that is not: it converts line ends, or has an old time of it
     own = [change for change in found if changes.is_own(change.path)]
     beside = [change for change in found if not changes.is_own(change.path)]
     state = State(before.branch, before.head, own, [], beside)
@@ -218,11 +221,12 @@ _Entries = list["os.DirEntry[str]"]
 
 
 def _walk(
-    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = ()
+    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = (), *, keeps: bool = True
 ) -> tuple[dict[str, int], dict[str, _Entries]]:
     """Read the folders whose time is another than before, and new ones; return the times of all, and what was read.
 
-    again: folders that are read in any case. Folders that are gone are given as empty.
+    again: folders that are read in any case. Folders that are gone are given as empty; all are, unless it `keeps`
+    what was read.
 
     Raises:
         _UnsureError: when a folder cannot be read.
@@ -248,7 +252,7 @@ def _walk(
             continue
         except OSError as error:
             raise _UnsureError from error
-        listed[folder] = entries
+        listed[folder] = entries if keeps else []
         if any(entry.name == ".git" for entry in entries):
             nested.append(f"{folder}/")  # a repository of its own: a short look is unsure about it
             continue
