@@ -56,7 +56,7 @@ if TYPE_CHECKING:
             ...
 
         def entry(self, command: str, verb: str, timeout: int) -> dict[str, Any]:
-            """Make the handler of one hook."""
+            """Return the handler of one hook."""
             ...
 
 
@@ -123,22 +123,22 @@ def goes_on(response: Any) -> bool:
 
 
 def text(value: Any) -> str:
-    """Take a field that should be a text: another type counts as missing."""
+    """Return a field that should be a text; "" when it is of another type."""
     return value if type(value) is str else ""
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Take a field that should be an object: another type counts as an empty one."""
+    """Return a field that should be an object: another type counts as an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Take a field that should be a list of objects: what is none is left out."""
+    """Return the objects in a field that should be a list of them; [] when it is of another type."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def number(value: Any) -> int | None:
-    """Take a field that should be a whole, non-negative number: anything else counts as missing."""
+    """Return a field that should be a whole, non-negative number: anything else counts as missing."""
     return int(value) if type(value) in (int, float) and 0 <= value < 1 << 53 else None
 
 

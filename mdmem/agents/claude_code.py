@@ -170,7 +170,7 @@ def _mentions(path: str, mark: str) -> bool:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make the handler of one hook."""
+    """Return the handler of one hook."""
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": timeout}
     return handler | {"async": True} if verb == "commit" else handler
 

@@ -77,7 +77,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make the handler of one hook; `async` is skipped by older versions, so a commit detaches itself."""
+    """Return the handler of one hook; `async` is skipped by older versions, so a commit detaches itself."""
     del verb
     return {"type": "command", "command": command, "timeout": timeout}
 

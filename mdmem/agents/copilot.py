@@ -138,7 +138,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make one hook; Copilot's lists are flat."""
+    """Return the entry of one hook; Copilot's lists are flat."""
     del verb
     return {"type": "command", "bash": command, "timeoutSec": timeout}
 

@@ -119,7 +119,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make one hook; Cursor's lists are flat."""
+    """Return the entry of one hook; Cursor's lists are flat."""
     del verb
     return {"command": command, "timeout": timeout}
 

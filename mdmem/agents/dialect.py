@@ -22,7 +22,7 @@ def decoded(value: Any) -> Any:
 
 
 def made_id(*facts: Any) -> str:
-    """Make an id for a tool run that came without one: the same facts give the same id."""
+    """Return an id for a tool run that came without one: the same facts give the same id."""
     return f"made-{short(repr(facts), 16)}"
 
 

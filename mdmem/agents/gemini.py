@@ -134,7 +134,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make the handler of one hook."""
+    """Return the handler of one hook."""
     return {"name": f"mdmem-{verb}", "type": "command", "command": command, "timeout": timeout * 1000}
 
 

@@ -125,7 +125,7 @@ def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
 
 
 def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Make one of the plugin's command lines."""
+    """Return one of the plugin's command lines."""
     return {"verb": verb, "command": command, "timeout": timeout}
 
 

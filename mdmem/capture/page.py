@@ -25,7 +25,7 @@ MAX_FILES = 40
 
 
 def first(session: Session, made: note.Note) -> note.Note:
-    """Make the page of a session that begins with the note `made`, from which its clean facts are taken."""
+    """Return the page of a session that begins with the note `made`, from which its clean facts are taken."""
     keep = ("project", "session", "agent", "cwd", "branch", "commit")
     created = str(made.meta["created"])
     title = made.title if made.meta["kind"] == "prompt" else _untitled(created)

@@ -269,7 +269,7 @@ def _seconds(text: str) -> float:
 
 
 def folder_words(title: str) -> str:
-    """Make the readable part of a session folder's name, at most 40 bytes."""
+    """Return the readable part of a session folder's name, at most 40 bytes."""
     return note.cut_bytes(slug(title), _WORDS_BYTES)
 
 

@@ -189,7 +189,7 @@ class Capture:
 
 
 def make(at: Capture, draft: PendingNote, echo: privacy.Echo | None) -> tuple[note.Note | None, privacy.Cleaned]:
-    """Make a draft's note, cleaned, without storing it; `echo` knows what was private before."""
+    """Return a draft's note, cleaned and not stored, and what was taken out; `echo` knows what was private before."""
     event, session = at.event, at.session
     context = {
         **draft.meta,

@@ -28,7 +28,7 @@ OLD_SECONDS = 3600
 
 
 def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look into the notes: their front matter, their tags, and what a merge has left in them."""
+    """Check the notes: their front matter, their tags, and what a merge has left in them."""
     ids: dict[str, str] = {}
     found: list[HealthFinding] = []
     count = 0
@@ -97,7 +97,7 @@ _MAX_STATEMENT_CHARS = 300
 
 
 def _skeleton(path: str, parsed: notes.Parsed) -> Iterator[HealthFinding]:
-    """Look at what an agent proposed, and a person accepted or not: one statement, why, how to apply it."""
+    """Check what an agent proposed, and a person accepted or not: one statement, why, how to apply it."""
     meta = parsed.meta
     unverified = meta.get("unverified")
     if isinstance(unverified, list) and unverified:

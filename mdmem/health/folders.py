@@ -30,7 +30,7 @@ LOSSES_SHOWN = 5
 
 
 def vault(config: Config) -> Iterator[HealthFinding]:
-    """Look at the vault's folder itself."""
+    """Check the vault's folder itself."""
     from mdmem.history.git import repository
 
     root = Path(config.vault)
@@ -55,7 +55,7 @@ def vault(config: Config) -> Iterator[HealthFinding]:
 
 
 def settings(config: Config) -> Iterator[HealthFinding]:
-    """Look at the two settings files."""
+    """Check the two settings files."""
     from mdmem.views import settings as checks
 
     said = checks.warnings(config)
@@ -67,7 +67,7 @@ def settings(config: Config) -> Iterator[HealthFinding]:
 
 
 def permissions(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
+    """Check whether others can read the vault or mdmem's folders, and whether all of it is the user's own."""
     folders = [Path(config.vault), Path(config.state_dir), Path(config.index_dir), Path(config.runtime_dir)]
     open_ones = [folder for folder in folders if folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) & 0o077]
     for folder in open_ones:
@@ -95,7 +95,7 @@ def _is_strange(path: Path) -> bool:
 
 
 def leftovers(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look for temporary files that a killed process left."""
+    """Find temporary files that a killed process left."""
     every = _files(Path(config.vault)) if scope.is_whole else ()
     here = [path for path in every if path.name.startswith(".") and path.name.endswith(".tmp")]
     there = [path for path in Path(config.state_dir).rglob("*.tmp") if path.is_file()]
@@ -116,7 +116,7 @@ def _age(path: Path) -> float:
 
 
 def templates(config: Config) -> Iterator[HealthFinding]:
-    """Look at the templates that a vault has of its own, and whether mdmem's are there."""
+    """Check the templates that a vault has of its own, and whether mdmem's are there."""
     if not Path(template.folder(), "notes", "prompt.md").is_file():
         yield error(f"mdmem's own templates are missing from {template.folder()}.", "Install mdmem again.")
     own = sorted(Path(config.vault, "templates", "notes").glob("*.md"))
@@ -156,7 +156,7 @@ def _template(path: Path) -> Iterator[HealthFinding]:
 
 
 def waiting(config: Config) -> Iterator[HealthFinding]:
-    """Look for notes that could not be stored."""
+    """Find notes that could not be stored."""
     names = retry_queue.waiting(config)
     if names:
         text = f"{wording.number(len(names), 'note')} could not be stored; queued in {retry_queue.folder(config)}."
@@ -175,7 +175,7 @@ def _write_queued(config: Config) -> None:
 
 
 def lost(config: Config) -> Iterator[HealthFinding]:
-    """Look for events that were lost: neither the vault nor the retry queue could take them."""
+    """Find events that were lost: neither the vault nor the retry queue could take them."""
     found = losses.recent(config, time.time())
     for row in found[-LOSSES_SHOWN:]:
         when = timestamps.iso_time(row["time"])
@@ -191,7 +191,7 @@ def lost(config: Config) -> Iterator[HealthFinding]:
 
 
 def log(config: Config) -> Iterator[HealthFinding]:
-    """Look at what went wrong in the last days."""
+    """Check what went wrong in the last days."""
     path = Path(config.state_dir) / "log"
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -64,7 +64,7 @@ def _count(repo: Repository) -> str:
 
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
-    """Look at what the next commit would take, and at what no commit takes."""
+    """Check what the next commit would take, and what no commit takes."""
     from mdmem.history import commit
     from mdmem.history.gate import TOO_LARGE
 
@@ -88,7 +88,7 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
 
 
 def remote(config: Config) -> Iterator[HealthFinding]:
-    """Look at what other machines have not seen, as far as was heard at the last sync."""
+    """Check what other machines have not seen, as far as was heard at the last sync."""
     from mdmem.history.git import repository
 
     try:

@@ -25,7 +25,7 @@ MOST = 20
 
 
 def broken(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look where the links of people's notes and of generated pages lead."""
+    """Check where the links of people's notes and of generated pages lead."""
     places = _Places(config.vault)
     found: list[HealthFinding] = []
     count = 0

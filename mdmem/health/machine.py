@@ -33,7 +33,7 @@ SILENT_DAYS = 14
 
 
 def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every check takes the settings
-    """Look at the interpreter."""
+    """Check the interpreter."""
     named = f"Python {platform.python_version()} at {sys.executable}"
     if sys.version_info >= OLDEST_PYTHON:
         yield fine(named)
@@ -42,7 +42,7 @@ def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every c
 
 
 def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
-    """Look whether every package that mdmem requires is there, in a version that it takes."""
+    """Check whether every package that mdmem requires is there, in a version that it takes."""
     try:
         required = metadata.requires("mdmem") or []
     except metadata.PackageNotFoundError:
@@ -105,7 +105,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def git(config: Config) -> Iterator[HealthFinding]:
-    """Look whether git is there."""
+    """Check whether git is there."""
     from mdmem.history.git import repository
 
     try:
@@ -172,7 +172,7 @@ def _compile_anew() -> None:
 
 
 def registrations(config: Config) -> Iterator[HealthFinding]:
-    """Look at the settings of every agent."""
+    """Check the settings of every agent."""
     from mdmem.agents.install import detect, registration
 
     rows = registration.survey()
@@ -210,7 +210,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 
 
 def events(config: Config) -> Iterator[HealthFinding]:
-    """Look at when each registered agent was last heard from."""
+    """Check when each registered agent was last heard from."""
     from mdmem.agents.install import registration
 
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
@@ -229,7 +229,7 @@ def events(config: Config) -> Iterator[HealthFinding]:
 
 
 def switches(config: Config) -> Iterator[HealthFinding]:
-    """Look whether storing is paused or switched off, and which variables are read under another name."""
+    """Check whether storing is paused or switched off, and which variables are read under another name."""
     import os
 
     from mdmem.config import ALIAS, variable
@@ -252,7 +252,7 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 
 
 def watcher(config: Config) -> Iterator[HealthFinding]:
-    """Look at the watcher; that none runs is well."""
+    """Check the watcher; that none runs is well."""
     from mdmem import __version__
     from mdmem.watcher import client
 

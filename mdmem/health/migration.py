@@ -21,7 +21,7 @@ MAX_PATH_CHARS = 159
 
 
 def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
-    """Look for session pages under the name of version 0.1, `session.md`, and rename them after their folders."""
+    """Find session pages under the name of version 0.1, `session.md`, and rename them after their folders."""
     if scope.paths is not None and not any(path.endswith(f"/{journal.FORMER_PAGE}") for path in scope.paths):
         return
     old = former_pages(Path(config.vault))

@@ -34,7 +34,7 @@ def path_of(config: Config, name: str) -> str:
 
 
 def inside(config: Config, name: str) -> str:
-    """Make a path that a person typed relative to the vault, "" when it leads outside."""
+    """Return a path that a person typed relative to the vault, "" when it leads outside."""
     root = Path(config.vault)
     for start in (root, Path.cwd()):
         path = Path(_normal(start / Path(name).expanduser()))

@@ -58,7 +58,7 @@ class PurgePlan(NamedTuple):
         return bool(self.pattern.search(data) or self.names.search(data))
 
     def cleaned(self, data: bytes) -> bytes:
-        """Take it out of a text; links lead to the new names."""
+        """Return a text without what is purged; links lead to the new names."""
         return self.pattern.sub(lambda _: self.instead, self.names.sub(RENAMED, data))
 
     def place(self, path: str) -> str:
@@ -214,7 +214,7 @@ def apply(config: Config, planned: PurgePlan) -> Purged:
 
 
 def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
-    """Do what `apply` does, for whoever holds the committer's lock."""
+    """Do what `apply` does, with the committer's lock held already."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)

@@ -180,7 +180,7 @@ def keep_tree(repo: Repository, tree: str, why: str) -> None:
 
 
 def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **changes: Any) -> RewriteStep:
-    """Make the step that keeps a note, marked as reviewed, with further front matter (`pinned=True`, `title=…`).
+    """Return the step that keeps a note, marked as reviewed, with further front matter (`pinned=True`, `title=…`).
 
     A value of None takes the key out.
 
@@ -196,7 +196,7 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
 
 
 def delete(item: ReviewItem) -> RewriteStep:
-    """Make the step that deletes a note."""
+    """Return the step that deletes a note."""
     return RewriteStep(item.path, item.data, None)
 
 

@@ -115,12 +115,12 @@ def least(section: Section) -> int:
 
 
 def inert(text: str) -> str:
-    """Make stored text safe inside a block: one line, no host's markup, no citation, nothing invisible."""
+    """Return stored text made safe inside a block: one line, no host's markup, no citation, nothing invisible."""
     return _without_markup(" ".join(_visible(text).split()))
 
 
 def inert_code(line: str) -> str:
-    """Make a line of code safe in the same way, and keep its spaces."""
+    """Return a line of code made safe in the same way, with its spaces."""
     return _without_markup(_visible(line.replace("\t", "    ")).rstrip())
 
 

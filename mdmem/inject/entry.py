@@ -69,7 +69,7 @@ def _source(name: str) -> str:
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Make an entry of an answer, of `room` characters; or None, and why not. terms: what is asked about."""
+    """Return an entry of an answer, of `room` characters; or None, and why not. terms: what is asked about."""
     if not answer.folder:
         return of_note(at, answer.hits[0], terms, room)
     hit = next((hit for hit in answer.hits if journal.numbers(hit.path.rpartition("/")[2])), answer.hits[0])
@@ -77,7 +77,7 @@ def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple
 
 
 def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Make an entry of a note that belongs to no session."""
+    """Return an entry of a note that belongs to no session."""
     if hit.kind == "project":
         return None, "a project's page answers nothing"
     if hit.id in at.given:
@@ -93,7 +93,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
-    """Make an entry of the turn that a note belongs to."""
+    """Return an entry of the turn that a note belongs to."""
     visit = recent.Visit(at.config, at.gate, tuple(hit.path.split("/")[:-1]))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
@@ -116,7 +116,7 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 
 def plain(at: Occasion, hit: SearchHit, text: str, room: int) -> Item:
-    """Make an entry of a note and a text of it that is clean."""
+    """Return an entry of a note and a text of it that is clean."""
     return _item(at, hit, hit.title, excerpts.first(text), room=room)
 
 

@@ -163,7 +163,7 @@ def hunks(body: str, file: str) -> list[ExcerptHunk]:
 
 
 def rank(found: Iterable[ExcerptHunk], terms: Collection[str]) -> list[ExcerptHunk]:
-    """Put the hunks first that matter: they have the words, replace code, and come late; those of tests come last.
+    """Return the hunks that matter first: with the words, replacing code, and late ones; those of tests come last.
 
     What was only made to look into something is left out where anything else was changed.
     """

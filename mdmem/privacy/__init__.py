@@ -170,7 +170,7 @@ def clean(
     names: frozenset[str] = frozenset(),
     said: tuple[str, ...] = (),
 ) -> Cleaned:
-    """Take what is private or secret out of a decoded JSON value.
+    """Return a decoded JSON value without what is private or secret, and what was taken out.
 
     origin: who wrote it ("prompt", "assistant" or "tool"); a lone `[private]` counts only where people write.
     echo: what private sections of this session held, to be masked here as well.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def compose(text: str) -> str:
-    """Put letters and the accents behind them together, and forms of another width into their usual one."""
+    """Return a text with letters and their accents in one, and forms of another width as their usual ones."""
     if text.isascii() or not any(_is_accent(char) or _is_wide(char) for char in set(text)):
         return text
     from unicodedata import normalize

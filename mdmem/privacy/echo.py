@@ -133,7 +133,7 @@ def _readings(text: str, depth: int, is_decoded: bool) -> Iterator[tuple[TextVie
 
 
 def of(spans: Iterable[str]) -> Echo:
-    """Make an echo of private texts that are at hand; they stay in this process."""
+    """Return an echo of private texts that are at hand; they stay in this process."""
     key = bytes(KEY_BYTES)
     return Echo(key, records(key, spans))
 

@@ -71,7 +71,7 @@ def _form(char: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Put a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
+    """Return a text in lower case, every character at its place, and one unit of UTF-16 for each character."""
     low = lower(text)
     if low.isascii() or max(low) <= "\uffff":
         return low

@@ -146,7 +146,7 @@ _FEW = 16
 
 
 def lower(text: str) -> str:
-    """Put a text in lower case, every character at its place: U+0130 is the one that would become two."""
+    """Return a text in lower case, every character at its place: U+0130 is the one that would become two."""
     return text.lower() if text.isascii() else text.replace("\u0130", "I").lower()
 
 

@@ -58,7 +58,7 @@ class TextView:
 
 
 def spaced(text: str) -> str:
-    """Put one blank for each run of white space."""
+    """Return a text with one blank for each run of white space."""
     return " ".join(text.split())
 
 

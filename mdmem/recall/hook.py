@@ -76,7 +76,7 @@ def _asks_by_itself(delivery: Delivery) -> bool:
 
 
 def merged(said: bytes, given: bytes) -> bytes:
-    """Make one JSON object of what a hook says and what is injected."""
+    """Return one JSON object with what a hook says and what is injected."""
     if not (said and given):
         return said or given
     from mdmem.agents import payload

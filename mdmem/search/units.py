@@ -41,7 +41,7 @@ class Unit(NamedTuple):
 
 
 def units_of(view: View, text: str) -> list[Unit]:
-    """Take a question apart."""
+    """Return the units that a question is made of."""
     words = analysis.query_words(text)
     few = sum(len(terms) for _, terms in words) <= MAX_WIDENED
     if few and analysis.is_foreign(text):

@@ -41,7 +41,7 @@ class FoundNotes(TypedDict):
 
 
 def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
-    """Make an entry of a hit. meta: its front matter, as its file says now."""
+    """Return an entry for a hit. meta: its front matter, as its file says now."""
     return {
         "id": safe_text.line(at.gate, hit.id, NAME_CHARS),
         "date": timestamps.readable(hit.created),
@@ -54,7 +54,7 @@ def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
 
 
 def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -> NoteLine:
-    """Make an entry of a note that was read. facts: what the index knows of it."""
+    """Return an entry for a note that was read. facts: what the index knows of it."""
     meta = {**facts, **parsed.meta}
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
     return {

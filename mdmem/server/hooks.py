@@ -27,7 +27,7 @@ _alone = threading.Lock()
 
 
 def endpoint(vault: str | None) -> Any:
-    """Make the function that answers a request."""
+    """Return the function that answers a request."""
 
     async def post(request: Request) -> Response:
         name = request.path_params["agent"]

@@ -12,7 +12,7 @@ from mdmem.server import app, guard, hooks, port, token
 
 
 def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard:
-    """Make the whole application: MCP at `/mcp`, hooks at `/hooks/<agent>`, the guard before both."""
+    """Return the whole application: MCP at `/mcp`, hooks at `/hooks/<agent>`, the guard before both."""
     inner = app.over_http(vault).streamable_http_app(
         streamable_http_path="/mcp",
         json_response=True,

@@ -26,12 +26,12 @@ def checksum(data: bytes) -> str:
 
 
 def line(gate: Gate, text: str, chars: int = LINE_CHARS) -> str:
-    """Make stored text one safe line of at most `chars` characters."""
+    """Return stored text as one safe line of at most `chars` characters."""
     return block.cut(block.inert(gate.stored(text)), chars)
 
 
 def text(gate: Gate, body: str) -> str:
-    """Make a stored text safe and keep its lines and their spaces; `&lt;` stands for `<` in it."""
+    """Return a stored text made safe, with its lines and their spaces; `&lt;` stands for `<` in it."""
     return "\n".join(_safe(each) for each in gate.stored(body).split("\n"))
 
 
@@ -41,6 +41,6 @@ def _safe(each: str) -> str:
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Put lines between the fences that the gate takes out again of whatever is stored."""
+    """Return lines between the fences that the gate takes out again of whatever is stored."""
     nonce = os.urandom(4).hex()
     return "\n".join([f"<{block.NAME} id={nonce}>", PREFACE, *lines, f"</{block.NAME} id={nonce}>"])

@@ -66,7 +66,7 @@ def set_keys(data: bytes, changes: Mapping[str, Any]) -> bytes:
 
 
 def with_body(data: bytes, body: str) -> bytes:
-    """Put `body` in the place of all that stands below a note's front matter, which stays as it is.
+    """Return a note with `body` in the place of all below its front matter, which stays as it is.
 
     Raises:
         UsageError: when the note has no front matter, or a broken one, or the body would become a part of it.

@@ -80,7 +80,7 @@ _NO_PATH = str.maketrans(dict.fromkeys("\"'`=<>;|&()$@", " "))
 
 
 def without_excluded(config: Config, response: Any, project: Project) -> Any:
-    """Take the excluded files out of a search's result: out of its list, and its lines that begin with a path."""
+    """Return a search's result without the excluded files: neither in its list nor in lines that begin with a path."""
     if not isinstance(response, dict) or not ("filenames" in response or "content" in response):
         return response
     if not excludes_paths(config, project):

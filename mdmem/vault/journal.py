@@ -159,7 +159,7 @@ class Record:
 
 
 def session_id(event: Event) -> str:
-    """Take a session's id as it came when it is one; a hostile or endless one is named by its hash.
+    """Return a session's id as it came, when it is one; a hostile or endless one is named by its hash.
 
     So is one that the gate takes for a secret, since it stands in every note of the session.
     """

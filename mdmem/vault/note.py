@@ -208,7 +208,7 @@ def place(key: str) -> int:
 
 
 def one_line(text: str, chars: int = MAX_TITLE_CHARS) -> str:
-    """Put a text on one line of at most `chars` characters, white space folded, cut with an ellipsis."""
+    """Return a text as one line of at most `chars` characters, white space folded, cut with an ellipsis."""
     line = " ".join(text[: chars * 8].split())
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
@@ -300,7 +300,7 @@ def parse(data: bytes | str) -> Parsed:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Put text from outside between code fences longer than any run of backticks in it."""
+    """Return text from outside between code fences longer than any run of backticks in it."""
     ticks = "```"
     while ticks in text:
         ticks += "`" if len(ticks) < 16 else ticks  # doubled, so that a flood of backticks costs no more

@@ -52,7 +52,7 @@ def _own(name: str, vault: str) -> bytes | None:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put `values` in the place of `{{name}}`; what is not among them stays as it is.
+    """Return the template with `values` in the place of `{{name}}`; what is not among them stays as it is.
 
     Values are never read as templates: a prompt about `{{title}}` is only text.
     """

@@ -178,7 +178,7 @@ def add_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
 
 
 def remove_tags(config: Config, path: str, tags: Iterable[str]) -> list[str]:
-    """Take tags off a note; give those that it still has.
+    """Take tags off a note; return those that it still has.
 
     Raises:
         UsageError, NotFoundError, VaultError, BusyError, OSError: as `set_keys`.

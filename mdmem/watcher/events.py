@@ -127,14 +127,14 @@ class Dirty(FileSystemEventHandler):
             return len(self._paths)
 
     def take(self) -> set[str] | None:
-        """Take all that is dirty; None for the whole vault."""
+        """Return all that is dirty and forget it; None for the whole vault."""
         with self._changed:
             paths, sweep = self._paths, self._sweep
             self._paths, self._sweep, self._ends = set(), False, False
         return None if sweep or len(paths) > MAX_BATCH else paths
 
     def take_few(self, most: int) -> set[str] | None:
-        """Take what is dirty if that is at most `most` paths; otherwise leave it and return None."""
+        """Return what is dirty and forget it, if that is at most `most` paths; otherwise leave it and return None."""
         with self._changed:
             if self._sweep or len(self._paths) > most:
                 return None

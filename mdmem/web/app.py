@@ -74,7 +74,7 @@ _STATUS = {NotFoundError: 404, UsageError: 400, BusyError: 503, writing.ForgedEr
 
 
 def application(site: Site, hosts: list[str], port: int) -> gate.PageGuard:
-    """Make the whole application, the guard before it."""
+    """Return the whole application, the guard before it."""
     routes = [Route(address, _endpoint(site, handler)) for address, handler in PAGES.items()]
     routes += [
         Route("/do/check", _endpoint(site, writing.checked, alone=False), methods=["POST"]),

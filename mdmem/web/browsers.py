@@ -42,7 +42,7 @@ class Browsers:
         self._known: list[Browser] = []
 
     def new_key(self) -> str:
-        """Make a key for a link; it works once."""
+        """Return a new key for a link; it works once."""
         key = secrets.token_urlsafe(32)
         self._keys.append(key)
         return key

@@ -57,14 +57,14 @@ def append(text: str, container: Path, value: Any, key: str | None = None) -> st
 
 
 def replace(text: str, path: Path, value: Any) -> str:
-    """Put `value` in the place of what is at `path`."""
+    """Return the text with `value` in the place of what is at `path`."""
     span = _find(text, path)
     rendered = _render(value, text, _indent_of(text, span.start), "\n" in text)
     return text[: span.value] + rendered + text[span.end :]
 
 
 def remove(text: str, path: Path) -> str:
-    """Take out what is at `path`, with its key and one comma."""
+    """Return the text without what is at `path`, its key and one comma."""
     container = _find(text, path[:-1])
     spans = [span for _, span in container.children]
     at = max(number for number, (key, _) in enumerate(container.children) if key == path[-1])

@@ -33,7 +33,7 @@ def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[st
 
 
 def without_table(text: str, path: tuple[str, ...]) -> str:
-    """Take out the table at `path` and those below it, with the empty line before each."""
+    """Return the text without the table at `path` and those below it, with the empty line before each."""
     while (found := _first_within(text, path)) is not None:
         start, end = found
         text = _without_gap(text[:start]) + text[end:]

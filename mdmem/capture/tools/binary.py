@@ -23,7 +23,7 @@ def name(text: str) -> str:
 
 
 def without_base64(text: str) -> str:
-    """Put a short mark where a long run of base64 was, on one line or wrapped over several."""
+    """Return a text with a short mark for each long run of base64, on one line or wrapped over several."""
     lines = text.split("\n")
     kept: list[str] = []
     start = 0

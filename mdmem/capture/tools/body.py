@@ -75,7 +75,7 @@ def _with_rest(lines: Sequence[str], total: int) -> str:
 
 
 def inline(text: str, chars: int = _ITEM_CHARS) -> str:
-    """Put a text from outside on one line of at most `chars` characters, escapes apart, that opens nothing."""
+    """Return a text from outside as one line of at most `chars` characters, escapes apart, that opens nothing."""
     line = note.one_line(_limits.tidy(text[: chars * 8], chars * 8, chars * 8), chars)
     for mark in _SPANNING:
         line = line.replace(mark, f"\\{mark}")

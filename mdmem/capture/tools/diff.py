@@ -50,7 +50,7 @@ def _given(hunk: dict[str, Any]) -> Hunk:
 
 
 def of_texts(old: str, new: str, *, numbered: bool = True) -> list[Hunk]:
-    """Make the hunks that turn one text into the other; linear in the texts.
+    """Return the hunks that turn one text into the other; linear in the texts.
 
     What both have at the start and at the end is context. What is left becomes one hunk of `-` and `+`
     lines, or, where it is as many lines as before (a name replaced everywhere), one hunk a changed place.

@@ -42,7 +42,7 @@ class Limits:
 
 
 def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, ends: bool = True) -> str:
-    """Make a text from outside fit to be kept: readable, and in `max_chars` characters and `max_lines` lines.
+    """Return a text from outside as it can be kept: readable, and in `max_chars` characters and `max_lines` lines.
 
     Carriage returns, escape codes, control characters, lone surrogates, base64 and binary are gone from what
     is returned; the marks that say what was left out come on top of the limits.

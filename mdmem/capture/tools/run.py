@@ -74,7 +74,7 @@ class RunFacts(Value):
 
 
 def text(source: Any, *keys: str) -> str:
-    """Take the first of `keys` that holds a text; "" when none does."""
+    """Return the value of the first of `keys` that holds a text; "" when none does."""
     if isinstance(source, dict):
         for key in keys:
             value = source.get(key)
@@ -84,7 +84,7 @@ def text(source: Any, *keys: str) -> str:
 
 
 def number(source: Any, *keys: str) -> int | None:
-    """Take the first of `keys` that holds a whole, non-negative number."""
+    """Return the value of the first of `keys` that holds a whole, non-negative number."""
     if isinstance(source, dict):
         for key in keys:
             value = agents.number(source.get(key))
@@ -94,7 +94,7 @@ def number(source: Any, *keys: str) -> int | None:
 
 
 def items(value: Any) -> list[Any]:
-    """Take the first thousand items of a list; anything else is an empty one."""
+    """Return the first thousand items of a list; anything else is an empty one."""
     return value[:MAX_ITEMS] if isinstance(value, list) else []
 
 
@@ -120,7 +120,7 @@ def few(names: list[str]) -> list[str]:
 
 
 def short(value: str, chars: int) -> str:
-    """Put a text from outside on one line of at most `chars` characters that can all be seen."""
+    """Return a text from outside as one line of at most `chars` characters that can all be seen."""
     line = note.one_line(_limits.tidy(value[: chars * 8], chars * 8, chars * 8), chars)
     return line if line.isprintable() else "".join([c for c in line if c.isprintable()])
 

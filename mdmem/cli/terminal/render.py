@@ -57,7 +57,7 @@ def is_terminal() -> bool:
 
 
 def safe(text: str) -> str:
-    """Take what steers a terminal out of stored text; line breaks and tabs stay."""
+    """Return stored text without control characters, but for line breaks and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" or c == "\u200d" else "\ufffd" for c in text)

@@ -76,7 +76,7 @@ def copied(repo: Repository) -> Iterator[Copy]:
 
 
 def env(copy: Copy) -> dict[str, str]:
-    """Make git work on the copy; it may write there what it learns of the files' times."""
+    """Return the environment in which git works on the copy, where it may write what it learns of the files' times."""
     return {"GIT_INDEX_FILE": str(copy.path), "GIT_OPTIONAL_LOCKS": "1"}
 
 

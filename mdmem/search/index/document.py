@@ -78,7 +78,7 @@ def build(
     is_kept: bool = True,
     rules: privacy.Rules | None = None,
 ) -> Document:
-    """Make a document of a file's bytes, without what is private in them; never raises, whatever they are.
+    """Return the document of a file's bytes, without what is private in them; never raises, whatever they are.
 
     root: the vault. mtime_ns: what to remember as the file's time; -1 when it is too fresh to be relied on.
     is_kept: it goes into the index; one for a single search does without its entities. rules: as for `people.cleaned`.

@@ -267,7 +267,7 @@ def _query_word_terms(word: str) -> Iterable[str]:
 
 
 def parts(identifier: str) -> list[str]:
-    """Take an identifier apart: `getUserID2` -> get, User, ID, 2; one that has no parts gives []."""
+    """Return the parts of an identifier: `getUserID2` -> get, User, ID, 2; one that has no parts gives []."""
     found = _PART.findall(identifier)
     return found if len(found) > 1 else []
 

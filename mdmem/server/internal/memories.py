@@ -272,7 +272,7 @@ def _from_parsed(scope: Scope, path: str, parsed: note.Parsed, counts: Mapping[s
 
 
 def own_tags(config: Config, tags: Sequence[str]) -> list[str]:
-    """Take the caller's tags, as they will be stored.
+    """Return the caller's tags, as they will be stored.
 
     Raises:
         UsageError: when one would forge a scope, before or after private parts are removed from it.

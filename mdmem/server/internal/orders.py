@@ -31,7 +31,7 @@ class Ask(NamedTuple):
 
 
 def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", sort_field: str = "") -> list[Memory]:
-    """Put memories into the order of a mode.
+    """Return memories in the order of a mode.
 
     sort_order: `desc` has the newest, the most, the best first.
 
