@@ -191,3 +191,29 @@ def test_a_note_with_two_versions_is_followed_and_an_edit_or_keeping_both_decide
     edited.write_text(edited.read_text().replace("- we keep ints\n", ""))
     assert undecided.waiting(first) == []
     assert "title_other: On ints" in edited.read_text()
+
+
+def test_what_waits_is_known_from_new_commits_and_found_again_when_history_is_rewritten(vault: Path) -> None:
+    at = start(vault)
+
+    def commit(text: str) -> None:
+        git(vault, "commit", "-q", "--allow-empty", "-m", text)
+
+    def lines() -> list[int]:
+        return [one.line for one in undecided.waiting(at)]
+
+    put(vault, "notes/d.md", "a\nb\n\nc\nd\n")
+    git(vault, "add", "-A")
+    commit("Sync\n\nKept-Both: notes/d.md:1-1,2-2")
+    before = git(vault, "rev-parse", "HEAD").strip()
+    assert lines() == [1]
+    commit("Sync\n\nKept-Both: notes/d.md:4-4,5-5")
+    assert lines() == [1, 4]
+    commit("Review\n\nDecided: notes/d.md:1-1,2-2")
+    assert lines() == [4]
+    assert lines() == [4]
+
+    git(vault, "reset", "-q", "--soft", before)
+    assert lines() == [1]
+    Path(at.state_dir, "kept-both").write_text("{")
+    assert lines() == [1]

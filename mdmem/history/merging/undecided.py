@@ -6,12 +6,15 @@ A place of which one version is gone from the note has been decided in an editor
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
 from mdmem.history import find, rewrite
@@ -28,6 +31,8 @@ DECIDED = "Decided"
 
 MOST = 5
 """Number of places that a hint names."""
+
+MAX_STATE_BYTES = 4 << 20
 
 _FIELDS = "%H%x1e%(trailers:key=Kept-Both,valueonly,separator=%x1f)%x1e%(trailers:key=Decided,valueonly,separator=%x1f)"
 _PLACE = re.compile(r"(.+):(?:(\d+)-(\d+),(\d+)-(\d+)|([^:]+))", re.DOTALL)
@@ -86,7 +91,7 @@ def waiting(config: Config) -> list[OpenChoice]:
         VaultError: when the vault is not a repository.
     """
     repo = repository.open_vault(config.vault)
-    named = _named(repo)
+    named = [(oid, place) for oid, name in _named(config, repo) if (place := _parse(name))]
     texts = _texts(repo, [f"{oid}:{place.path}" for oid, place in named])
     found: dict[OpenChoice, list[str]] = {}
     for was, (_, place) in zip(texts, named, strict=True):
@@ -129,21 +134,46 @@ def decide(config: Config, choice: OpenChoice, *, keep: str = "") -> bool:
         return writer.write(repo, branch, head, [CommitDraft(text, {})], held)
 
 
-def _named(repo: Repository) -> list[tuple[str, KeptPlace]]:
-    """List the places that commits name and no later one has decided, with these commits; the last one first."""
-    words = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}", "HEAD")
-    done = repository.attempt(repo, *words)
+class _Known(NamedTuple):
+    """What the history up to `tip` says: the places that no commit has decided, each with the commit that names it."""
+
+    tip: str
+    places: list[tuple[str, str]]
+
+
+def _named(config: Config, repo: Repository) -> list[tuple[str, str]]:
+    """List the places that commits name and no later one has decided, with these commits; the last one first.
+
+    What was found is kept in the state folder, so only commits since then are read.
+    """
+    tip = writer.tip(repo, "HEAD")
+    state = str(Path(config.state_dir, "kept-both"))
+    known = _known(state)
+    if known.tip == tip or not tip:
+        return known.places if tip else []
+    if known.tip and repository.attempt(repo, "merge-base", "--is-ancestor", known.tip, tip).status:
+        known = _Known("", [])  # the history was written again
+    words = ("log", "-z", "--topo-order", "-E", f"--grep=^({TRAILER}|{DECIDED}): ", f"--format={_FIELDS}")
+    done = repository.attempt(repo, *words, tip, *([f"^{known.tip}"] if known.tip else []))
     decided: set[str] = set()
-    found: list[tuple[str, KeptPlace]] = []
+    found: list[tuple[str, str]] = []
     for row in os.fsdecode(done.out).split("\0"):
         oid, _, rest = row.partition("\x1e")
         kept, _, settled = rest.partition("\x1e")
         decided.update(settled.strip().split("\x1f"))
-        for value in kept.strip().split("\x1f"):
-            place = _parse(value)
-            if place and value not in decided:
-                found.append((oid.strip(), place))
+        found += [(oid.strip(), name) for name in kept.strip().split("\x1f") if name and name not in decided]
+    found += [place for place in known.places if place[1] not in decided]
+    if not done.status:
+        with suppress(OSError):
+            files.replace(state, json.dumps(_Known(tip, found)).encode())
     return found
+
+
+def _known(path: str) -> _Known:
+    with suppress(OSError, ValueError, TypeError):
+        tip, places = json.loads(files.read(path, MAX_STATE_BYTES))
+        return _Known(str(tip), [(str(oid), str(name)) for oid, name in places])
+    return _Known("", [])
 
 
 def _parse(value: str) -> KeptPlace | None:
