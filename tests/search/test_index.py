@@ -472,6 +472,24 @@ def test_the_index_of_a_large_vault_is_finished_by_a_process_in_the_background(
     assert engine.search(settings, "alpha").total == 30
 
 
+def test_a_share_of_the_notes_is_looked_at_across_segments(vault: Path, settings: Config) -> None:
+    for part in range(3):
+        for number in range(60):
+            write(vault, f"{part}/{number}.md", f"alpha n{number}")
+        index.update(settings, paths=[str(part)])
+    view = index.current(settings)
+    assert view is not None
+    assert len(view.leaves) == 3
+    assert view.stamps(40, 110) == [view.stamp(note) for note in range(40, 110)]
+
+    touched = [view.path(note) for note in (30, 50, 105)]
+    for path in touched:
+        write(vault, path, "beta in place")
+
+    changed = scan.at_notes(settings.vault, view, range(40, 110))
+    assert [entry.path for entry in changed.files] == touched[1:]
+
+
 def test_a_file_that_is_cut_short_under_a_reader_is_damage_and_no_crash(vault: Path, settings: Config) -> None:
     for number in range(50):
         write(vault, f"{number}.md", f"alpha n{number}")

@@ -264,6 +264,14 @@ class Table:
             raise DamagedError(f"the column {name} of a segment has no row {row}")
         return array(_CODES[name], self._data[start + row * width : start + row * width + width])[0]
 
+    def some_numbers(self, name: str, first: int, last: int) -> array[int]:
+        """Return the numbers of the rows from `first` on, before `last`, without reading the whole column."""
+        width = _WIDTHS[name]
+        start, size, _ = self._directory[name]
+        if not 0 <= first <= last <= size // width:
+            raise DamagedError(f"the column {name} of a segment does not have the rows {first} to {last}")
+        return array(_CODES[name], self._data[start + first * width : start + last * width])
+
     def lengths(self, field: str) -> array[int]:
         """Return the length of a text field, in terms, for every row."""
         return self._array(f"length_{field}", "I")

@@ -22,7 +22,7 @@ MAX_CHANGED, MAX_CAPTURED = 400, 100
 """So many of the files that changed last are looked at each time, and so many of those in sessions' folders, which
 are written once and rarely changed."""
 MANY = 50
-"""Number of notes from which on it pays to read the times, sizes and inodes of all notes at once."""
+"""Number of notes from which on it pays to read their times, sizes and inodes at once."""
 
 
 class Seen(NamedTuple):
@@ -182,7 +182,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     changed: list[WalkedFile] = []
     gone: list[str] = []
     notes = list(notes)
-    stamp = view.stamp if len(notes) < MANY else _stamps(view)
+    stamp = view.stamp if len(notes) < MANY else _stamps(view, min(notes), max(notes) + 1)
     for note in notes:
         path = view.path(note)
         try:
@@ -274,7 +274,7 @@ class Comparison:
         self.is_complete = True
 
     def _differing(self, view: View) -> Iterator[tuple[WalkedFile, bool]]:
-        stamp = _stamps(view)
+        stamp = _stamps(view, 0, view.size)
         within = None
         known: dict[str, int] = {}
         for entry in self._entries:
@@ -296,8 +296,11 @@ class Comparison:
             yield from (view.path(note) for note in view.all if not self._met[note])
 
 
-def _stamps(view: View) -> Callable[[int], tuple[int, int, int]]:
-    """Return what tells a note's time, size and inode, when nearly all will be asked for."""
+def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int, int]]:
+    """Return what tells the time, size and inode of notes from `first` on, before `last`: many will be asked for."""
+    if last - first < view.size // 2:
+        few = view.stamps(first, last)
+        return lambda note: few[note - first]
     times, sizes, inodes = view.numbers("mtime_ns"), view.numbers("size"), view.numbers("inode")
     return lambda note: (times[note], sizes[note], inodes[note])
 
@@ -313,7 +316,8 @@ def _known(view: View, seen: Seen) -> dict[str, int]:
 def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:
     """Yield the folders of sessions whose notes are, or were, packed in one of these folders."""
     days = {day for folder in changed if (day := packed.day_in(folder))}
-    yield from (one for one in view.folders if days and one.rpartition("/")[0] in days and one not in there)
+    if days:
+        yield from (one for one in view.folders if one.rpartition("/")[0] in days and one not in there)
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:

@@ -342,6 +342,16 @@ class View:
         row = note - leaf.start
         return leaf.table.number("mtime_ns", row), leaf.table.number("size", row), leaf.table.number("inode", row)
 
+    def stamps(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """Return the stamps of the notes from `first` on, before `last`."""
+        found: list[tuple[int, int, int]] = []
+        for leaf in self.leaves:
+            start, end = max(first - leaf.start, 0), min(last - leaf.start, len(leaf.table))
+            if start < end:
+                columns = [leaf.table.some_numbers(name, start, end) for name in ("mtime_ns", "size", "inode")]
+                found += zip(*columns, strict=True)
+        return found
+
     def numbers(self, name: str) -> array[int]:
         """Return a number of all notes: mtime_ns, size, inode, digest, created or flags."""
         return self._once(name, lambda table: table.numbers(name))

@@ -336,7 +336,7 @@ def alone(folder: str, wait_seconds: float) -> Iterator[None]:
 def _open_or_begin(folder: str) -> tuple[Contents, View, str]:
     """Open the index, or begin an empty one where none can be opened, and return why."""
     try:
-        view = store.open_view(folder)
+        view = store.newest(folder)
         found = contents.load(folder)
         if view is not None and found is not None:
             return found, view, ""
