@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from mdmem import privacy
 from mdmem.agents import Event
@@ -110,18 +110,6 @@ class SessionTokens:
         if given > 0 or made > 0:
             event.extra |= {"tokens_in": str(given), "tokens_out": str(made)}
         return given > 0 or made > 0
-
-
-class Reader(Protocol):
-    """Turns the lines of one transcript, in their order, into events."""
-
-    def feed(self, line: dict[str, Any]) -> Iterator[Saved]:
-        """Take one line in; return the events that it completes."""
-        ...
-
-    def finish(self, now: float) -> Iterator[Saved]:
-        """Return what the end of the transcript completes; `now` tells whether the session may still go on."""
-        ...
 
 
 def moment(value: Any) -> float | None:

@@ -563,7 +563,7 @@ def test_verify_sees_an_index_that_differs_from_the_vault(vault: Path, settings:
     index.update(settings)
     stamp = file.stat()
     entry = WalkedFile("b.md", stamp.st_mtime_ns, stamp.st_size, stamp.st_ino)
-    with writer.changing(settings.index_dir, wait_seconds=1) as batch:
+    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir) as batch:
         batch.remove(batch.view.find("b.md") or 0)
         batch.add(document.build(str(vault), entry, b"not what is in the file", mtime_ns=entry.mtime_ns))
 
@@ -770,7 +770,7 @@ def test_a_second_writer_waits_and_then_says_who_is_in_the_way(
     index.update(settings)
     write(vault, "b.md", "alpha beta")
     monkeypatch.setattr(freshness, "WAIT_SECONDS", 3600)  # for nothing but the first index
-    with writer.changing(settings.index_dir, wait_seconds=1):
+    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir):
         with pytest.raises(BusyError, match="Another process is writing"):
             index.update(settings, wait_seconds=0.05)
         result = engine.search(settings, "alpha")  # waits, in vain, and holds the newest notes in memory
@@ -787,7 +787,8 @@ def test_what_fails_halfway_leaves_the_index_as_it_was(vault: Path, settings: Co
     write(vault, "a.md", "alpha")
     index.update(settings)
 
-    with pytest.raises(RuntimeError, match="halfway"), writer.changing(settings.index_dir, wait_seconds=1) as batch:
+    alone = writer.alone(settings.index_dir, 1)
+    with pytest.raises(RuntimeError, match="halfway"), alone, writer.change(settings.index_dir) as batch:
         batch.remove(0)
         raise RuntimeError("halfway")
 

@@ -22,7 +22,6 @@ _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
 _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
-_COMPARERS = ("password.equals", "secret.equals", "token.equals")
 _LONGEST_PHRASE = 240
 _MOST_LISTED = 200
 

@@ -273,20 +273,11 @@ class Batch:
 
 
 @contextmanager
-def changing(folder: str, *, wait_seconds: float) -> Iterator[Batch]:
-    """Change the index in a folder: what is done in the `with` block becomes visible at its end, together, or never.
-
-    Raises:
-        BusyError: when another process is writing and does not end within `wait_seconds`.
-        ConfigError: when the folder is not the user's own.
-    """
-    with alone(folder, wait_seconds), change(folder) as batch:
-        yield batch
-
-
-@contextmanager
 def change(folder: str, *, merge: bool = True) -> Iterator[Batch]:
-    """Change an index that the caller has alone, as `changing` does. merge: put small segments together."""
+    """Change an index that the caller has `alone`: the `with` block becomes visible at its end, as a whole or never.
+
+    merge: put small segments together.
+    """
     found, view, damage = _open_or_begin(folder)
     writer = Writer(Index(folder, found))
     try:
@@ -317,7 +308,7 @@ def discard(folder: str, *, wait_seconds: float) -> None:
 
 @contextmanager
 def alone(folder: str, wait_seconds: float) -> Iterator[None]:
-    """Have the index in a folder alone.
+    """Lock the index in a folder for the `with` block: no other process writes it meanwhile.
 
     Raises:
         BusyError: when another process is writing and does not end within `wait_seconds`.
