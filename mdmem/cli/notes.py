@@ -137,9 +137,13 @@ def append(given_vault: str | None, reference: str, text: tuple[str, ...], as_js
 
 
 def _path(settings: Config, reference: str) -> str:
+    """Return the note that is to be changed; tell what becomes of the archive in which it lies."""
     from mdmem.search import index
 
-    return index.resolve(settings, reference)
+    path = index.resolve(settings, reference)
+    if notice := archives.notice(settings, path):
+        click.echo(f"{path}: {notice}", err=True)
+    return path
 
 
 def _say(text: str, value: object, *, as_json: bool) -> None:

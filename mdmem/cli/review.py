@@ -360,7 +360,9 @@ def _show(item: ReviewItem, place: str) -> None:
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
-    click.secho(safe(f"{item.created} {item.kind} {item.project} {marks}  {item.path}"), dim=True)
+    click.secho(
+        safe(f"{wording.date_and_time(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True
+    )
     body = safe(note.parse(item.data).body.strip())
     more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
     click.echo(body[:SHOWN_CHARS] + more)

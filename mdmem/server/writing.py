@@ -13,7 +13,7 @@ from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
 from mdmem.server.reading import Note
-from mdmem.vault import user_notes
+from mdmem.vault import archives, user_notes
 from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
@@ -71,8 +71,10 @@ def pin(
 ) -> WrittenNote:
     """Pin a note, so that it is shown at the start of every session of its project, or unpin it."""
     path, parsed = lookup.resolve(at, note)
+    notice = archives.notice(at.config, path)
     changed = user_notes.set_keys(at.config, path, {"pinned": True if pinned else None})
     done = ("Pinned." if pinned else "No longer pinned.") if changed else "Nothing to change."
+    done = f"{done} {notice}".rstrip()
     return _written(at, str(parsed.meta.get("id", "")), path, done)
 
 
@@ -97,8 +99,9 @@ def supersede(
         new_path, name = made.path, made.id
     if new_path == path:
         raise UsageError("A note cannot supersede itself.")
+    notice = archives.notice(at.config, path)
     user_notes.set_keys(at.config, path, {"superseded_by": name})
-    return _written(at, name, new_path, f"It supersedes {old}.")
+    return _written(at, name, new_path, f"It supersedes {old}. {notice}".rstrip())
 
 
 def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:

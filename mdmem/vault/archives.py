@@ -117,6 +117,14 @@ def put_back(config: Config, path: str) -> list[str]:
     return take_apart(config, path.rpartition("/")[0]) if disk.is_packed(config.vault, path) else []
 
 
+def notice(config: Config, path: str) -> str:
+    """Return what a change of this note does to its session's archive, as a sentence; "" when it is not packed."""
+    if not disk.is_packed(config.vault, path):
+        return ""
+    year = path.split("/")[2][:4]
+    return f"Its archived session is made of files of their own again; `mdmem archive {year}` packs it."
+
+
 def take_apart(config: Config, folder: str) -> list[str]:
     """Write the packed notes of a session's folder as files of their own; return the paths that changed.
 

@@ -127,8 +127,12 @@ def test_taking_an_archive_apart_brings_every_byte_back(old: Config, vault: Path
 def test_a_change_takes_the_session_out_of_its_archive(old: Config, vault: Path) -> None:
     packed_vault(old)
 
-    assert run_here("pin", PROMPT).returncode == 0
+    done = run_here("pin", PROMPT, check=True)
+    again = run_here("unpin", PROMPT, check=True)
 
+    assert "Its archived session is made of files of their own again; `mdmem archive 2024` packs it." in done.stderr
+    assert again.stderr == ""
+    run_here("pin", PROMPT, check=True)
     assert "pinned: true" in (vault / PROMPT).read_text()
     assert not (vault / ARCHIVE).exists()
     assert (vault / FOLDER / "001-001-bash-pytest-b1.md").is_file()
