@@ -27,7 +27,7 @@ _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PostToolUseFailu
 
 
 def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
-    """Understand a payload: Claude Code's dialect, with `parent_id` for a sub-agent's session.
+    """Return the event of a payload in Claude Code's dialect, with `parent_id` for a sub-agent's session.
 
     `answer` says that the plugin waits for context from the process that stores; earlier plugins start another.
     """

@@ -92,7 +92,7 @@ def look(
 
 
 def fixed(one: CheckResult) -> CheckResult:
-    """Do what fixes a finding; return it with what became of that."""
+    """Apply the fix of a finding; return the finding with the outcome."""
     assert one.finding.fix is not None
     try:
         one.finding.fix()

@@ -88,7 +88,7 @@ class Visit:
         return self._gate.stored(parsed.body[:_EXCERPT_CHARS]).strip()
 
     def item(self, name: str, text: str, *marks: str) -> Item | None:
-        """Show one of its files; None when it has no id, or is superseded."""
+        """Return one of its files as an item; None when it has no id, or is superseded."""
         parsed = self.page if name == self.page_name else self.read(name)
         meta = parsed.meta
         if not meta.get("id") or left_out(parsed):

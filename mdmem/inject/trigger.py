@@ -40,7 +40,10 @@ NONE = Trigger(None, "")
 
 
 def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Clean, now: float) -> Trigger:
-    """Judge a prompt. `text` is what is judged of it: as it came, for a first look, or without its private parts."""
+    """Return what a prompt triggers.
+
+    text: what is judged of it, as it came for a first look, or without its private parts.
+    """
     text = prompts.typed(text)
     if not text or _is_scheduled(record, text):
         return NONE

@@ -88,7 +88,7 @@ class _Protocol(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Forget the connection."""
         self._strangers.pop(self, None)
         super().connection_lost(exc)
 

@@ -155,7 +155,7 @@ class _Warnings(logging.Handler):
         self.dirty = dirty
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - logging's signature
-        """Any warning of watchdog's means that events may be missing."""
+        """Take any warning of watchdog's as a sign that events may be missing."""
         self.dirty.touched.begin()
         self.dirty.sweep()
 
@@ -234,7 +234,7 @@ class _Watched:
             self._dirty.unwatched = _REASONS[errno.ENOSPC] if watches is not None and watches < folders else ""
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._dirty.touched.end()
         if self._observer is not None:
             self._observer.stop()

@@ -18,12 +18,12 @@ _ATTACHMENTS = {
 
 
 def note(name: str, path: str = "") -> str:
-    """Return the page of a note, by its id where that is a plain one, else by its path."""
+    """Return the address of a note's page, by its id where that is a plain one, else by its path."""
     return f"/note/{quote(name if _PLAIN_ID.fullmatch(name) or not path else path, safe='/')}"
 
 
 def session(name: str) -> str:
-    """Return the page of a session."""
+    """Return the address of a session's page."""
     return f"/session/{quote(name, safe='')}"
 
 
@@ -44,17 +44,17 @@ def picture(target: str, base: str) -> str:
 
 
 def project(name: str) -> str:
-    """Return the page of a project."""
+    """Return the address of a project's page."""
     return f"/project/{quote(name, safe='')}"
 
 
 def file(path: str, project_name: str = "") -> str:
-    """Return the page of a code file."""
+    """Return the address of a code file's page."""
     return query("/file", path=path, project=project_name)
 
 
 def search(words: str, **filters: str) -> str:
-    """Return the page of a search."""
+    """Return the address of a search's page."""
     return query("/search", q=words, **filters)
 
 

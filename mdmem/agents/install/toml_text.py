@@ -21,7 +21,7 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def with_table(text: str, path: tuple[str, ...], values: dict[str, str | list[str]]) -> str:
-    """Set these keys of the table at `path`, which is added at the end when it is missing; its other keys stay."""
+    """Return the text with these keys of the table at `path` set; a missing table is added at the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items()]
     span = _span(text, path)

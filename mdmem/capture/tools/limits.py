@@ -61,7 +61,7 @@ def tidy(text: str, max_chars: int, max_lines: int, *, screen: bool = False, end
 
 
 def printable(text: str) -> str:
-    """Drop control characters other than tab and line feed; lone surrogates become U+FFFD."""
+    """Return a text without control characters but tab and line feed; lone surrogates become U+FFFD."""
     if not text.isprintable():
         text = text.translate(_CONTROLS)
     if text.isascii():

@@ -126,7 +126,7 @@ class _Steps:
         return self._word is None
 
     def add(self, text: str) -> None:
-        """Add to the word, which begins with this if none has begun."""
+        """Append to the current word, or begin one."""
         self._word = (self._word or "") + text
 
     def end_word(self) -> None:

@@ -94,7 +94,7 @@ WAYS: dict[str, Callable[[str], list[str]]] = {
 
 
 def way(vault: str) -> str:
-    """Choose where to open: in Obsidian if the vault has been there, in VS Code if it is here, else in the editor."""
+    """Return where to open: in Obsidian if the vault has been there, in VS Code if it is here, else in the editor."""
     if Path(vault, ".obsidian").is_dir():
         return "obsidian"
     return "code" if shutil.which("code") else "editor"

@@ -199,7 +199,7 @@ class TermWriter(base.FieldWriter):
         self._storage.write(self._segment, ".terms", dictionary.encode(items))
 
     def close(self) -> None:
-        """All is written already."""
+        """Do nothing: all is written already."""
         self.is_closed = True
 
 

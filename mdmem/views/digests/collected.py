@@ -48,7 +48,7 @@ class DigestNotes(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long its sessions took, all together."""
+        """Return how many seconds its sessions took together."""
         return sum(max(timestamps.epoch(one.ended) - timestamps.epoch(one.started), 0.0) for one in self.sessions)
 
     def of(self, sessions: Iterable[LoggedSession], since: str, until: str) -> DigestNotes:
