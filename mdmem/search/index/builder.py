@@ -5,6 +5,7 @@ What was published stays when the work is interrupted; the next look begins with
 
 from __future__ import annotations
 
+import gc
 import marshal
 import os
 import shutil
@@ -13,7 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,18 @@ _PART = "part-"
 def cores() -> int:
     """Return how many processes can compute at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Keep Python from looking for cycles in what is being made: there are none, and every list would be visited."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
@@ -189,8 +202,10 @@ def serve() -> None:
         except EOFError:
             return
         made = writer.Writer(writer.Index(part, Contents(0, [])))
-        for found in read(vault, (WalkedFile(*one) for one in chunk)):
-            if found is not None:
-                made.put(found)
-        marshal.dump(made.segment().record(), out)
+        with without_collections():
+            for found in read(vault, (WalkedFile(*one) for one in chunk)):
+                if found is not None:
+                    made.put(found)
+            segment = made.segment()
+        marshal.dump(segment.record(), out)
         out.flush()

@@ -209,7 +209,7 @@ def _build(
         with builder.SecondProcess(config, new()) as helper:
             for chunk in helper.chunks():
                 tally.total = helper.total
-                with writer.change(config.index_dir, merge=False) as batch:
+                with builder.without_collections(), writer.change(config.index_dir, merge=False) as batch:
                     if batch.damage and not expected:
                         raise DamagedError(batch.damage)
                     expected = ""
