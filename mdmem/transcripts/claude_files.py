@@ -8,12 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdmem import privacy
 from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, untold
+from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, may_hold_private, untold
 
 LOOSE = SAID
 _LOOK_BYTES = 1 << 20
@@ -39,7 +38,7 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
         OSError: when the file cannot be read.
     """
     own = _read(path, path, how, _copied(path))
-    wanted = [other for other in _subagents(path) if how.subagents or _may_hold_private(other, how.rules)]
+    wanted = [other for other in _subagents(path) if how.subagents or may_hold_private(other, how.rules)]
     if not wanted:
         return own
     others = [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted]
@@ -73,14 +72,6 @@ def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> It
 
 def _subagents(path: Path) -> list[Path]:
     return sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
-
-
-def _may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
-    """Whether a private tag may stand in a file: what it hides is known in the session, whose sub-agent saw it."""
-    if rules is None:
-        return False
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return any(privacy.may_hold_private([line], rules) for line in lines)
 
 
 def _copied(path: Path) -> frozenset[str]:

@@ -6,8 +6,10 @@ user's role that nobody typed: the events are taken, and the items only from a f
 
 from __future__ import annotations
 
+import heapq
 import mmap
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,19 @@ from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, SessionTokens, Skipped, is_quiet, moment
+from mdmem.transcripts.saved import (
+    NO_RESULT,
+    SAID,
+    Reading,
+    Saved,
+    SessionTokens,
+    Skipped,
+    is_quiet,
+    may_hold_private,
+    moment,
+    of_subagent,
+    untold,
+)
 
 LOOSE = SAID
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
@@ -37,17 +51,54 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, how: Reading) -> Iterator[Saved]:
-    """Yield a session's events, oldest first; a sub-agent's session, a file of its own, has none.
+    """Return a session's events, oldest first; a sub-agent's session, a file of its own, has none.
 
     Raises:
         OSError: when the file cannot be read.
     """
+    own = _read(path, how)
+    session = path.stem[-_ID_CHARS:]
+    sent = () if how.rules is None or how.subagents else _sent(_root(path)).get(session, ())
+    others = [other for other in sent if may_hold_private(other, how.rules)]
+    if not others:
+        return own
+    quietly = how._replace(skipped=Skipped(), tell=untold)
+    return heapq.merge(
+        own, *[of_subagent(_read(other, quietly, sent=True), session) for other in others], key=lambda saved: saved.at
+    )
+
+
+def _read(path: Path, how: Reading, *, sent: bool = False) -> Iterator[Saved]:
     reader = CodexReader(
         str(path), path.stat().st_mtime, how.skipped, events=_has(path, b'"user_message"'), items=_has(path, _ITEM)
     )
+    reader.takes_sent = sent
     for line in Lines(path, how.skipped).telling(how.tell):
         yield from reader.feed(line)
     yield from reader.finish(how.now)
+
+
+_ID_CHARS = 36
+_HEAD_BYTES = 4096
+_PARENT = b'"parent_thread_id":"'
+
+
+def _root(path: Path) -> Path:
+    """Return the folder of all rollouts, which lie below it by year, month and day."""
+    return path.parents[3] if len(path.parents) > 3 and path.parent.name.isdecimal() else path.parent
+
+
+@lru_cache(maxsize=2)
+def _sent(root: Path) -> dict[str, list[Path]]:
+    """Return the rollouts of sub-agents, by the id of the session that sent them."""
+    found: dict[str, list[Path]] = {}
+    for path in find(root):
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES).replace(b": ", b":")
+        parent = head.partition(_PARENT)[2][:_ID_CHARS]
+        if parent:
+            found.setdefault(parent.decode("ascii", "replace"), []).append(path)
+    return found
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:
@@ -79,6 +130,7 @@ _PLAN = "update_plan"
 class CodexReader:
     """Turns the lines of one rollout into events.
 
+    takes_sent: also those of a session that a sub-agent held.
     since: the time to use until a line has one. events: what was typed comes as events, not only as items.
     items: tool runs come as completed items, also those that a script of the model's started; calls only ask for them.
     """
@@ -94,6 +146,7 @@ class CodexReader:
         self._session = self._cwd = self._branch = self._commit = self._turn = ""
         self._forked_at = 0.0
         self._foreign = False
+        self.takes_sent = False
         self._typed = 0
         self._held: Saved | None = None
         self._calls: dict[str, tuple[str, Any]] = {}
@@ -141,7 +194,7 @@ class CodexReader:
         self._session = text(payload.get("id")) or made_id(self._path)
         self._cwd = text(payload.get("cwd"))
         source = payload.get("source")
-        self._foreign = isinstance(source, dict) and "subagent" in source
+        self._foreign = isinstance(source, dict) and "subagent" in source and not self.takes_sent
         self._forked_at = self._at + _FORK_SECONDS if text(payload.get("forked_from_id")) else 0.0
         git = mapping(payload.get("git"))
         self._branch, self._commit = text(git.get("branch")), text(git.get("commit_hash"))[:8]

@@ -7,6 +7,7 @@ everything from a message on, `$set` changes facts of the chat, and may set all 
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -16,7 +17,17 @@ from typing import Any
 from mdmem.agents import gemini, mapping, number, objects, text
 from mdmem.agents.dialect import made_id
 from mdmem.transcripts.lines import MAX_LINE_BYTES, Lines
-from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, TurnTokens, is_quiet, moment
+from mdmem.transcripts.saved import (
+    SAID,
+    Reading,
+    Saved,
+    Skipped,
+    TurnTokens,
+    is_quiet,
+    may_hold_private,
+    moment,
+    of_subagent,
+)
 
 LOOSE = SAID | {"observation"}  # hooks know no ids at all
 
@@ -40,16 +51,28 @@ def find(root: Path) -> Iterator[Path]:
 
 
 def read(path: Path, how: Reading) -> Iterator[Saved]:
-    """Yield a session's events, oldest first; a sub-agent's chat has none.
+    """Return a session's events, oldest first; a sub-agent's chat has none.
 
     Raises:
         OSError: when the file cannot be read.
     """
-    chat = _whole(path, how.skipped) if path.suffix == ".json" else _lines(path, how.skipped)
+    chat = _chat(path, how.skipped)
     if text(chat.get("kind")) == "subagent":
         how.skipped["sub-agent's line"] += 1
-        return
-    yield from _events(chat, path, how)
+        return iter(())
+    session = text(chat.get("sessionId")) or path.stem
+    sent = [] if how.subagents else sorted((path.parent / session).glob("*.json*"))
+    others = [other for other in sent if may_hold_private(other, how.rules)]
+    quietly = how._replace(skipped=Skipped())
+    return heapq.merge(
+        _events(chat, path, how),
+        *[of_subagent(_events(_chat(other, Skipped()), other, quietly), session) for other in others],
+        key=lambda saved: saved.at,
+    )
+
+
+def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:
+    return _whole(path, skipped) if path.suffix == ".json" else _lines(path, skipped)
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem import privacy
@@ -62,6 +63,25 @@ class Reading(NamedTuple):
     subagents: bool = False
     tell: Tell = untold
     rules: privacy.Rules | None = None
+
+
+_TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"])
+
+
+def of_subagent(events: Iterator[Saved], session: str) -> Iterator[Saved]:
+    """Yield what a sub-agent with a file of its own did and said, as events of the session that sent it."""
+    for saved in events:
+        if saved.event.name in _TELLING:
+            saved.event.subagent, saved.event.session, saved.event.prompt_id = True, session, ""
+            yield saved
+
+
+def may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
+    """Whether a private tag may stand in a file: what it hides is known in the session, whose sub-agent saw it."""
+    if rules is None:
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return any(privacy.may_hold_private([line], rules) for line in lines)
 
 
 class TurnTokens:

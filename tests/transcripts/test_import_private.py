@@ -153,6 +153,53 @@ def test_what_only_a_sub_agents_file_marks_as_private_is_masked_in_what_it_repor
     assert SECRET.encode() not in stored()
 
 
+def test_what_only_a_sub_agents_rollout_marks_as_private_is_masked_in_what_it_reports(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    rollout = Rollout(sources=True)
+    rollout.turn("Where is the plan?", f"The plan says {SECRET}.", f"It says {SECRET}.")
+    sub = Rollout(sources=True)
+    sent = {"thread_spawn": {"parent_thread_id": rollout.lines[0]["payload"]["id"], "depth": 1}}
+    sub.lines[0]["payload"] |= {"id": "01a201a8-e6fd-7251-b7e9-5df0a7a29982", "source": {"subagent": sent}}
+    sub.turn("Find the plan.", f"<private>{SECRET}</private>", "Found.")
+    folder = tmp_path / "sessions" / "2026" / "09" / "15"
+    path = rollout.save(folder)
+    path.rename(path.with_name(path.name + ".kept"))
+    sub.save(folder).rename(folder / "rollout-2026-09-15T09-01-00-01a201a8-e6fd-7251-b7e9-5df0a7a29982.jsonl")
+    path.with_name(path.name + ".kept").rename(path)
+
+    tally = bring(tmp_path / "sessions")
+
+    assert (tally.added["observation"], tally.added["response"], tally.added["prompt"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
+def test_what_only_a_sub_agents_chat_marks_as_private_is_masked_in_what_it_reports(
+    vault: Path, tmp_path: Path, stored: Callable[[], bytes]
+) -> None:
+    def save(path: Path, session: str, kind: str, prompt: str, output: str, answer: str) -> None:
+        run = {"id": f"{session}-1", "name": "run_shell_command", "args": {"command": "ls"}, "status": "success"}
+        result = [{"functionResponse": {"response": {"output": output}}}]
+        messages: list[dict[str, Any]] = [
+            {"id": f"{session}-a", "type": "user", "content": prompt},
+            {"id": f"{session}-b", "type": "gemini", "content": "", "toolCalls": [{**run, "result": result}]},
+            {"id": f"{session}-c", "type": "gemini", "content": answer},
+        ]
+        stamped = [{**one, "timestamp": f"2026-09-15T09:0{at}:00.000Z"} for at, one in enumerate(messages)]
+        head = {"sessionId": session, "projectHash": "0" * 64, "startTime": "2026-09-15T09:00:00.000Z", "kind": kind}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in [head, *stamped]), encoding="utf-8")
+
+    chats = tmp_path / "tmp" / "app" / "chats"
+    save(chats / "session-2026-09-15T09-00-abd20e19.jsonl", "abd20e19", "main", "Where?", f"At {SECRET}.", f"{SECRET}!")
+    save(chats / "abd20e19" / "93f5a11e.jsonl", "93f5a11e", "subagent", "Look.", f"<private>{SECRET}</private>", "Ok.")
+
+    tally = bring(chats)
+
+    assert (tally.added["observation"], tally.added["response"], tally.added["prompt"]) == (1, 1, 1)
+    assert SECRET.encode() not in stored()
+
+
 @pytest.mark.parametrize(
     ("sent", "typed"),
     [
