@@ -121,7 +121,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
             "weight": round(one.answer.weight, 2),
             "coverage": round(one.answer.coverage, 2),
             "shown": _is_shown(found, one),
-            "left_out": one.left_out or None,
+            "left_out": _left_out(found, one) or None,
         }
         for one in found.found
     ]
@@ -141,6 +141,13 @@ def _explained(found: Explanation) -> dict[str, Any]:
 
 def _is_shown(found: Explanation, one: Found) -> bool:
     return found.block is not None and one.item is not None and one.item.id in found.block.ids
+
+
+def _left_out(found: Explanation, one: Found) -> str:
+    """Return why an answer is not in the block, or "" where it is."""
+    if _is_shown(found, one):
+        return ""
+    return one.left_out or ("no room" if found.asked or found.trigger else "the prompt asks for nothing")
 
 
 def _tokens(text: str) -> int:
@@ -168,7 +175,7 @@ def _print(found: Explanation, long: int) -> None:
             one.answer.hits[0].kind,
             one.answer.hits[0].id,
             one.answer.hits[0].title,
-            "" if _is_shown(found, one) else one.left_out or "no room",
+            _left_out(found, one),
         )
         for one in found.found
     ]

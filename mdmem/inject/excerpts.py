@@ -19,7 +19,7 @@ _CUES = frozenset(
 _ANNOUNCED = (
     " i will ", " i'll ", " let's ", " let us ", " we will ", " we'll ", " you can now ", " we can now ", " if you ",
     " if you're ", " if you'd ", " next step would ", " next logical step ", " next steps would ",
-    " before proceeding ", " next best step ", " next action ", " it's important to ", " final step would ",
+    " next best step ", " next action ", " it's important to ", " final step would ",
 )  # fmt: skip
 """Words of sentences that say what may be done, and not what was."""
 _UNSURE = frozenset(["would", "could", "might", "may", "should", "if", "assume", "assuming", "ideal"])
@@ -110,7 +110,7 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
     if len(words) < 4 and (_FILLER.intersection(words) or sentence.rstrip("*_").endswith(":")):
         return _NOTHING_SAID
     matched = len(terms & analysis.counts(sentence).keys()) if terms else 0
-    if any(announced in f" {' '.join(words)} " for announced in _ANNOUNCED):
+    if words[:1] == ["before"] or any(announced in f" {' '.join(words)} " for announced in _ANNOUNCED):
         return _NOTHING_SAID if matched < _MANY else 0.0
     cues = len(_CUES.intersection(words))
     names = sum("_" in word or "(" in word or "`" in word or "." in word[:-1] for word in sentence.split())

@@ -918,6 +918,7 @@ def test_explain_in_words_says_why(talk: Talk) -> None:
     done = CliRunner().invoke(commands.inject, words, obj=str(talk.vault), catch_exceptions=False)
 
     assert "Asks for memory: no." in done.stdout
+    assert "the prompt asks for nothing" in " ".join(done.stdout.split())
     assert "response" in done.stdout
     assert "Nothing would be injected." in done.stdout
 
