@@ -83,7 +83,7 @@ def answers(
     is held in memory, and another process that is writing is not waited for. guess: a text whose words join those of
     the question, and count less.
     """
-    seen = index.glance(config)
+    seen = index.glance(config, asker.without_session)
     if seen is None:
         make_ready(config, budget_seconds)
 

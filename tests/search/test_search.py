@@ -502,6 +502,21 @@ def test_many_new_notes_are_indexed_by_the_prompt_that_finds_them(vault: Path, s
     )
 
 
+def test_what_the_asking_session_has_just_stored_is_not_read_for_its_answer(vault: Path, settings: Config) -> None:
+    session = "3f6c2a1e-5b7d-4c88-9a10-0c1d2e3f4a5b"
+    folder = vault / "journal" / "acme-app" / "2026-09-16" / "0900-zebra-3f6c2a1e"
+    folder.mkdir(parents=True)
+    index.update(settings)
+    stored = folder / "001-000-prompt-zebra-a1b2c3d4e5.md"
+    stored.write_text("Which zebra did we pick?")
+    path = stored.relative_to(vault).as_posix()
+
+    without, everything = index.glance(settings, session), index.glance(settings)
+
+    assert without is not None and without.find(path) is None
+    assert everything is not None and everything.find(path) is not None
+
+
 def _saved(path: Path, text: str) -> Path:
     path.write_text(text)
     return path

@@ -14,7 +14,7 @@ from mdmem.search.index import layout, pending, scan, scan_record
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
-from mdmem.vault import disk
+from mdmem.vault import disk, journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -241,10 +241,11 @@ def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tup
     return diff.with_more(scan.at_notes(config.vault, view, others)), changed
 
 
-def glance(config: Config) -> View | None:
+def glance(config: Config, without_session: str = "") -> View | None:
     """Return the vault as a quick look sees it, without writing: what is not in the index yet is held in memory.
 
-    None: there is no index to begin with, or too much is new; `update` is called for.
+    without_session: the notes of this one are not looked for, so they need not be read; the prompt that is being
+    answered is among them. None: there is no index to begin with, or too much is new; `update` is called for.
 
     Raises:
         VaultError: when there is no vault.
@@ -258,10 +259,21 @@ def glance(config: Config) -> View | None:
     seen = scan.in_changed_folders(config.vault, before.times)
     in_place, changed = _in_place(config, view, before, 0)
     diff = scan.differences(view, seen).with_more(in_place)
-    if diff:
-        return pending.overlay(view, config.vault, diff)
-    scan_record.remember(config, before, changed, seen, diff, started_ns)
+    wanted = _without(diff, without_session) if without_session else diff
+    if wanted:
+        return pending.overlay(view, config.vault, wanted)
+    if not diff:
+        scan_record.remember(config, before, changed, seen, diff, started_ns)
     return view
+
+
+def _without(diff: Diff, session: str) -> Diff:
+    """Leave out the notes in the folder of a session."""
+    tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
+    return Diff(
+        [entry for entry in diff.files if not entry.path.rpartition("/")[0].endswith(tails)],
+        [path for path in diff.gone if not path.rpartition("/")[0].endswith(tails)],
+    )
 
 
 def _check_vault(config: Config) -> None:
