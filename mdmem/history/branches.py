@@ -10,6 +10,7 @@ from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import rewrite
 from mdmem.history.git import repository
+from mdmem.history.message import counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, editing, note
 
@@ -35,7 +36,7 @@ def release(config: Config, paths: Collection[str], branch: str) -> Applied:
             skipped.append(path)
         else:
             steps.append(RewriteStep(path, data, after))
-    done = rewrite.apply(config, steps, f"Release {_counted(len(steps))} of the branch {branch}")
+    done = rewrite.apply(config, steps, f"Release {counted(len(steps), 'note')} of the branch {branch}")
     return done._replace(skipped=[*skipped, *done.skipped])
 
 
@@ -47,7 +48,7 @@ def drop(config: Config, paths: Collection[str], branch: str, update_page: Updat
     """
     waiting = {path: _waiting(config, path, branch) for path in paths}
     steps = [RewriteStep(path, data, None) for path, data in waiting.items() if data is not None]
-    done = rewrite.apply(config, steps, f"Drop {_counted(len(steps))} of the branch {branch}", update_page)
+    done = rewrite.apply(config, steps, f"Drop {counted(len(steps), 'note')} of the branch {branch}", update_page)
     return done._replace(skipped=[*(path for path, data in waiting.items() if data is None), *done.skipped])
 
 
@@ -97,7 +98,3 @@ def _waiting(config: Config, path: str, branch: str) -> bytes | None:
     data = disk.read_path(config.vault, path)
     waits = data is not None and str(note.parse(data).meta.get("staged", "")) == branch
     return data if waits else None
-
-
-def _counted(count: int) -> str:
-    return f"{count} note{'' if count == 1 else 's'}"

@@ -15,6 +15,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
+from mdmem.history.message import counted
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
 
@@ -63,7 +64,7 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
     deletes = tuple(path for path in joined.deletes if path not in gone)
     if puts or deletes:
         count = len(puts) + len(deletes)
-        text = f"Carry {count} file{'' if count == 1 else 's'} over a purge\n{undecided.trailers(joined.kept)}"
+        text = f"Carry {counted(count, 'file')} over a purge\n{undecided.trailers(joined.kept)}"
         drafts.append(CommitDraft(text, puts, deletes))
     goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
     return Carried(goal, joined)

@@ -13,7 +13,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
 from mdmem.history import commit, find, rewrite
 from mdmem.history.git import repository
-from mdmem.history.message import SESSION_FORMAT
+from mdmem.history.message import SESSION_FORMAT, counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import disk, note
 
@@ -69,7 +69,7 @@ def keep(config: Config, paths: Iterable[str]) -> set[str]:
         VaultError, BusyError, GitError: as `commit.commit_paths`.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {len(paths)} note{'' if len(paths) == 1 else 's'} as they were")
+    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} as they were")
     refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
     return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 
@@ -84,7 +84,7 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
     """
     targets = list(targets)
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
-    count = f"{len(targets)} note{'' if len(targets) == 1 else 's'}"
+    count = counted(len(targets), "note")
     steps = [RewriteStep(target.path, target.data, None) for target in targets]
     return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
 

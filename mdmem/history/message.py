@@ -35,6 +35,11 @@ COUNTED = {
 """Kinds that a subject counts, in this order, and their names."""
 
 
+def counted(count: int, thing: str) -> str:
+    """Write a number with its thing: `1 note`, `2 notes`."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 class File(NamedTuple):
     """A changed file with what was read: its bytes (b"" when deleted) and its front matter."""
 

@@ -14,6 +14,7 @@ from mdmem.history.gate import CommitGate
 from mdmem.history.git import repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
+from mdmem.history.message import counted
 from mdmem.vault import archives, packed
 
 Tell = Callable[[int, int], None]
@@ -63,7 +64,7 @@ def pack(
         except VaultError as error:
             left.append(LeftSession(folder, str(error)))
         tell(place + 1, len(folders))
-    text = f"Archive {year}: {notes} note{'s' * (notes != 1)} of {done} session{'s' * (done != 1)}\n"
+    text = f"Archive {year}: {counted(notes, 'note')} of {counted(done, 'session')}\n"
     return Archived(done, notes, left, _commit(config, changed, text))
 
 
@@ -80,7 +81,7 @@ def unpack(config: Config, year: int, *, project: str = "", tell: Tell = lambda 
         changed += archives.take_apart(config, folder)
         tell(place + 1, len(folders))
     notes = len(changed) - len(folders)
-    text = f"Take the archive of {year} apart: {notes} notes of {len(folders)} session{'s' * (len(folders) != 1)}\n"
+    text = f"Take the archive of {year} apart: {counted(notes, 'note')} of {counted(len(folders), 'session')}\n"
     return Archived(len(folders), notes, [], _commit(config, changed, text))
 
 
