@@ -113,3 +113,16 @@ def test_passwords_of_programs_that_ask_for_them_are_hidden(text: str) -> None:
 )
 def test_commands_that_hold_no_password_stay(text: str) -> None:
     assert clean(text, origin="tool").value == text
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("MYSQL_API_TOKEN=ldKVhoqcmSEm", "MYSQL_API_TOKEN=[REDACTED]"),
+        ("client_secret = SygIUZHYSurJXVczhymMnmsj", "client_secret = [REDACTED]"),
+        ("secret = nextPageHandler", "secret = nextPageHandler"),
+        ("token = currentSessionHolder", "token = currentSessionHolder"),
+    ],
+)
+def test_letters_that_make_no_words_are_a_value_and_no_variable(text: str, stored: str) -> None:
+    assert clean(text, origin="tool").value == stored

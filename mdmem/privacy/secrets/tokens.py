@@ -129,7 +129,7 @@ def is_opaque(word: str) -> bool:
     if digits > _LEAST_DIGITS and rate >= _MANY_CHANGES and flat in (flat.lower(), flat.upper()):
         return True
     is_mixed = digits >= _LEAST_DIGITS or rate >= _ALL_LETTERS
-    return is_mixed and rate >= _FEW_CHANGES and not is_camel_case(form, flat) and not _reads_like_words(form, flat)
+    return is_mixed and rate >= _FEW_CHANGES and not is_camel_case(form, flat) and not reads_like_words(form, flat)
 
 
 def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
@@ -173,7 +173,7 @@ def _is_jumbled_base64(run: str) -> bool:
     form = shape(run).translate(_SEPARATORS).replace(" ", "")
     if "0" not in form or "a" not in form or turns(form) < 0.38 * len(form):
         return False
-    return form.count("A") >= 4 and not _reads_like_words(shape(run), run)
+    return form.count("A") >= 4 and not reads_like_words(shape(run), run)
 
 
 def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
@@ -337,10 +337,10 @@ def _is_jumble(shape: str, part: str) -> bool:
         if digits > 1:
             if rate >= (0.5 if size < 20 else 0.42):
                 return not is_camel_case(shape, part)
-            return rate >= (0.37 if size < 20 else 0.3) and not _reads_like_words(shape, part)
+            return rate >= (0.37 if size < 20 else 0.3) and not reads_like_words(shape, part)
         if digits and rate >= 0.5:
             return not is_camel_case(shape, part)
-        return size >= 20 and 0.42 <= rate < _ALTERNATING and not _reads_like_words(shape, part)
+        return size >= 20 and 0.42 <= rate < _ALTERNATING and not reads_like_words(shape, part)
     if size < 20 or digits < 3 or rate < 0.22 or (size < 24 and (digits < 4 or rate < 0.3)):
         return False
     return not _is_hash(part)
@@ -357,10 +357,10 @@ def _is_unpronounceable(shape: str, part: str) -> bool:
         return False
     if (digits >= 3 and turns(shape) < _LEAST_TURNS) or _is_hash(part):
         return False
-    return not _reads_like_words(shape, part)
+    return not reads_like_words(shape, part)
 
 
-def _reads_like_words(shape: str, word: str) -> bool:
+def reads_like_words(shape: str, word: str) -> bool:
     """Whether most letters follow each other as in words; also where there are too few to tell."""
     low = word.lower()
     pairs = [low[at : at + 2] for at in range(len(low) - 1) if shape[at : at + 2] in _LETTER_PAIRS]
@@ -376,7 +376,7 @@ def is_camel_case(shape: str, word: str) -> bool:
     """Whether most of it are letters of words: `dnsAlpnH3JobWonRace`, but not `kxQwbtZrvGh3JqbWzn`."""
     runs = shape.replace("A", " A").replace("0", " ").split()
     words = sum(len(run) - (run[0] == "A" and len(run) < 4) for run in runs if len(run.strip("A")) > 1)
-    return "A" in shape and words > 0.5 * len(shape) and _reads_like_words(shape, word)
+    return "A" in shape and words > 0.5 * len(shape) and reads_like_words(shape, word)
 
 
 def _says_words(*runs: str) -> bool:

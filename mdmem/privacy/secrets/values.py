@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.privacy.secrets.names import LITERAL, STRONG
-from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
+from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
 _WORDS = frozenset(
     """
@@ -91,7 +91,7 @@ def _is_literal(core: str, *, clear: bool) -> bool:
     if not form.strip("0._,"):
         return clear and digits >= 6 and digits == len(form)
     if not digits:
-        return clear and (is_jumbled(core) or is_own_word(core))
+        return clear and (is_jumbled(core) or is_own_word(core) or _is_of_random_letters(core))
     return clear or digits >= 3
 
 
@@ -227,7 +227,19 @@ def _is_dotted_name(value: str) -> bool:
 
 def _is_name(core: str) -> bool:
     """Whether it is made of letters alone, as the name of a variable or a plain word is."""
-    return core.replace("_", "").replace("-", "").isalpha() and not is_jumbled(core)
+    letters = core.replace("_", "").replace("-", "")
+    return letters.isalpha() and not is_jumbled(core) and not _is_of_random_letters(core)
+
+
+def _is_of_random_letters(core: str) -> bool:
+    """Whether capitals and small letters stand in it of which few follow each other in words: `ldKVhoqcmSEm`."""
+    form = shape(core)
+    if len(core) < _SHORTEST_LETTERS or "a" not in form or "A" not in form or turns(form) < _LEAST_HUMPS:
+        return False
+    return not is_camel_case(form, core) and not reads_like_words(form, core)
+
+
+_SHORTEST_LETTERS, _LEAST_HUMPS = 12, 4
 
 
 def names_a_secret(core: str) -> bool:
