@@ -37,6 +37,10 @@ OVERRULED = (
     "fetch.recurseSubmodules=false",
     # a commit that was reported survives a power cut
     "core.fsync=committed,reference",
+    # of packs a part is in memory at a time: without bounds, a look through all commits holds all that they have
+    "core.packedGitLimit=32m",
+    "core.packedGitWindowSize=1m",
+    "core.deltaBaseCacheLimit=16m",
     # no repository but the one that is named; no trees from a remote that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",
