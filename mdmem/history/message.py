@@ -35,11 +35,6 @@ COUNTED = {
 """Kinds that a subject counts, in this order, and their names."""
 
 
-def counted(count: int, thing: str) -> str:
-    """Write a number with its thing: `1 note`, `2 notes`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
 class File(NamedTuple):
     """A changed file with what was read: its bytes (b"" when deleted) and its front matter."""
 
@@ -160,14 +155,15 @@ def _session_title(members: CommitGroup, root: str) -> str:
 
 
 def _counts(files: list[File]) -> str:
-    counted = Counter(str(file.meta.get("kind")) for file in files)
-    return ", ".join(_number(counted[kind], name) for kind, name in COUNTED.items() if counted[kind])
+    kinds = Counter(str(file.meta.get("kind")) for file in files)
+    return ", ".join(counted(kinds[kind], name) for kind, name in COUNTED.items() if kinds[kind])
 
 
-def _number(count: int, name: str) -> str:
+def counted(count: int, name: str) -> str:
+    """Write a number with its thing: `1 note`, `2 summaries`."""
     if count == 1:
         return f"1 {name}"
-    return f"{count} {name.removesuffix('y')}{'ies' if name.endswith('y') else 's'}"
+    return f"{count} {name[:-1]}ies" if name.endswith("ry") else f"{count} {name}s"
 
 
 def _subject(project: str, title: str, counts: str) -> str:
@@ -201,9 +197,9 @@ def _pages(files: Sequence[File]) -> str:
     sessions = sum(journal.is_page(file.change.path) for file in files)
     named = [
         "start page" if any(file.change.path == "README.md" for file in files) else "",
-        _number(projects, "project") if projects else "",
-        f"{days} day{'s' if days > 1 else ''}" if days else "",
-        _number(sessions, "session") if sessions else "",
+        counted(projects, "project") if projects else "",
+        counted(days, "day") if days else "",
+        counted(sessions, "session") if sessions else "",
     ]
     return f"Pages: {', '.join(filter(None, named))}\n"
 
@@ -211,15 +207,15 @@ def _pages(files: Sequence[File]) -> str:
 def _by_hand(files: list[File]) -> str:
     if all(file.change.path in OWN_FILES or file.change.path == "README.md" for file in files):
         return f"Vault: {', '.join(file.change.path for file in files)}\n"
-    counted = Counter(file.change.kind for file in files)
+    kinds = Counter(file.change.kind for file in files)
     moved = _moved(files)
     noun = "note" if all(is_own(file.change.path) for file in files) else "file"
-    if len(moved) == counted["added"] == counted["deleted"] == len(files) / 2:
-        return f"By hand: move {_number(len(moved), noun)}\n"
+    if len(moved) == kinds["added"] == kinds["deleted"] == len(files) / 2:
+        return f"By hand: move {counted(len(moved), noun)}\n"
     if len(files) == 1:
         subject = f"By hand: {VERBS[files[0].change.kind]} {_name(files[0])}"
     else:
-        done = ", ".join(f"{VERBS[kind]} {counted[kind]}" for kind in VERBS if counted[kind])
+        done = ", ".join(f"{VERBS[kind]} {kinds[kind]}" for kind in VERBS if kinds[kind])
         subject = f"By hand: {done} {noun}s"
     listed = "".join(f"- {VERBS[file.change.kind]} {_name(file)}\n" for file in files[:MAX_LISTED])
     more = f"- and {len(files) - MAX_LISTED} more\n" if len(files) > MAX_LISTED else ""
