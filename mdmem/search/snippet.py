@@ -68,6 +68,8 @@ def _merged(places: Iterable[Place]) -> list[tuple[int, int]]:
 def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: int) -> int:
     """Find where a window begins that holds the greatest weight, each term counted once."""
     words = [(start, end, term) for start, end, found in places for term in found if term in weights]
+    margin = _margin(chars)
+    room = chars - 2 * margin
     best_start, best_weight = 0, 0.0
     first = 0
     inside: dict[str, int] = {}
@@ -75,14 +77,14 @@ def _best_start(places: Iterable[Place], weights: Mapping[str, float], chars: in
     for place, (_, end, term) in enumerate(words):
         inside[term] = inside.get(term, 0) + 1
         weight += weights[term] if inside[term] == 1 else 0.0
-        while first < place and end - words[first][0] > chars - 2 * _margin(chars):
+        while first < place and end - words[first][0] > room:
             gone = words[first][2]
             first += 1
             inside[gone] -= 1
             weight -= 0.0 if inside[gone] else weights[gone]
         if weight > best_weight + 1e-9:
             best_start, best_weight = words[first][0], weight
-    return max(0, best_start - _margin(chars))
+    return max(0, best_start - margin)
 
 
 def _margin(chars: int) -> int:

@@ -47,6 +47,10 @@ def _set(ranges: tuple[str, ...]) -> str:
 
 _ENDING = r"(?:['’](?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL]{2})(?!\w))?"
 _ASCII_WORD = re.compile(rf"[A-Za-z0-9_]+{_ENDING}")
+_ENDINGS = frozenset(
+    ending for low in ("s", "t", "d", "m", "re", "ve", "ll") for ending in (low, low.upper(), low.title())
+)
+"""What is a part of the word before it where an apostrophe stands between them."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _PLURAL = re.compile(r"[A-Z]{2,}s")  # `URLs` is not an identifier of `UR` and `Ls`
 _IDENTIFIER = re.compile(r"_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d_]\d|\d[^\W\d_]")
@@ -110,54 +114,73 @@ def terms(text: str) -> list[str]:
 
 
 class WordFinder:
-    """Finds the words of texts that have one of the wanted terms. A word is judged once, however many texts have it."""
+    """Finds the words of texts that have one of the wanted terms. A word is judged once, however many texts have it.
+
+    A word that is not an identifier has a stem that begins as it does: most are not taken apart.
+    """
 
     def __init__(self, wanted: Collection[str]) -> None:
         self._wanted = frozenset(wanted)
-        self._judged = _JudgedWords(self._wanted)
+        self._heads = {head for term in wanted for head in _heads(term)}
+        self._short = [head for head in self._heads if len(head) < 3]
+        self._judged: dict[str, tuple[str, ...]] = {}
+        self._known: set[str] = set()
 
-    def places(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Yield where each such word stands, and its terms.
+    def places(self, text: str) -> Iterable[tuple[int, int, tuple[str, ...]]]:
+        """Return where each such word stands, and its terms, in order.
 
         In an unspaced script that is each pair of characters and each single one.
         """
+        if not text.isascii():
+            return self._one_by_one(text, _any_word())
+        raw = set(words(text))
+        self._judge(raw.difference(self._known))
+        wanted = raw.intersection(self._judged)
+        return sorted(self._found(text, wanted)) if wanted.isdisjoint(_ENDINGS) else self._one_by_one(text, _ASCII_WORD)
+
+    def _found(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yield where these words stand in a text of plain letters: a fifth of the work of looking at every word."""
+        around = f" {text} "
+        for word in words:
+            terms, size = self._judged[word], len(word)
+            at = text.find(word)
+            while at >= 0:
+                before, after = around[at], around[at + size + 1]
+                if not (before.isalnum() or before == "_" or after.isalnum() or after == "_") and (
+                    after != "'" or _ASCII_WORD.match(text, at)[0] == word  # type: ignore[index]
+                ):
+                    yield at, at + size, terms
+                at = text.find(word, at + size)
+
+    def _one_by_one(self, text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         judged = self._judged
-        for found in (_ASCII_WORD if text.isascii() else _any_word()).finditer(text):
-            terms = judged[found[0]]
+        self._judge(set(pattern.findall(text)).difference(self._known))
+        for found in pattern.finditer(text):
+            terms = judged.get(found[0])
             if terms:
                 yield found.start(), found.end(), terms
-            elif terms is None:
+            elif terms is not None:
                 yield from self._in_runs(found[0], found.start())
+
+    def _judge(self, words: Collection[str]) -> None:
+        """Keep the terms of words that have a wanted one; () of a word of an unspaced script: it has many places."""
+        heads = self._heads
+        for word in words:
+            if not word.isascii():
+                found = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else ()
+            elif word[:3].lower() in heads or not ((word.isalpha() and word[1:].islower()) or self._lacks(word)):
+                found = _word_terms(word)
+            else:
+                continue
+            if not (found and self._wanted.isdisjoint(found)):
+                self._judged[word] = found
+        self._known.update(words)
 
     def _in_runs(self, word: str, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         for run in _run().finditer(word):
             for first, end, terms in _located_in_run(run[0], start + run.start()):
                 if not self._wanted.isdisjoint(terms):
                     yield first, end, terms
-
-
-class _JudgedWords(dict[str, "tuple[str, ...] | None"]):
-    """The terms of each word; () where none is wanted, None for a word of an unspaced script, which has many places.
-
-    A word that is not an identifier has a stem that begins as it does: most are not taken apart.
-    """
-
-    def __init__(self, wanted: frozenset[str]) -> None:
-        super().__init__()
-        self._wanted = wanted
-        self._heads = {head for term in wanted for head in _heads(term)}
-        self._short = [head for head in self._heads if len(head) < 3]
-
-    def __missing__(self, word: str) -> tuple[str, ...] | None:
-        found: tuple[str, ...] | None = ()
-        if not word.isascii():
-            found = tuple(terms(word)) if max(word) < _FIRST_UNSPACED else None
-        elif word[:3].lower() in self._heads or not ((word.isalpha() and word[1:].islower()) or self._lacks(word)):
-            found = _word_terms(word)
-        if found and self._wanted.isdisjoint(found):
-            found = ()
-        self[word] = found
-        return found
 
     def _lacks(self, identifier: str) -> bool:
         lower = identifier.lower()

@@ -1,0 +1,103 @@
+"""The server on its pipes: every request is answered, whatever the client does with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from mdmem.server import pipes
+from mdmem.server.first_answers import Opening
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+
+
+def line(method: str, **more: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode() + b"\n"
+
+
+GREETING = [line("initialize", id="hello", params=HELLO), line("notifications/initialized")]
+
+
+def answers(vault: Path, *, stdin: int, opening: Opening | None = None) -> list[dict[str, Any]]:
+    """Serve until stdin is at its end; return what was answered."""
+    reader, writer = os.pipe()
+    said: list[bytes] = []
+
+    def read() -> None:
+        with os.fdopen(reader, "rb") as stdout:
+            said.extend(stdout)
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    anyio.run(pipes._serve, str(vault), opening or Opening(), stdin, writer)
+    os.close(writer)
+    reading.join()
+    os.close(stdin)
+    return [json.loads(each) for each in said]
+
+
+def through_a_pipe(lines: Iterable[bytes]) -> int:
+    reader, writer = os.pipe()
+    os.write(writer, b"".join(lines))
+    os.close(writer)
+    return reader
+
+
+def call(number: int, tool: str, **arguments: Any) -> bytes:
+    return line("tools/call", id=number, params={"name": tool, "arguments": arguments})
+
+
+def test_a_client_that_has_said_its_last_word_still_gets_its_answers(vault: Path) -> None:
+    got = answers(vault, stdin=through_a_pipe([*GREETING, call(1, "stats"), call(2, "recent")]))
+
+    assert {each["id"] for each in got} == {"hello", 1, 2}
+    assert all("result" in each for each in got)
+
+
+def test_requests_come_from_a_file_too_and_the_last_line_may_lack_its_end(vault: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    asked.write_bytes(b"".join([*GREETING, line("ping", id=7)])[:-1])
+
+    assert [each["id"] for each in answers(vault, stdin=os.open(asked, os.O_RDONLY))] == ["hello", 7]
+
+
+def test_a_line_that_is_no_message_costs_only_itself(vault: Path) -> None:
+    got = answers(vault, stdin=through_a_pipe([*GREETING, b"{no\n", b"\n", b"\xff\xfe\n", line("ping", id=7)]))
+
+    assert [each["id"] for each in got] == ["hello", 7]
+
+
+def test_a_request_that_was_cancelled_keeps_nobody_waiting(vault: Path) -> None:
+    cancelled = line("notifications/cancelled", params={"requestId": 1})
+
+    got = answers(vault, stdin=through_a_pipe([*GREETING, call(1, "stats"), cancelled, line("ping", id=2)]))
+
+    assert 2 in [each["id"] for each in got]
+
+
+def test_an_answer_that_a_pipe_cannot_take_at_once_arrives_whole(vault: Path) -> None:
+    note = vault / "notes" / "long.md"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("A line of a long note.\n" * 2_000, encoding="utf-8")
+    asked = [call(number, "get_notes", ids=["notes/long.md"], max_chars=40_000) for number in (1, 2)]
+
+    got = answers(vault, stdin=through_a_pipe([*GREETING, *asked]))
+
+    assert sorted(each["id"] for each in got[1:]) == [1, 2]
+    assert all(len(each["result"]["content"][0]["text"]) > 39_000 for each in got[1:])
+
+
+def test_a_greeting_that_has_its_answer_gets_no_other(vault: Path) -> None:
+    opening = Opening()
+    for each in GREETING:
+        opening.take(each)
+
+    got = answers(vault, stdin=through_a_pipe([line("ping", id=7)]), opening=opening)
+
+    assert [each["id"] for each in got] == [7]
