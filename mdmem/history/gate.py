@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
 from mdmem.settings import Settings
-from mdmem.vault import disk, note, packed, people
+from mdmem.vault import disk, journal, note, packed, people
 
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
@@ -60,11 +61,32 @@ class CommitGate:
         text = data.decode("utf-8", "replace")
         rules = self._rules if is_note else self._mentions
         origin = people.origin(note.parse(text)) if is_note else "prompt"
-        if privacy.clean(text, rules=rules, origin=origin).value == text:
+        if privacy.clean(text, rules=rules, origin=origin).value == text or self._is_list_of_titles(text, origin):
             return None
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
         first = min(findings, key=lambda found: found.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+
+    def _is_list_of_titles(self, text: str, origin: str) -> bool:
+        """Whether nothing private is in a page that mdmem made, if each title that it lists is read by itself.
+
+        A title that mentions a tag hides nothing, and less so the lines behind it.
+        """
+        if not all(mark in text for mark in journal.PAGE_MARKS):
+            return False
+        page = note.parse(text)
+        titles = [_ESCAPED.sub(r"\1", title) for title in _LINKED.findall(page.body)]
+        rest = _LINKED.sub("", page.body)
+        of_front = [value for value in page.meta.values() if isinstance(value, (str, list))]
+        has_comments = "#" in text[: text.find(page.body)]  # which no value holds
+        return not (page.problem or has_comments) and bool(
+            privacy.clean(rest, rules=self._rules, origin=origin).value == rest
+            and all(privacy.clean(value, rules=self._rules).value == value for value in [*titles, *of_front])
+        )
+
+
+_LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\()")
+_ESCAPED = re.compile(r"\\([\\\[\]`<])")
 
 
 def _is_text(data: bytes) -> bool:

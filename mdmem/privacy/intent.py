@@ -215,9 +215,11 @@ _JOINING = frozenset(["", "and", "or", "vs", "versus", "to", "not", "into", "wit
 
 
 def _is_generic(text: str, start: int, end: int) -> bool:
-    """Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`."""
-    before = text[start - 1 : start] if start else ""
-    return text[start:end] == "<Private>" and (before.isalnum() or before == "_" or text[start - 2 : start] == "::")
+    r"""Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`; also as Markdown, `List\<Private>`."""
+    if text[start:end] != "<Private>":
+        return False
+    before = text[max(start - 3, 0) : start].removesuffix("\\")[-2:]
+    return before[-1:].isalnum() or before[-1:] == "_" or before == "::"
 
 
 def _is_format_code(tag: Tag, text: str) -> bool:

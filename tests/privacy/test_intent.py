@@ -14,6 +14,7 @@ MENTIONS = (
     "What does the <Private> attribute mean in a .csproj?",
     "why is `<private>` shown, and what else is there?",
     "does `List<Private>` compile with `Map<Private, int>` in it?",
+    "1. [List\\<Private> x](001-000-prompt.md)",
     "use List<Private> here, not Vec<Private> as before",
     "collect::<Private>() fails, why?",
     "in the .csproj <Private>True</Private> is set, remove it",

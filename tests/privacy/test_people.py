@@ -68,6 +68,26 @@ def test_a_secret_or_a_tag_in_a_file_s_name_is_not_committed(vault: Path, name: 
     assert SECRET not in git(vault, "log", "--all", "--name-only", "--format=%B")
 
 
+def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vault: Path) -> None:
+    from mdmem import config
+    from mdmem.history.gate import CommitGate
+
+    gate = CommitGate(config.load().settings)
+    page = "---\ntitle: p\n---\n# p\n<!-- mdmem:begin -->\n- [{}](a.md) (1 prompt)\n- [b](c.md)\n<!-- mdmem:end -->\n"
+    said = (
+        "why does \\<private> not work?",
+        "it shows \\<private> in a list",
+        "List\\<Private>",
+        "sort \\[private\\] channels after the public ones",
+    )
+    hidden = ("ok \\<private> 4711", "\\<private>x\\</private> y", "\\[private\\] all")
+
+    assert [title for title in said if gate.look("README.md", page.format(title).encode())] == []
+    assert [title for title in hidden if not gate.look("README.md", page.format(title).encode())] == []
+    for private in ("title: <private>p", "title: p\n# <private>p", "title: p\n---\n<private>p"):
+        assert gate.look("README.md", page.format(said[0]).replace("title: p", private).encode()), private
+
+
 def test_a_secret_behind_a_mention_of_the_tag_in_a_settings_file_is_held_back(vault: Path) -> None:
     settings = start(vault)
     commit.commit(settings)
