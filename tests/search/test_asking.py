@@ -280,9 +280,18 @@ def test_an_error_is_seen_behind_a_sentence_and_a_colon() -> None:
     assert shape.error_line("one: two: three") == ""
 
 
-@pytest.mark.parametrize("prompt", ["where do we parse the dates", "where is the relay configured?"])
+@pytest.mark.parametrize(
+    "prompt", ["where do we parse the dates", "where is the relay configured?", "how is the cookie signed?"]
+)
 def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
     assert shape.of(prompt) is None
+
+
+@pytest.mark.parametrize("prompt", ["keep going please", "carry on with it"])
+def test_going_on_with_what_is_at_hand_is_about_nothing(prompt: str) -> None:
+    found = shape.of(prompt)
+
+    assert found is None or found.topic == ""
 
 
 @pytest.mark.parametrize(
@@ -300,6 +309,10 @@ def test_what_the_code_itself_answers_is_not_looked_up(prompt: str) -> None:
         ("the export test is flaky again", POSSIBLE, "export test"),
         ("give me the history of the relay", LIKELY, "relay"),
         ("where are we with the relay", LIKELY, "relay"),
+        ("how is the work on the relay going?", LIKELY, "relay"),
+        ("how're we doing the backups these days", LIKELY, "backups"),
+        ("do we have a plan for the relay", LIKELY, "relay"),
+        ("Какой план был по relay?", LIKELY, "relay"),
     ],
 )
 def test_a_question_in_passing_is_known_and_what_it_is_about(prompt: str, grade: int, topic: str) -> None:

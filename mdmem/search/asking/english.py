@@ -44,7 +44,9 @@ _OUTCOME = _words(
 )
 _STORY = _words("story backstory happened became rationale backdrop")
 _NOTES = _words("notes note memory memories journal records record history")
-_AGREED = _words("decision decisions agreement agreements conclusion conclusions consensus verdict rationale")
+_AGREED = _words(
+    "plan plans decision decisions agreement agreements conclusion conclusions consensus verdict rationale"
+)
 _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 _SUBJECTS = _words("we i you weve ive youve")
 _ABOUT = _words("on about regarding for of concerning")
@@ -116,8 +118,9 @@ def judge(words: list[str], *, asks: bool) -> int:
 
 
 def _reads_it(words: list[str], held: frozenset[str]) -> bool:
-    """Whether the answer is counted or read in the files as they are: `how many tests`, `where do we parse it`."""
-    if words[0] == "where" and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
+    """Whether the answer is counted or read in the files as they are: `how many`, `where is it`, `how does it`."""
+    reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not held & _CHANGES)
+    if reads and not held & (_AGREED | _NOTES | _OUTCOME) and not _after(words, _words("are"), _WE):
         return True
     counts = not held & _WE and _after(words, _words("how"), _words("many much"))
     return counts or _after(words, _words("according"), _words("to"))
@@ -125,6 +128,8 @@ def _reads_it(words: list[str], held: frozenset[str]) -> bool:
 
 def _asks_why(words: list[str], held: frozenset[str]) -> bool:
     """Whether a question asks for the reason of something that is so, or for what is known or left of it."""
+    if words[-1] in _GOING and held & _ASKS_HOW and not held & (_HERE | _YOU):
+        return True
     if held & (_HERE | _YOU | _MODAL):
         return _after(words, _words("know"), _ABOUT)
     why = "why" in held or _after(words, _words("how"), _words("come")) or bool(held & _OUTCOME - _TROUBLE)
@@ -153,6 +158,11 @@ def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
     return NOT
 
 
+_GOING = _words("going coming along progressing")
+"""`how is X going` asks for how far it is."""
+_CHANGES = _WE | _GOING | _words("now again still left")
+"""Words of questions of how something is that the work of some day has made so."""
+_ASKS_HOW = _words("how hows")
 _GENERAL = _words("than difference differences")
 """Words of questions that compare things, which anybody could answer."""
 _ORDERS = _words("do dont can cant")

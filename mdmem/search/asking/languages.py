@@ -81,7 +81,7 @@ LANGUAGES: dict[str, Language] = {
         "avait avions avons a ont ai etait etaient etions ete avez aviez",
         "hier avant avanthier derniere dernier dernieres derniers precedemment deja autrefois recemment passe passee "
         "lautre precedente precedent auparavant",
-        "reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
+        "reprend reprends reprenons reprendre reprenez continue continuons continuez poursuis poursuivons arretes",
         why="pourquoi",
         again="encore",
         notes="notes souvenirs",
@@ -224,11 +224,11 @@ LANGUAGES: dict[str, Language] = {
         here="bu",
     ),
     "ru": Language(
-        "что как почему зачем когда где какой какая какую какие какое кто",
+        "что как почему зачем когда где какои какая какую какие какое кто",
         "мы нас наш наша наше",
         "был было была были решили делали сделали",
-        "вчера позавчера раньше прошлый прошлой прошлом прошлую прошлого недавно уже тогда назад ранее",
-        "продолжи продолжим продолжай продолжаем вернемся вернись остановились",
+        "вчера позавчера раньше прошлыи прошлои прошлом прошлую прошлого недавно уже тогда назад ранее",
+        "продолжи продолжим продолжаи продолжаем вернемся вернись остановились",
         why="почему зачем",
         again="снова опять",
         notes="заметки заметках",

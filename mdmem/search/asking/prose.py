@@ -149,7 +149,7 @@ def _unquoted(line: str, quoted: list[str] | None = None) -> str:
     return "".join(kept)
 
 
-_CONTRACTED = {"d": "did", "ve": "have"}
+_CONTRACTED = {"d": "did", "ve": "have", "re": "are"}
 _CONTRACTING = ("how", "why", "what", "where", "when", "who", "which")
 _SPELLED_OUT = {
     f"{word}{mark}{end}": f"{word} {verb}"
@@ -161,7 +161,7 @@ _SPELLED_OUT = {
 
 def _spelled_out(line: str) -> str:
     """Write `how'd we` as `how did we`."""
-    if "d " not in line and "ve " not in line:
+    if "d " not in line and "ve " not in line and "re " not in line:
         return line
     spelled = " ".join([_SPELLED_OUT.get(word.lower(), word) for word in line.split(" ")])
     return spelled.replace(" did be ", " would be ")

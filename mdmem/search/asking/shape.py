@@ -98,6 +98,7 @@ _FILLER_WORDS = """
 a an the this that these here there it its is are was were be been being do did does done doing to at in of with from
 before after then now ok okay so and or but for by about what whats who how when which why i me my you your we us our
 again next any some all thing things stuff just please give show tell quick short can could would should lets hey hi
+keep carry please moving along
 da wir wo was ich uns das die der dem den und in an mit noch mal bitte denn wie im es sind war waren
 la on en est ce que qui quoi le les nous sest setait se je ou
 lo por donde que y el de en se os onde a o dove che si ci we er
