@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,10 @@ class Answers:
         """Call a tool; what is wrong with the arguments is an answer, for the model to act on."""
         row = _ROWS.get(params.name)
         if row is None:
-            return _refusal(f"There is no tool {params.name!r:.60}.")
+            near = get_close_matches(params.name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
+            return _refusal(
+                f"There is no tool {params.name!r:.60}. There are {', '.join(near)} and others: list the tools."
+            )
         given = taken(row, params.arguments or {})
         if isinstance(given, str):
             return _refusal(given)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from mdmem import log
 from mdmem.config import Config
-from mdmem.errors import MdmemError, NotFoundError
+from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.search import freshness, index
 from mdmem.search import query as language
 from mdmem.search.index.view import View
@@ -95,8 +95,17 @@ def without_hidden(at: Access, query: Query) -> Query:
 
 
 def parsed(at: Access, text: str, **filters: Any) -> Query:
-    """Read a query in the language of people, with filters beside it."""
-    return without_hidden(at, language.with_filters(language.parse(text), None, **filters))
+    """Read a query in the language of people, with filters beside it.
+
+    Raises:
+        UsageError: when a filter cannot be read: what it should keep out must not be in the answer.
+    """
+    query = language.parse(text)
+    asked = language.with_filters(query, None, **filters)
+    refused = asked.hints[len(query.hints) :]
+    if refused:
+        raise UsageError(" ".join(refused))
+    return without_hidden(at, asked)
 
 
 def resolve(at: Access, reference: str) -> tuple[str, note.Parsed]:

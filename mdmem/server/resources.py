@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mdmem import timestamps
-from mdmem.errors import UsageError
 from mdmem.server import entries, lookup, reading, safe_text, sessions
 from mdmem.server.access import FOR_TEXT, FOR_TITLES, Access
 from mdmem.server.internal import ghost_config
@@ -80,9 +79,7 @@ def _recall(at: Access, topic: str) -> str:
 def _standup(at: Access, since: str) -> str:
     first = since or (datetime.now().astimezone() - timedelta(days=1)).strftime("%Y-%m-%d")
     asked = lookup.parsed(at, "", since=first)
-    if asked.since is None:
-        raise UsageError(" ".join(asked.hints))
-    done = sessions.summaries(at, since=timestamps.iso_time(asked.since), limit=30)
+    done = sessions.summaries(at, since=timestamps.iso_time(asked.since or 0), limit=30)
     return (
         f"Write a stand-up of what was done since {first}: by project, what was done, decided, failed, and is still"
         " open; one line each, with [mem:ID] where a note says more (`get_session` reads a session).\n\n"
