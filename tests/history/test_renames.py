@@ -210,6 +210,28 @@ def test_a_session_renamed_on_both_machines_stays_one_folder_with_what_was_edite
 
 
 @pytest.mark.slow
+def test_a_session_renamed_differently_and_again_on_three_machines_is_one_folder(
+    two: tuple[Config, Config], tmp_path: Path
+) -> None:
+    first, second = two
+    third = machine(tmp_path, tmp_path / "remote.git", "third")
+    day = FOLDER.rpartition("/")[0]
+    folders = {name: f"{day}/0900-{name}-00893aaf" for name in "vwxy"}
+    move(first.vault, FOLDER, folders["x"])
+    sync.sync(first)
+    sync.sync(second)
+    for at, old, new in ((second, folders["x"], "y"), (third, FOLDER, "w"), (first, folders["x"], "v")):
+        move(at.vault, old, folders[new])
+        captured(Path(at.vault), f"004-000-prompt-{new}", "prompt", new, folder=folders[new])
+    sync.sync(second)
+
+    files = met(third, first, second)
+
+    assert {path.rpartition("/")[0] for path in files if "00893aaf" in path} == {folders["v"]}
+    assert len([path for path in files if "-prompt-" in path]) == 4
+
+
+@pytest.mark.slow
 def test_a_session_packed_here_and_edited_there_is_taken_apart_with_every_note_on_disk(tmp_path: Path) -> None:
     first, second = Fleet(tmp_path, 2).machines
     folder = FOLDER.replace("2026", "2024")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from mdmem.views import conversation
 from mdmem.views.vault_pages import upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
-from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured
+from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, put
 from tests.helpers.plain_git import git, make_remote
 
 
@@ -91,3 +92,24 @@ def test_turns_that_two_machines_numbered_alike_are_separated_by_their_time(vaul
     (vault / FOLDER / "003-000-prompt-on-1030.md").unlink()
     upkeep.rebuild(settings, now=MORNING)
     assert (vault / PAGE).read_text().count("- [Run") == 3, "no prompt is there below which the third run could be"
+
+
+@pytest.mark.slow
+def test_open_work_has_the_date_of_its_note_on_machines_of_any_zone(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "id: task123456\nkind: task\ntitle: Write the changelog\ncreated: 2026-09-14T00:30:00+02:00"
+    put(vault, "notes/task.md", f"---\n{head}\n---\n\nSoon.\n")
+    put(vault, "README.md", f"# Notes\n\n{generated.BEGIN}\n{generated.END}\n")
+    settings = config.load(str(vault))
+    made = []
+    for zone in ("Europe/Berlin", "America/Los_Angeles"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        upkeep.rebuild(settings, now=MORNING)
+        made.append((vault / "README.md").read_text())
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+
+    assert "- To do: [Write the changelog](notes/task.md) (2026-09-14)" in made[0]
+    assert made[0] == made[1]

@@ -62,7 +62,7 @@ def written(found: Listing, day: str) -> list[NoteRow]:
     numbers = view.with_any(terms) - view.internal
     near = (number for number in numbers if day in any_day(view.number("created", number)))
     made = [rows.row(view, number) for number in rows.in_order(view, near) if found.leaves(view.path(number))]
-    return [row for row in made if _date(found.root, row.path) == day]
+    return [row for row in made if date_of(found.root, row.path) == day]
 
 
 def any_day(seconds: float) -> set[str]:
@@ -70,7 +70,7 @@ def any_day(seconds: float) -> set[str]:
     return {timestamps.iso_time(seconds + hours * 3600)[:10] for hours in (-12, 0, 14)}
 
 
-def _date(root: str, path: str) -> str:
+def date_of(root: str, path: str) -> str:
     """Return the date of a note; "" where it has no time of its own: that of its file is another on every machine."""
     return str(note.load(root, path).meta.get("created", ""))[:10]
 

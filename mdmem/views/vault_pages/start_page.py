@@ -10,7 +10,7 @@ from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
 from mdmem.vault import disk, generated, journal
 from mdmem.views import review_queue, wording
-from mdmem.views.vault_pages import listed, open_work
+from mdmem.views.vault_pages import day_page, listed, open_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,6 +91,6 @@ def _open(found: Listing, left: list[OpenItem]) -> Iterator[str]:
     """Write what was left undone, newest first."""
     for item in open_work.in_order(found, left):
         number = found.view.find(item.path)
-        day = wording.day(item.created) if number is not None and found.created(number) else ""
+        day = day_page.date_of(found.root, item.path) if number is not None and found.created(number) else ""
         where = ", ".join(filter(None, (page.link_text(item.project), day)))
         yield f"- {open_work.LABELS[item.kind]}: {listed.link(item.text, item.path)}" + (f" ({where})" if where else "")
