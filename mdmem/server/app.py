@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -100,10 +99,7 @@ class Answers:
         """Call a tool; what is wrong with the arguments is an answer, for the model to act on."""
         row = _ROWS.get(params.name)
         if row is None:
-            near = get_close_matches(params.name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
-            return _refusal(
-                f"There is no tool {params.name!r:.60}. There are {', '.join(near)} and others: list the tools."
-            )
+            return _unknown(params.name)
         given = taken(row, params.arguments or {})
         if isinstance(given, str):
             return _refusal(given)
@@ -227,6 +223,13 @@ def _refusal(message: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)
 
 
+def _unknown(name: str) -> types.CallToolResult:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:60], _ROWS, n=3) or ("search", "timeline", "get_notes")
+    return _refusal(f"There is no tool {name!r:.60}. There are {', '.join(near)} and others: list the tools.")
+
+
 def _addressed(uri: str) -> tuple[Resource, str]:
     """Return the kind of resource at an address, and the value of its one variable, if it has one."""
     for row in RESOURCES:
@@ -255,7 +258,9 @@ def taken(row: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | str:
     more = {name: value for name, value in arguments.items() if name not in known}
     unknown = [name for name in more if not (row.extra and re.search(row.extra[1], name))]
     if unknown:
-        return f"{row.name} has no argument {unknown[0]!r:.60}; it takes {', '.join(schema(row)['properties'])}."
+        return (
+            f"{row.name} has no argument {unknown[0]!r:.60}; it takes {', '.join(schema(row)['properties']) or 'none'}."
+        )
     try:
         given = metadata.validate_arguments({name: arguments[name] for name in arguments if name in known})
     except ValidationError as error:

@@ -553,6 +553,7 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
         ("search", {"query": "x", "state": "fresh"}, "fresh"),
         ("recent", {"since": "whenever"}, "Can't read 'whenever' as a time."),
         ("get_note", {}, "There is no tool 'get_note'. There are get_notes"),
+        ("stats", {"project": "x"}, "stats has no argument 'project'; it takes none."),
         ("search", {"words": "x"}, "search has no argument 'words'; it takes query, queries, kind"),
         ("search", {"tags": "decision"}, "tags: Input should be a list"),
         ("search", {"queries": ["x"] * 9}, "queries: List should have at most 8 items"),
