@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 import time
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mdmem.health import HealthFinding, fine, warning
@@ -26,30 +25,32 @@ MOST = 20
 
 def broken(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check where the links of people's notes and of generated pages lead."""
-    places = _Places(config.vault)
-    found: list[HealthFinding] = []
+    pending: list[tuple[str, WrittenLink]] = []
     count = 0
     paths = {entry.path for entry in disk.walk(config.vault)} if scope.paths is None else scope.paths
     for path in sorted({*paths, "README.md"}):
-        data = disk.read_path(config.vault, path) or b""
-        if b"](" not in data and b"[[" not in data:
-            continue
-        text = data.decode("utf-8", "replace")
-        if "digest" in note.parse(data).meta:
-            continue  # what an agent said or read is not a link of the vault
-        for one in links.written(text):
-            count += one.how != "id"
-            if not places.has(one, path.rpartition("/")[0]):
-                found.append(_finding(config, path, text, one))
-                scope.wrong.add(path)
-    yield from found[:MOST]
-    if len(found) > MOST:
-        yield warning(
-            f"and {wording.number(len(found) - MOST, 'more link')} like these.", "Fix those and run it again."
-        )
-    if not found:
+        text = _linking(config, path)
+        for one in links.written(text) if text else ():
+            if one.how != "id":  # an id may be of a note that was forgotten
+                count += 1
+                if not _is_there(config.vault, one, path.rpartition("/")[0]):
+                    pending.append((path, one))
+    lost = _leading_nowhere(config.vault, pending)
+    scope.wrong.update(path for path, _ in lost)
+    for path, one in lost[:MOST]:
+        yield _finding(config, path, _linking(config, path), one)
+    if len(lost) > MOST:
+        yield warning(f"and {wording.number(len(lost) - MOST, 'more link')} like these.", "Fix those and run it again.")
+    if not lost:
         where = "" if scope.is_whole else " in new notes"
         yield fine(f"{wording.number(count, 'link')}{where}, all lead to a file")
+
+
+def _linking(config: Config, path: str) -> str:
+    """Return the text of a note with links of the vault; what an agent said or read has none."""
+    data = disk.read_path(config.vault, path) or b""
+    text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
+    return "" if "digest" in note.parse(data if text else b"").meta else text
 
 
 def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFinding:
@@ -61,42 +62,46 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
     return warning(said, f"`mdmem edit {path}`")
 
 
-class _Places:
-    """What a link may lead to: every file and folder of the vault, by path and by name."""
+def _leading_nowhere(root: str, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
+    """Return those of some links that lead to no file or folder, after one walk that keeps only what they name."""
+    meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
+    names = {name for name, _ in meant}
+    paths = {path for _, every in meant for path in every}
+    there = _existing(root, names, paths) if pending else frozenset()
+    return [
+        link
+        for link, (name, every) in zip(pending, meant, strict=True)
+        if f"*{name}" not in there and not any(path in there for path in every)
+    ]
 
-    def __init__(self, root: str) -> None:
-        self._root = root
 
-    @cached_property
-    def _every(self) -> tuple[set[str], set[str]]:
-        paths: set[str] = {""}
-        all_names: set[str] = set()
-        for where, folders, names in os.walk(self._root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            relative = os.path.relpath(where, self._root).replace(os.sep, "/")
-            prefix = "" if relative == "." else f"{relative}/"
-            for name in (*folders, *names):
-                path = f"{prefix}{name}".lower()
-                paths |= {path, links.stem(path)}
-                all_names |= {name.lower(), links.stem(name.lower())}
-        return paths, all_names
+def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:
+    """Return the name, "" for none, and the paths that a link may lead to, in lower case."""
+    target = one.target.lower().rstrip("/\\ ")
+    path = posixpath.normpath(posixpath.join(folder.lower(), target))
+    if one.how != "wiki":
+        return "", ["" if path == "." else path]
+    return target, [target, path] if "/" in target else [target]
 
-    def has(self, one: WrittenLink, folder: str) -> bool:
-        """Whether a link in a note of this folder leads to a file. An id may be of a note that was forgotten."""
-        target = one.target.lower().rstrip("/\\ ")
-        if one.how == "id" or self._is_there(one, folder):
-            return True
-        paths, names = self._every
-        if one.how == "wiki":
-            ends = target in names or target in paths
-            return ends or ("/" in target and posixpath.normpath(posixpath.join(folder.lower(), target)) in paths)
-        path = posixpath.normpath(posixpath.join(folder.lower(), target))
-        return path == "." or path in paths
 
-    def _is_there(self, one: WrittenLink, folder: str) -> bool:
-        """Whether a link leads to a file, or an archived note, by its very path: no folder has to be read for that."""
-        path = posixpath.normpath(posixpath.join(folder, one.target))
-        inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
-        if one.how != "markdown" or not inside:
-            return False
-        return os.path.lexists(f"{self._root}/{path}") or disk.is_packed(self._root, path)
+def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
+    """Return which of some paths there are in the vault, and which names, each after a star."""
+    found = {""}
+    for where, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        relative = os.path.relpath(where, root).replace(os.sep, "/")
+        prefix = "" if relative == "." else f"{relative}/".lower()
+        for name in map(str.lower, (*folders, *files)):
+            path = f"{prefix}{name}"
+            found.update({path, links.stem(path)} & paths)
+            found.update(f"*{one}" for one in {name, links.stem(name)} & names)
+    return found
+
+
+def _is_there(root: str, one: WrittenLink, folder: str) -> bool:
+    """Whether a link leads to a file, or an archived note, by its very path: no folder has to be read for that."""
+    path = posixpath.normpath(posixpath.join(folder, one.target))
+    inside = not path.startswith(("..", "/", ".")) and "/." not in path and "\0" not in path
+    if one.how != "markdown" or not inside:
+        return False
+    return os.path.lexists(f"{root}/{path}") or disk.is_packed(root, path)
