@@ -64,6 +64,9 @@ def bare_word(text: str, at: int, *, whole_word: bool) -> str:
         for stop in _STOPS:
             if stop in word:
                 word = word.partition(stop)[0]
+        label, closing, _ = word.partition("](")
+        if closing and "[" not in label:  # the label of a Markdown link ends
+            word = label
     if "=" in word:
         for sign in _NEXT_PAIR:
             value, found, rest = word.partition(sign)
