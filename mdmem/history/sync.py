@@ -129,7 +129,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
                 changed = dict.fromkeys([*joined.puts, *joined.deletes])
                 absent = part.absent(repo, changed)
                 received = [path for path in changed if path not in absent]
-                done = done.with_later(Synced(received, 0, joined.conflicts, [], 0, joined.refused, (), joined.kept))
+                came = Synced(received, 0, joined.conflicts, held_back, withheld, joined.refused, (), joined.kept)
+                done = done.with_later(came)
                 if now and now.again:
                     continue  # history was rewritten once more: it is carried over like any purge made here
                 ours = writer.tip(repo, branch)
