@@ -17,6 +17,10 @@ WORD = 1
 NUMBER = 2
 """A part that is recognized where no further digit stands beside it."""
 
+_RARE_LETTER = "\ufffd"
+_RARE_SIGN = "\ufffc"
+"""What stands for letters and signs that need more than one unit of UTF-16."""
+
 _ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -61,13 +65,13 @@ def is_hardly(char: str) -> bool:
 def _form(char: str) -> str:
     """Return what a character is among letters: one or more in lower case and of 16 bits each, or nothing."""
     if not char.isalnum():
-        return ""
+        return char if char == _RARE_LETTER else ""
     if char < "\x80" or "\u0530" <= char < "\u1e00" or "\u3400" <= char <= "\u9fff":
         return char.lower()  # nothing is made of others in these scripts
     from unicodedata import normalize
 
-    bare = [sign if sign <= "\uffff" else "\ufffd" for sign in normalize("NFKD", char).lower()]
-    return "".join([sign for sign in bare if sign.isalnum() or sign == "\ufffd"])
+    signs = [sign for sign in normalize("NFKD", char).lower() if sign.isalnum()]
+    return "".join([sign if sign <= "\uffff" else _RARE_LETTER for sign in signs])
 
 
 def fold(text: str) -> str:
@@ -75,7 +79,13 @@ def fold(text: str) -> str:
     low = lower(text)
     if low.isascii() or max(low) <= "\uffff":
         return low
-    return "".join([char if char <= "\uffff" else "\ufffd" for char in low])
+    return "".join([char if char <= "\uffff" else _one_unit(char) for char in low])
+
+
+def _one_unit(char: str) -> str:
+    """Return what stands for a character of more than 16 bits, which is a letter where that is one."""
+    form = _form(char)
+    return form if len(form) == 1 else _RARE_LETTER if form else _RARE_SIGN
 
 
 # -- scripts without blanks between words

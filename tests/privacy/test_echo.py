@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mdmem
@@ -379,7 +379,15 @@ def test_a_mark_is_never_an_echo(settings: Config) -> None:
 
 
 @pytest.mark.slow
-@given(st.text(min_size=8, max_size=40).filter(lambda word: not any(map(str.isspace, word))), st.text(), st.text())
+@given(
+    (
+        st.text(min_size=8, max_size=40)
+        | st.text("aB01:._$é中각ﬁ２＄𐀀😀𝐀𠀀\u0301\u200b\ufffd", min_size=8, max_size=24)
+    ).filter(lambda word: not any(map(str.isspace, word))),
+    st.text(),
+    st.text(),
+)
+@example("00000:A𐀀", "", "")
 def test_any_distinctive_word_between_blanks_is_masked(token: str, before: str, after: str) -> None:
     token = clean(token, rules=NO_SECRETS).value
     known = echo.of([f"some words and {token}"])
