@@ -113,7 +113,7 @@ def start(words: list[str], env: Mapping[str, str]) -> float:
 
 
 def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield the CPU time of single calls of several tools, in milliseconds."""
+    """Yield the CPU time of single calls of several tools, and of a bare interpreter between them ("")."""
     peer = Peer(words, env)
     ids = [entry["id"] for entry in peer.call("recent", limit=50)["structuredContent"]["entries"]]
     peer.call("search", query=texts[0])
@@ -126,6 +126,7 @@ def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator
             before = peer.cpu()
             peer.call(tool, **arguments)
             yield tool, peer.cpu() - before
+        yield "", measure.cpu(measure.BARE)
     peer.end()
 
 
@@ -188,10 +189,11 @@ def main() -> None:
         times: dict[str, list[float]] = {}
         for tool, used in warm(ours, env, prompts(work / "vault", 100)):
             times.setdefault(tool, []).append(used)
+        floor = statistics.median(times.pop(""))
         for tool, found in times.items():
             middle, most = statistics.median(found), statistics.quantiles(found, n=20)[-1]
             print(f"a warm {tool}: {middle:.1f} ms CPU median, {most:.1f} ms at the 95th percentile")
-        nominal = statistics.median(times["search"]) / rows[0].milliseconds * NOMINAL_MS
+        nominal = statistics.median(times["search"]) / floor * NOMINAL_MS
         verdict = "met" if nominal <= CALL_BAR_MS else "MISSED"
         print(
             f"a search is {nominal:.1f} where bare Python takes {NOMINAL_MS} ms; the bar is {CALL_BAR_MS}: {verdict}.\n"
