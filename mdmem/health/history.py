@@ -65,14 +65,13 @@ def _count(repo: Repository) -> str:
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     """Check what the next commit would take, and what no commit takes."""
-    from mdmem.history import commit
+    from mdmem.history import commit, message
     from mdmem.history.gate import TOO_LARGE
 
     waiting = commit.waiting(config)
-    if waiting.files:
-        text = (
-            f"{wording.number(len(waiting.files), 'file')} not committed yet, such as {waiting.files[0].change.path}."
-        )
+    files = [file for file in waiting.files if not message.is_generated(file)]  # the next commit takes pages along
+    if files:
+        text = f"{wording.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
     for held in waiting.held_back[:MOST]:
         said, _, todo = str(held).partition(" Split" if held.rule == TOO_LARGE else " Take it out")

@@ -87,7 +87,7 @@ def commit(
     accept: vault-relative paths that pass the gate whatever they hold; a person has looked at them.
     wait_seconds: how long to queue behind other committers.
     imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
-    mode: whether a short look for what has changed will do.
+    mode: whether a short look for what has changed will do. In the background, pages alone are no reason to commit.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -99,6 +99,8 @@ def commit(
         listed = sorted({file.change.oid for file in files if file.change.oid and message.is_generated(file)})
         before = past.objects_of(repository.open_vault(config.vault), listed)
         groups = [found for found in message.group(files, before) if session in (None, found.session)]
+        if mode.background and all(message.is_upkeep(found, before) for found in groups):
+            return []  # such as the end of a session on its page: the next commit takes it along
         return [
             PlannedCommit(message.write(found, config.vault), [*found.files, *found.pages], message.happened(found))
             for found in groups

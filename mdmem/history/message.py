@@ -88,6 +88,11 @@ def group(files: list[File], before: Mapping[str, bytes] = MappingProxyType({}))
     return [*groups, *([CommitGroup("", by_hand)] if by_hand else [])]
 
 
+def is_upkeep(members: CommitGroup, before: Mapping[str, bytes]) -> bool:
+    """Return whether a commit would hold nothing but what mdmem keeps up to date on pages. before: as for `group`."""
+    return all(is_generated(file) and _is_upkeep(file, before) for file in members.files)
+
+
 def _is_upkeep(file: File, before: Mapping[str, bytes]) -> bool:
     """Return whether a page has changed in its generated part alone, as far as is known what it was."""
     was = before.get(file.change.oid)

@@ -15,11 +15,15 @@ from typing import Any
 import pytest
 
 from mdmem.errors import BusyError, GitError, NotFoundError, VaultError
+from mdmem.health import history as health
+from mdmem.health.scope import CheckScope
 from mdmem.history import batch, commit, past, undo, why
 from mdmem.history.git import git_index, lock, writer
+from mdmem.history.look import LookMode
 from tests.helpers.few import few
 from tests.helpers.history_vault import (
     FOLDER,
+    PAGE,
     SESSION,
     captured,
     forker,
@@ -49,6 +53,28 @@ def test_a_session_becomes_one_commit_with_its_title_counts_and_trailers(vault: 
     assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Project,valueonly)").strip() == "acme-notes-app"
     assert git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Agent,valueonly)").strip() == "claude-code"
     assert git(vault, "status", "--porcelain") == ""
+
+
+def test_in_the_background_a_page_waits_for_the_next_notes_unless_a_person_wrote_on_it(vault: Path) -> None:
+    config, background = start(vault), LookMode(background=True)
+    page = vault / PAGE
+    turn(vault)
+    commit.commit(config, mode=background)
+
+    page.write_text(page.read_text().replace("1 turns", "1 turns, and the end"))
+    assert commit.commit(config, mode=background).commits == []
+    assert not any("not committed" in one.text for one in health.git(config, CheckScope()))
+    page.write_text(page.read_text() + "\nMy words.\n")
+    (made,) = commit.commit(config, mode=background).commits
+    assert made.files == 1
+
+    page.write_text(page.read_text().replace("and the end", "and its end"))
+    assert commit.commit(config, mode=background).commits == []
+    turn(vault, 2, session="another", folder="journal/acme-notes-app/2026-09-15/0900-another")
+    commit.commit(config, mode=background)
+    assert git(vault, "status", "--porcelain") == ""
+    page.write_text(page.read_text().replace("and its end", "and the end"))
+    assert len(commit.commit(config).commits) == 1
 
 
 def test_a_later_turn_makes_a_further_commit_and_nothing_new_makes_none(vault: Path) -> None:
