@@ -35,6 +35,15 @@ def number_tells(digits: str, few: bool) -> bool:
     return few and not (len(digits) == 4 and (digits[:2] in ("19", "20") or digits.endswith("00")))
 
 
+def code_tells(token: str) -> bool:
+    """Whether a few letters and digits are a name or a code: no quantity, technical name, or word with a number."""
+    low = token.lower()
+    if not low.isalnum() or low.isalpha() or low.isdecimal() or low in TOKENS:
+        return False
+    word = low.rstrip("0123456789")
+    return not low.lstrip("0123456789").isalpha() and not (len(word) > 3 and word.isalpha())
+
+
 def is_everyday(token: str) -> bool:
     """Whether it is a day, a version, the machine itself, or two everyday words put together, like `user-agent`."""
     low = token.lower()
@@ -114,9 +123,10 @@ TOKENS = frozenset(
     """
     utf-8 utf8 utf-16 ascii latin-1 base64 base32 sha256 sha-256 sha512 sha1 md5 x86_64 amd64 arm64 aarch64 win32 win64
     python2 python3 node18 node20 node22 http1 http2 log4j oauth2 ipv4 ipv6 int32 int64 uint8 uint32 float32 float64
-    e2e i18n l10n a11y k8s s3 ec2 c++ c# .net node.js next.js vue.js package.json tsconfig.json pyproject.toml
-    setup.py setup.cfg requirements.txt readme.md changelog.md cargo.toml go.mod makefile dockerfile docker-compose.yml
-    docker-compose.yaml .gitignore .env __init__.py __main__.py index.html index.js main.py main.go main.rs app.py
+    int8 int16 h264 h265 e2e i18n l10n a11y k8s s3 ec2 c++ c# .net node.js next.js vue.js package.json tsconfig.json
+    pyproject.toml setup.py setup.cfg requirements.txt readme.md changelog.md cargo.toml go.mod makefile dockerfile
+    docker-compose.yml docker-compose.yaml .gitignore .env __init__.py __main__.py index.html index.js main.py
+    main.go main.rs app.py
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Everyday names with digits and signs, in lower case."""

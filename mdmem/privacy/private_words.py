@@ -145,6 +145,8 @@ def _of_token(token: str, few: bool) -> Iterator[tuple[str, int]]:
             yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
     elif len(token) >= 6 and not everyday.is_plain(token) and not everyday.is_everyday(token):
         yield token, ANYWHERE if len(token) >= _SHORTEST_GLUED else WORD
+    elif few and 4 <= len(token) < _SHORTEST_GLUED and everyday.code_tells(token):
+        yield token, WORD
 
 
 # -- scripts without blanks between words

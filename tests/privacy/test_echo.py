@@ -233,6 +233,17 @@ def test_a_short_code_is_hidden_as_a_word_of_its_own() -> None:
     assert masked("the pin is 4711", "4711, line 47112, 04711") == "[PRIVATE], line 47112, 04711"
 
 
+@pytest.mark.parametrize("code", ["box7", "A7K2", "k8s9", "py311"])
+def test_a_short_code_in_a_private_section_is_masked_as_a_word(code: str) -> None:
+    assert masked(f"use {code} for it", f"ssh {code}; {code.upper()}!") == "ssh [PRIVATE]; [PRIVATE]!"
+    assert masked(f"use {code} for it", f"x{code}y") == f"x{code}y"
+
+
+@pytest.mark.parametrize("word", ["utf8", "sha1", "10mb", "1st", "step2", "i18n"])
+def test_a_short_technical_word_in_a_private_section_stays(word: str) -> None:
+    assert masked(f"use {word} for it", f"now {word}") == f"now {word}"
+
+
 @pytest.mark.parametrize("secret", ["a-b-c-d-e1", "p@ss:w=rd,12", "Zx81kQ0p", "한글비밀번호입니다", "x" * 300])
 def test_values_with_signs_in_them_are_known_again(settings: Config, secret: str) -> None:
     known = remembered(settings, f"<private>{secret}</private> ok")
