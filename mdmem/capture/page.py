@@ -68,7 +68,7 @@ def update(session: Session, folder: disk.Folder) -> bool:
 
 
 def refresh(session: Session) -> None:
-    """Bring the page of a session up to date, if it has a folder; that it cannot be costs a line in the log."""
+    """Update the page of a session, if it has a folder; that it cannot be costs a line in the log."""
     try:
         folder = session.open_folder()
         if folder is None:

@@ -45,7 +45,7 @@ class NoteRow(NamedTuple):
 
 
 def refresh(config: Config) -> None:
-    """Bring the index up to date, of a large vault that has none its newest notes; what is to know goes to stderr."""
+    """Update the index; of a large vault that has none, index the newest notes. What is to know goes to stderr."""
     for notice in freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)[1]:
         click.echo(f"mdmem: {notice}", err=True)
 

@@ -29,7 +29,7 @@ class Merged(NamedTuple):
 def three_way(
     repo: Repository, ours: bytes, base: bytes, theirs: bytes, *, union: bool = False, added: bool = False
 ) -> Merged:
-    """Bring what `theirs` did to `base` into `ours`; the result is the same whichever of the two is ours.
+    """Merge what `theirs` did to `base` into `ours`; the result is the same whichever of the two is ours.
 
     union: where both changed the same lines, keep the lines of both; that is no place to choose. added: do what
     both did, wherever they have not both put something else in the place of the same line.

@@ -47,7 +47,7 @@ class KeptPlace(NamedTuple):
 
     @property
     def what(self) -> str:
-        """Name what both machines changed."""
+        """Return in words what both machines changed."""
         if self.lines is None:
             return f"`{self.key}`"
         (first, _), (_, last) = self.lines
