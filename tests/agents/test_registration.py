@@ -396,6 +396,17 @@ def test_the_survey_names_every_agent_and_what_the_project_adds(
     assert {agent for agent, _ in states} == set(AGENTS) - {"cursor"}
 
 
+def test_the_users_own_file_is_no_projects_where_the_home_folder_is_the_current_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registration.register("claude-code")
+    monkeypatch.chdir(home)
+
+    rows = registration.survey()
+
+    assert [(row.scope, row.state) for row in rows if row.agent == "claude-code"] == [("user", "registered")]
+
+
 def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (home / ".codex").mkdir()

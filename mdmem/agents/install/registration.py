@@ -5,6 +5,7 @@ For people's commands only: a hook never loads this.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.agents.install import entries, launcher, plugin_file, settings_file, trust
@@ -162,7 +163,10 @@ def survey() -> list[Status]:
     """Return how every agent is registered: in its user scope, and in others where there is something to say."""
     scopes = [(agent, scope) for agent in AGENTS for scope in SCOPES if located(known(agent).settings_file, scope)]
     rows = [status(agent, scope) for agent, scope in scopes]
-    return [row for row in rows if row.scope == "user" or row.state != "absent"]
+    users = {os.path.realpath(row.path) for row in rows if row.scope == "user"}  # in the home folder a project's too
+    return [
+        row for row in rows if row.scope == "user" or not (row.state == "absent" or os.path.realpath(row.path) in users)
+    ]
 
 
 def open_settings(agent: str, scope: str) -> tuple[Agent, SettingsFile]:
