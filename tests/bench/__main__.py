@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import io
+import runpy
 import sys
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("name", nargs="?", help="run this bench only; it takes the remaining words")
     words, sys.argv[1:] = parser.parse_known_args()  # the benches read what is left
     if words.name:
-        importlib.import_module(f"tests.bench.{words.name}").main()
+        runpy.run_module(f"tests.bench.{words.name}", run_name="__main__")
         return
     page = readme.HELP / "cost.md"
     for name, run in (("hooks", hooks.main), ("inject", inject.main), ("recall", recall.main)):
