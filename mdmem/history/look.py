@@ -64,7 +64,7 @@ class SeenFolders(NamedTuple):
     branch, head, stamp (of the index), rules: what the repository was like; the index had then what the commit has.
     times: when each folder changed last, in ns; -1: too lately to be told. left: paths that differ from the commit.
     began_ns: when the look began. whole, cost: when every file was looked at last, and the CPU seconds that it took.
-    token: what the watcher gave.
+    token: what the watcher gave. is_fresh: whether git lacks the times of files that were committed since.
     """
 
     branch: str
@@ -77,6 +77,7 @@ class SeenFolders(NamedTuple):
     whole: float
     cost: float
     token: str
+    is_fresh: bool = False
 
 
 class Look(NamedTuple):
@@ -109,7 +110,7 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
         touched = []
         rest = REST * before.cost
     else:
-        rest = WHOLE_SECONDS if touched is None else math.inf
+        rest = math.inf if touched is not None else 0 if before and before.is_fresh else WHOLE_SECONDS
     if before and 0 <= time.time() - before.whole < rest:
         try:
             return _short(repo, before, token, touched)
@@ -128,6 +129,7 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
     left = everything.difference(done)
     again = dict.fromkeys((path.rpartition("/")[0] for path in left), -1)
     seen = look.seen._replace(head=head, stamp=stamp, left=sorted(left), times={**look.seen.times, **again})
+    seen = seen._replace(is_fresh=seen.is_fresh or left != everything)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
