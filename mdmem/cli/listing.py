@@ -38,16 +38,17 @@ def list_notes(
     Example:  mdmem list --kind response --since 1w
               mdmem list --is failed --project notes-app --json
     """
+    from mdmem.search import select
     from mdmem.views import rows
 
     settings = options.settings(given_vault)
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
-    def answer(view: View) -> tuple[list[NoteRow], int]:
+    def answer(view: View) -> tuple[list[NoteRow], int, tuple[str, ...]]:
         found, total = rows.newest(view, settings.vault, asked, limit=limit or None, oldest=sort == "oldest")
-        return [rows.row(view, number) for number in found], total
+        return [rows.row(view, number) for number in found], total, () if total else select.unmatched(view, asked)
 
-    shown, total = rows.ask(settings, answer)
+    shown, total, unmatched = rows.ask(settings, answer)
     if as_json:
         render.print_json([row._asdict() for row in shown])
         return
@@ -55,9 +56,8 @@ def list_notes(
     more = total - len(shown)
     if not total:
         asked_for = pinned or is_ or any(given.values())
-        click.echo(
-            "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.NONE_YET, err=True
-        )
+        nothing = "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.NONE_YET
+        click.echo(" ".join([*map(render.safe, unmatched), nothing]), err=True)
     elif more:
         click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
 

@@ -159,7 +159,8 @@ def search(
         chosen = _part(view, order, options)
         hits = tuple(hits_of(view, config.vault, words, chosen, found, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
-        return SearchResult(hits, len(found), (*asked.hints, *notices), suggestion, changes)
+        unmatched = _unmatched(view, asked) if not found and not is_partial else ()
+        return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def is_short(found: SearchResult, view: View) -> bool:
         if not (options.update or options.check_all) or is_partial:
@@ -170,6 +171,12 @@ def search(
     if found is not None and (options.update or options.check_shown) and seen is None:
         found = _again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
+
+
+def _unmatched(view: View, asked: Query) -> tuple[str, ...]:
+    from mdmem.search import select
+
+    return select.unmatched(view, asked) if asked.filters else ()
 
 
 EVERY = 1 << 60

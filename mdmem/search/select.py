@@ -51,6 +51,12 @@ def allowed(
     return (set(view.all) if kept is None else kept) - hidden
 
 
+def unmatched(view: View, query: Query) -> tuple[str, ...]:
+    """Return a sentence for each filter that no note passes, as for a project whose name is misspelled."""
+    none = [one for one in query.filters if one.wanted and not _filtered(view, one)]
+    return tuple(f"No note has {' or '.join(f'{one.key}:{value}' for value in one.values)}." for one in none)
+
+
 def _conditions(view: View, root: str, query: Query) -> Iterable[set[int]]:
     by_key: dict[str, list[set[int]]] = {}
     for wanted in query.filters:

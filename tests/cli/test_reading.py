@@ -76,6 +76,7 @@ def test_a_filter_that_cannot_be_read_says_what_can(day: Day) -> None:
 def test_a_list_without_a_match_names_a_way_on(day: Day) -> None:
     done = day.run("list", "--project", "nowhere")
     assert done.stdout == ""
+    assert "No note has project:nowhere." in done.stderr
     assert "mdmem list --help" in done.stderr
 
 

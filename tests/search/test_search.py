@@ -302,6 +302,12 @@ def test_options_filter_like_the_language(settings: Config) -> None:
     assert ids(ask(settings, "ship june", kind=["prompt"], on="2026-09-15")) == ["n4m3b2v1c0"]
 
 
+def test_an_answer_without_notes_names_the_filters_that_no_note_passes(settings: Config) -> None:
+    hints = engine.search(settings, "kind:bogus,wrong project:nowhere -tool:none").hints
+    assert hints == ("No note has kind:bogus or kind:wrong.", "No note has project:nowhere.")
+    assert engine.search(settings, "zzzzunknown kind:prompt").hints == ()
+
+
 def test_words_with_a_filter_must_match_one_of_the_words(settings: Config) -> None:
     assert ids(ask(settings, "audit kind:response")) == ["p9o8i7u6y5"]
     assert ask(settings, "zebra kind:response").total == 0
