@@ -260,7 +260,7 @@ def _follow(
 ) -> None:
     """Import what changes, a look every `POLL_SECONDS`, until it is stopped."""
     from mdmem.transcripts import survey
-    from mdmem.transcripts.follow import Watched
+    from mdmem.transcripts.sources import Watched
 
     watched = Watched(plan.found, plan.at)
     click.echo("Following; Ctrl-C stops it.", err=True)

@@ -6,13 +6,13 @@ Both are lists; a conversation is a session of prompts and answers, without a pr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem.agents import Event, mapping, objects, text
 from mdmem.agents.dialect import made_id, seconds
-from mdmem.transcripts.saved import Reading, Saved, Skipped
+from mdmem.transcripts.saved import Reading, Saved, Skipped, Source
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 MAX_BYTES = 1 << 30
@@ -27,12 +27,6 @@ class ChatMessage(NamedTuple):
     role: str
     id: str
     words: str
-
-
-def nowhere(env: Mapping[str, str]) -> Path:
-    """Return where they lie by themselves: an export is always named by its path."""
-    del env
-    return Path("/nonexistent")
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -162,3 +156,9 @@ def _maker(agent: str, session: str) -> Callable[..., Event]:
         return Event(agent=agent, name=name, session=session, **fields)
 
     return make
+
+
+SOURCES = (
+    Source(CHATGPT, "ChatGPT", find, read_chatgpt, is_whole=is_chatgpt),
+    Source(CLAUDE_AI, "Claude.ai", find, read_claude_ai, is_whole=is_claude_ai),
+)

@@ -12,9 +12,8 @@ from mdmem.agents import claude_code, text
 from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, may_hold_private, untold
+from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, may_hold_private, untold
 
-LOOSE = SAID
 _LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
 
@@ -48,11 +47,6 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
 def is_one(lines: list[dict[str, Any]]) -> bool:
     """Whether these are the first lines of such a transcript."""
     return any("sessionId" in line and "type" in line and "projectHash" not in line for line in lines)
-
-
-def is_whole(_: bytes) -> bool:
-    """Whether a file that is one JSON value is such a transcript: none is."""
-    return False
 
 
 def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> Iterator[Saved]:
@@ -107,3 +101,6 @@ def _ids(lines: Iterable[bytes]) -> Iterator[str]:
             uuid = text((decode(line, Skipped()) or {}).get("uuid"))
             if uuid:
                 yield uuid
+
+
+SOURCE = Source(claude_code.NAME, claude_code.TITLE, find, read, folder, is_one, loose=SAID)

@@ -25,6 +25,7 @@ from mdmem.transcripts.saved import (
     Saved,
     SessionTokens,
     Skipped,
+    Source,
     is_quiet,
     may_hold_private,
     moment,
@@ -32,7 +33,6 @@ from mdmem.transcripts.saved import (
     untold,
 )
 
-LOOSE = SAID
 _SHELLS = frozenset(["shell", "exec_command", "local_shell", "container.exec", "shell_command"])
 _HOOKED = ("apply_patch", "mcp__")
 _REQUEST = "## My request for Codex:"
@@ -105,11 +105,6 @@ def is_one(lines: list[dict[str, Any]]) -> bool:
     """Whether these are the first lines of a rollout."""
     kinds = ("session_meta", "response_item", "event_msg")
     return any("payload" in line and line.get("type") in kinds for line in lines)
-
-
-def is_whole(_: bytes) -> bool:
-    """Whether a file that is one JSON value is a rollout: none is."""
-    return False
 
 
 def _has(path: Path, words: bytes) -> bool:
@@ -435,3 +430,6 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
     ("response_item", "custom_tool_call_output"): CodexReader._output,
 }
 """A kind of line and of its payload -> what is done with it; what is not here holds nothing an event is made of."""
+
+
+SOURCE = Source(codex.NAME, codex.TITLE, find, read, folder, is_one, loose=SAID)

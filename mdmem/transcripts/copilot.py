@@ -12,11 +12,10 @@ from typing import Any
 from mdmem.agents import copilot, mapping, number, objects, text
 from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import SAID, Reading, Saved, SessionTokens, Skipped, TurnTokens, is_quiet, moment
+from mdmem.transcripts.saved import SAID, Reading, Saved, SessionTokens, Skipped, Source, TurnTokens, is_quiet, moment
 
 _NOTHING = ("", 0.0)
 _SPENT = ("inputTokens", "outputTokens")
-LOOSE = SAID | {"observation"}  # hooks know no ids of tool runs
 _TOOLS = {
     "bash": "Bash",
     "powershell": "PowerShell",
@@ -60,11 +59,6 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
 def is_one(lines: list[dict[str, Any]]) -> bool:
     """Whether these are the first lines of a session."""
     return any(line.get("type") == "session.start" and isinstance(line.get("data"), dict) for line in lines)
-
-
-def is_whole(_: bytes) -> bool:
-    """Whether a file that is one JSON value is a session: none is."""
-    return False
 
 
 class CopilotReader:
@@ -224,3 +218,7 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
     "session.shutdown": CopilotReader._shuts_down,
 }
 """A kind of line -> what is done with it; what is not here holds nothing an event is made of."""
+
+
+SOURCE = Source(copilot.NAME, copilot.TITLE, find, read, folder, is_one, loose=SAID | {"observation"})
+"""Hooks of Copilot know no ids of tool runs."""

@@ -22,14 +22,13 @@ from mdmem.transcripts.saved import (
     Reading,
     Saved,
     Skipped,
+    Source,
     TurnTokens,
     is_quiet,
     may_hold_private,
     moment,
     of_subagent,
 )
-
-LOOSE = SAID | {"observation"}  # hooks know no ids at all
 
 _SETTLED_SECONDS = 2.0
 """A message is written before its tool runs are, and nothing in a chat says that a turn is over: a text this old,
@@ -245,3 +244,7 @@ def _known(gemini_home: Path) -> dict[str, str]:
             if key and isinstance(short, str):
                 places[short] = place
     return places
+
+
+SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, folder, is_one, is_whole, SAID | {"observation"})
+"""Hooks of Gemini CLI know no ids at all."""

@@ -21,6 +21,7 @@ from mdmem.timestamps import epoch
 from mdmem.transcripts import sources
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
+from mdmem.transcripts.saved import Source
 
 MAX_BYTES = 256 * 1024 * 1024
 """A longer transcript is left to `mdmem import`."""
@@ -74,7 +75,7 @@ def _began(session: Session) -> float:
     return session.began or next(iter(stored), 0.0) or time.time()
 
 
-def _settled(source: sources.Source, path: Path) -> sources.Transcript | None:
+def _settled(source: Source, path: Path) -> sources.Transcript | None:
     """Return a transcript once it has not been written to for a moment, but do not wait for long; None without one."""
     end = time.monotonic() + _PATIENCE_SECONDS
     before: sources.Transcript | None = None

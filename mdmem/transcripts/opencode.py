@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from mdmem.agents import mapping, number, opencode, text
-from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, Skipped, TurnTokens, is_quiet
-
-LOOSE = SAID
+from mdmem.transcripts.saved import NO_RESULT, SAID, Reading, Saved, Skipped, Source, TurnTokens, is_quiet
 
 _WAIT_SECONDS = 2.0
 _SIGNATURE = b"SQLite format 3\0"
@@ -70,11 +68,6 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
         ]
         yield from reader.feed(text(own), _seconds(at), message, parts, is_last=place + 1 == len(messages))
     yield from reader.finish()
-
-
-def is_one(_: list[dict[str, Any]]) -> bool:
-    """Whether the first lines of a file are a session's: none are."""
-    return False
 
 
 def is_whole(first: bytes) -> bool:
@@ -223,3 +216,6 @@ def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
             yield from opened.execute(query, values).fetchall()
     except sqlite3.Error as error:
         raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
+
+
+SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, folder, is_whole=is_whole, loose=SAID, facts=facts)

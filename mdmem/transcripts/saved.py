@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +64,40 @@ class Reading(NamedTuple):
     subagents: bool = False
     tell: Tell = untold
     rules: privacy.Rules | None = None
+
+
+def file_facts(path: Path) -> tuple[int, int]:
+    """Return the size of a file, and when it was last written to.
+
+    Raises:
+        OSError: when it is not there, or no file: a pipe would keep its reader waiting for ever.
+    """
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise FileNotFoundError(str(path))
+    return facts.st_size, facts.st_mtime_ns
+
+
+class Source(NamedTuple):
+    """An agent that saves transcripts, and what reads them; each reader's module has one as `SOURCE`.
+
+    find: finds the transcripts below a folder. read: returns a transcript's events, oldest first.
+    folder: returns where the transcripts are; None for exports, which a person names.
+    is_one: whether a file's first lines are such a transcript's. is_whole: whether a file that is one JSON value, and
+    begins so, is one.
+    loose: the kinds of notes whose ids may be others when a hook stored them.
+    facts: returns a transcript's size in bytes, and when it was last changed, in nanoseconds since the epoch.
+    """
+
+    agent: str
+    title: str
+    find: Callable[[Path], Iterator[Path]]
+    read: Callable[[Path, Reading], Iterator[Saved]]
+    folder: Callable[[Mapping[str, str]], Path] | None = None
+    is_one: Callable[[list[dict[str, Any]]], bool] = lambda _: False
+    is_whole: Callable[[bytes], bool] = lambda _: False
+    loose: frozenset[str] = frozenset()
+    facts: Callable[[Path], tuple[int, int]] = file_facts
 
 
 _TELLING = frozenset(["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"])

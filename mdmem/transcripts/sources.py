@@ -4,107 +4,26 @@ from __future__ import annotations
 
 import importlib
 import json
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from mdmem.agents.install import known
-from mdmem.agents.install.known import KnownAgent
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import chats, markdown
 from mdmem.transcripts.lines import HEAD_BYTES, head
-from mdmem.transcripts.saved import Reading, Saved
+from mdmem.transcripts.saved import Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
 _DATABASE = ".db"
 
 
-class TranscriptReader(Protocol):
-    """The contract of a module in this folder that reads what one agent saves; `known.ROWS` names it."""
-
-    @property
-    def LOOSE(self) -> frozenset[str]:  # noqa: N802 - a constant of a module
-        """Return the kinds of notes whose ids may be others when a hook stored them."""
-        ...
-
-    def folder(self, env: Mapping[str, str]) -> Path:
-        """Return where the transcripts are."""
-        ...
-
-    def find(self, root: Path) -> Iterator[Path]:
-        """Find the transcripts below a folder."""
-        ...
-
-    def read(self, path: Path, how: Reading) -> Iterator[Saved]:
-        """Return a transcript's events, oldest first."""
-        ...
-
-    def is_one(self, lines: list[dict[str, Any]]) -> bool:
-        """Whether a file's first lines are such a transcript's."""
-        ...
-
-    def is_whole(self, first: bytes) -> bool:
-        """Whether a file that is one JSON value, and begins so, is such a transcript."""
-        ...
+def _of(module: str) -> Source:
+    found: Source = importlib.import_module(f"mdmem.transcripts.{module}").SOURCE
+    return found
 
 
-def file_facts(path: Path) -> tuple[int, int]:
-    """Return the size of a file, and when it was last written to.
-
-    Raises:
-        OSError: when it is not there, or no file: a pipe would keep its reader waiting for ever.
-    """
-    facts = path.stat()
-    if not stat.S_ISREG(facts.st_mode):
-        raise FileNotFoundError(str(path))
-    return facts.st_size, facts.st_mtime_ns
-
-
-class Source(NamedTuple):
-    """An agent that saves transcripts, and what reads them: the parts of `TranscriptReader`.
-
-    facts: a transcript's size in bytes, and when it was last changed, in nanoseconds since the epoch. A reader has
-    a function of that name where a transcript is no file.
-    """
-
-    agent: str
-    title: str
-    folder: Callable[[Mapping[str, str]], Path]
-    find: Callable[[Path], Iterator[Path]]
-    read: Callable[[Path, Reading], Iterator[Saved]]
-    is_one: Callable[[list[dict[str, Any]]], bool]
-    is_whole: Callable[[bytes], bool]
-    loose: frozenset[str]
-    facts: Callable[[Path], tuple[int, int]] = file_facts
-
-
-def _of_agent(row: KnownAgent) -> Source:
-    reader: TranscriptReader = importlib.import_module(f"mdmem.transcripts.{row.transcripts}")
-    return Source(
-        row.module.NAME,
-        row.module.TITLE,
-        reader.folder,
-        reader.find,
-        reader.read,
-        reader.is_one,
-        reader.is_whole,
-        reader.LOOSE,
-        getattr(reader, "facts", file_facts),
-    )
-
-
-def _of_export(
-    agent: str, title: str, read: Callable[[Path, Reading], Iterator[Saved]], is_whole: Callable[[bytes], bool]
-) -> Source:
-    return Source(agent, title, chats.nowhere, chats.find, read, lambda _: False, is_whole, frozenset())
-
-
-SOURCES = (
-    *(_of_agent(row) for row in known.ROWS if row.transcripts),
-    _of_export(chats.CHATGPT, "ChatGPT", chats.read_chatgpt, chats.is_chatgpt),
-    _of_export(chats.CLAUDE_AI, "Claude.ai", chats.read_claude_ai, chats.is_claude_ai),
-)
+SOURCES = (*(_of(row.transcripts) for row in known.ROWS if row.transcripts), *chats.SOURCES)
 """The agents of `known.ROWS` that save transcripts, and exports; a file is told by its beginning."""
 
 
@@ -141,14 +60,14 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
         found.transcripts.extend(here.transcripts)
         found.folders.extend(here.folders)
     for source in () if named else SOURCES:
-        root = source.folder(env)
-        if root.is_dir():
-            found.transcripts.extend(_of(source, root))
+        root = source.folder(env) if source.folder else None
+        if root and root.is_dir():
+            found.transcripts.extend(_below(source, root))
     once = {transcript.path.resolve(): transcript for transcript in found.transcripts}
     return found._replace(transcripts=sorted(once.values(), key=lambda one: (one.changed_ns, str(one.path))))
 
 
-def _of(source: Source, root: Path) -> list[Transcript]:
+def _below(source: Source, root: Path) -> list[Transcript]:
     found = [transcript(source, path) for path in source.find(root)]
     return [one for one in found if one is not None]
 
@@ -166,7 +85,7 @@ def _file(path: Path) -> TranscriptSource:
         return TranscriptSource([], [markdown.MarkdownFolder(path.parent, path.stem, (path.name,))])
     source = recognise(path)
     if source and path.suffix == _DATABASE:
-        return TranscriptSource(_of(source, path), [])
+        return TranscriptSource(_below(source, path), [])
     found = transcript(source, path) if source else None
     return TranscriptSource([found] if found else [], [])
 
@@ -177,7 +96,7 @@ def file_of(path: Path) -> Path:
 
 
 def _folder(root: Path) -> TranscriptSource:
-    transcripts = [one for source in SOURCES for one in _of(source, root) if recognise(one.path) is source]
+    transcripts = [one for source in SOURCES for one in _below(source, root) if recognise(one.path) is source]
     if transcripts:  # an agent's own folder, a copy of it, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
     return TranscriptSource(
@@ -205,3 +124,21 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+class Watched:
+    """What was seen of each transcript: it is looked at again when it was written to, and once when it is over."""
+
+    def __init__(self, found: Iterable[Transcript], now: float) -> None:
+        """Take what was found as seen."""
+        self._seen: dict[Path, tuple[int, int, bool]] = {one.path: _state(one, now) for one in found}
+
+    def changed(self, found: Iterable[Transcript], now: float) -> list[Transcript]:
+        """Return those that are not as they were, and take them as seen."""
+        new = [one for one in found if self._seen.get(one.path) != _state(one, now)]
+        self._seen.update({one.path: _state(one, now) for one in new})
+        return new
+
+
+def _state(one: Transcript, now: float) -> tuple[int, int, bool]:
+    return one.size, one.changed_ns, is_quiet(one.changed_ns / 1e9, now)

@@ -346,20 +346,10 @@ def test_hooks_load_the_agents_of_the_table_and_nothing_else() -> None:
     assert QuickFinder("mdmem").find_spec("mdmem.agents.", agents.__path__) is None
 
 
-READERS: dict[str, sources.TranscriptReader] = {
-    "claude_files": claude_files,
-    "codex": codex,
-    "copilot": copilot,
-    "gemini": gemini,
-    "opencode": opencode,
-}
-"""Written out, so that mypy checks each module against the contract."""
-
-
 def test_each_agent_that_saves_transcripts_names_the_module_that_reads_them() -> None:
-    named = {row.transcripts: row.module.NAME for row in known.ROWS if row.transcripts}
+    readers = (claude_files, codex, copilot, gemini, opencode)
 
-    assert named.keys() == READERS.keys()
-    assert {(source.agent, source.read) for source in sources.SOURCES} >= {
-        (named[name], reader.read) for name, reader in READERS.items()
+    assert {reader.__name__.rpartition(".")[2]: reader.SOURCE.agent for reader in readers} == {
+        row.transcripts: row.module.NAME for row in known.ROWS if row.transcripts
     }
+    assert {reader.SOURCE for reader in readers} <= set(sources.SOURCES)

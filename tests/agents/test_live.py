@@ -150,8 +150,9 @@ def record(place: Place, agent: str, folder: Path) -> None:
 def keep_transcripts(place: Place, agent: str, folder: Path) -> None:
     """Copy what the agent has saved of its sessions, where mdmem knows where that lies."""
     source = next((one for one in sources.SOURCES if one.agent == agent), None)
-    saved = place.home / source.folder({}).relative_to(Path.home()) if source else place.home / "nowhere"
-    if saved.is_dir():
+    found = source.folder({}) if source and source.folder else None
+    saved = place.home / found.relative_to(Path.home()) if found else None
+    if saved and saved.is_dir():
         shutil.copytree(saved, folder, dirs_exist_ok=True)
 
 
