@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from mdmem import timestamps
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import wording
 from mdmem.views.vault_pages import updater
@@ -70,12 +70,12 @@ def list_branches(given_vault: str | None, project: str | None, as_json: bool) -
         return
     if not found:
         click.echo("No notes wait on a branch.")
-    columns = (table.Column("bold"), table.PROJECT, table.NUMBER, table.WHEN, table.Column("yellow"))
+    columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.WHEN, render.Column("yellow"))
     rows = [
         (one.branch, one.project, wording.number(len(one.paths), "note"), wording.day(one.last), state)
         for one, state in found
     ]
-    table.show(lines.terminal(), columns, rows)
+    render.table(columns, rows)
     for one, state in found:
         if state:
             click.echo(_offer(one, state), err=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import lines, options, pager
+from mdmem.cli.terminal import options, pager, render
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
 from mdmem.views import wording
@@ -22,7 +22,7 @@ from mdmem.views.vault_pages import updater
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config
     from mdmem.history.commit import CommitResult
     from mdmem.history.rewrite import Applied
@@ -176,7 +176,7 @@ def log(
             when = wording.date_and_time(session.started)
             click.echo(f"{when} {session.session[:8]:8} {safe(session.project)}: {safe(session.title)}")
     else:
-        lines.write(lines.terminal(), _journal(found))
+        render.write(_journal(found))
     if limit and len(found) == limit:
         click.echo("There may be more: --limit 0 shows all.", err=True)
 

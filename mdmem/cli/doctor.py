@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import lines, options, progress, render
+from mdmem.cli.terminal import options, progress, render
 from mdmem.health import checks
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @click.command()
@@ -40,14 +35,13 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
               mdmem doctor --only notes --json
     """
     settings = config.load(ctx.obj)
-    console = None if as_json else lines.terminal()
     found = []
     with progress.ProgressBar("Looking") as bar:
         for one in checks.look(settings, only, every=every or bool(only), tell=bar.tell):
             one = checks.fixed(one) if fix and one.finding.fix else one
             found.append(one)
             if not as_json:
-                _print(console, one)
+                _print(one)
     if as_json:
         render.print_json([_as_object(one) for one in found])
     else:
@@ -58,11 +52,11 @@ def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as
 MARKS = {"fine": ("✓", "green"), "note": ("·", "blue"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 
 
-def _print(console: Console | None, one: checks.CheckResult) -> None:
+def _print(one: checks.CheckResult) -> None:
     mark, style = MARKS["fine" if one.done == "fixed" else one.finding.severity]
     below = (one.done, "green" if one.done == "fixed" else "red") if one.done else (one.finding.todo, "dim")
     head = [(f"{mark} ", f"bold {style}"), (f"{one.check:<12}", "dim"), (render.safe(one.finding.text), "")]
-    lines.write(console, [head, *([[(f"{'':14}{below[0]}", below[1])]] if below[0] else [])])
+    render.write([head, *([[(f"{'':14}{below[0]}", below[1])]] if below[0] else [])])
 
 
 def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:

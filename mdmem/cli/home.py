@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from mdmem import timestamps
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError
 from mdmem.learn import work
 from mdmem.views import injections, review_queue, rows, sessions, storing, wording
@@ -15,7 +15,7 @@ from mdmem.views.vault_pages import open_work, start_page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config
     from mdmem.search.index.view import View
 
@@ -26,17 +26,16 @@ DAY_SECONDS = 86_400
 def show(given_vault: str | None) -> None:
     """Print the home screen of the vault."""
     settings = options.settings(given_vault)
-    console = lines.terminal()
     now = time.time()
-    lines.write(console, [_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
+    render.write([_recording(settings), [(f"Vault: {settings.vault}", "dim")]])
     found = storing.last_heard(settings)
     heard = [(name, wording.date_and_time(timestamps.iso_time(last.when))) for name, last in found.items()]
     if heard:
-        lines.write(console, [[], [("Last heard from", "bold")]])
-        table.show(console, (table.Column(), table.WHEN), heard, "  ")
-    lines.write(console, rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
-    lines.write(console, list(_given(settings)))
-    lines.write(console, [[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
+        render.write([[], [("Last heard from", "bold")]])
+        render.table((render.Column(), render.WHEN), heard, "  ")
+    render.write(rows.ask(settings, lambda view: list(_of_vault(settings, view, now))))
+    render.write(list(_given(settings)))
+    render.write([[], [("`mdmem search WORDS`  `mdmem sessions`  `mdmem web`  `mdmem help`", "dim")]])
 
 
 def _recording(settings: Config) -> list[Piece]:

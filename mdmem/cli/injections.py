@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.terminal import options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.vault import journal
 from mdmem.views import injections as injections_view
 from mdmem.views import moved, rows, wording
@@ -179,8 +179,8 @@ def _print(found: Explanation, long: int) -> None:
         )
         for one in found.found
     ]
-    columns = (table.NUMBER, table.NUMBER, table.WHEN, table.KIND, table.ID, table.TITLE, table.Column("dim"))
-    table.show(render.console(), columns, rows)
+    columns = (render.NUMBER, render.NUMBER, render.WHEN, render.KIND, render.ID, render.TITLE, render.Column("dim"))
+    render.table(columns, rows)
     if not found.block:
         click.echo("Nothing would be injected.")
         return
@@ -234,18 +234,18 @@ def injections(
         return
     if not rows:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
-    table.show(render.console(), _COLUMNS, [_row(row) for row in rows] if not ids else _rows_with_ids(rows))
+    render.table(_COLUMNS, [_row(row) for row in rows] if not ids else _rows_with_ids(rows))
 
 
 _COLUMNS = (
-    table.WHEN,
-    table.PROJECT,
-    table.Column(),
-    table.NUMBER,
-    table.Column("dim", right=True),
-    table.Column("green"),
-    table.Column("dim"),
-    table.ID,
+    render.WHEN,
+    render.PROJECT,
+    render.Column(),
+    render.NUMBER,
+    render.Column("dim", right=True),
+    render.Column("green"),
+    render.Column("dim"),
+    render.ID,
 )
 
 

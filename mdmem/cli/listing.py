@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.cli.terminal import options, pager, render
 from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
     from mdmem.history.session_log import LoggedSession
     from mdmem.search.index.view import View
     from mdmem.views.folders import Tree
@@ -64,9 +64,8 @@ def list_notes(
 
 def print_rows(found: list[NoteRow]) -> None:
     """Print notes, a line each."""
-    columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
-    table.show(
-        lines.terminal(),
+    columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
+    render.table(
         columns,
         [(wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found],
     )
@@ -115,8 +114,8 @@ def sessions(
     if as_json:
         render.print_json([one._asdict() for one in kept])
         return
-    columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
-    table.show(lines.terminal(), columns, [_session_row(one) for one in kept])
+    columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
+    render.table(columns, [_session_row(one) for one in kept])
     if not kept:
         click.echo(
             "No matching sessions." if project or failed or file or any(when.values()) else wording.NONE_YET, err=True
@@ -174,7 +173,7 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: i
         render.print_json(found.nested(below, below or root.name))
         return
     drawn = _draw(found, below, depth, limit, files=files)
-    lines.write(lines.terminal(), [_label(below or root.name, found.notes(below)), *drawn])
+    render.write([_label(below or root.name, found.notes(below)), *drawn])
 
 
 def _relative(root: str, folder: str) -> str | None:

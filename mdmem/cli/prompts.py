@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.terminal import lines, options, render
+from mdmem.cli.terminal import options, render
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -69,13 +69,12 @@ def prompts(
     page = rows.ask(settings, answer)
     if as_json:
         render.print_json([one._asdict() for one in page.prompts])
-    console = lines.terminal()
     for one in () if as_json else page.prompts:
         where = f"  {render.safe(one.project)}" if one.project else ""
         head = f"{wording.day(one.created)}  {render.safe(one.session[:8])} prompt {one.prompt}{where}  "
-        lines.write(console, [[(head, "dim"), (f"[mem:{render.safe(one.id)}]", "yellow")]])
+        render.write([[(head, "dim"), (f"[mem:{render.safe(one.id)}]", "yellow")]])
         shown = one.text.splitlines() if full else [one.title]
-        lines.write(console, [[(f"    {render.safe(line)}", "")] for line in shown])
+        render.write([[(f"    {render.safe(line)}", "")] for line in shown])
     for hint in page.hints:
         click.echo(f"hint: {hint}", err=True)
     if not page.total and not page.hints:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.cli.terminal import options, pager, render
 from mdmem.views import wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
-
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
     from mdmem.search.index.view import View
     from mdmem.views.conversation import Conversation, ConversationStep
     from mdmem.views.rows import NoteRow
@@ -50,11 +47,10 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
     if as_json:
         render.print_json(_as_object(found))
         return
-    console = lines.terminal()
     marker = settings.settings.privacy.marker
-    lines.write(console, _head(found, marker))
+    render.write(_head(found, marker))
     for step in found.steps:
-        _print(console, step, marker, full=full)
+        _print(step, marker, full=full)
 
 
 def _as_object(found: Conversation) -> dict[str, Any]:
@@ -94,19 +90,19 @@ def _resume(found: Conversation) -> str:
     return known.resume_command(found.fact("agent"), found.session, found.fact("cwd"))
 
 
-def _print(console: Console | None, step: ConversationStep, marker: str, *, full: bool) -> None:
+def _print(step: ConversationStep, marker: str, *, full: bool) -> None:
     if step.kind == "observation":
-        lines.write(console, [[(" " * INDENT, ""), *_run(step, marker)]])
+        render.write([[(" " * INDENT, ""), *_run(step, marker)]])
         if full:
-            _body(console, step.body, marker, "dim")
+            render.block([(_readable(step.body.rstrip(), marker), "dim")], INDENT)
         return
     who, style = _SPEAKERS.get(step.kind, (step.kind, "magenta"))
     name = str(step.meta.get("agent", "agent")) if step.kind == "response" else who
     failed = " (cut short by an error)" if step.meta.get("success") is False else ""
     time = wording.clock(str(step.meta.get("created", ""))).ljust(INDENT)
     cited = render.safe(f"  {step.meta.get('id', '')}")
-    lines.write(console, [[], [(time, "dim"), (render.safe(name) + failed, f"bold {style}"), (cited, "dim")]])
-    _body(console, step.body, marker, "")
+    render.write([[], [(time, "dim"), (render.safe(name) + failed, f"bold {style}"), (cited, "dim")]])
+    render.block([(_readable(step.body.rstrip(), marker), "")], INDENT)
 
 
 _SPEAKERS = {"prompt": ("you", "cyan"), "response": ("", "green"), "summary": ("summary", "blue")}
@@ -129,18 +125,6 @@ def _run(step: ConversationStep, marker: str) -> Iterator[Piece]:
 def _readable(text: str, marker: str) -> str:
     text = render.safe(text)
     return text.replace(marker, LOCK) if marker else text
-
-
-def _body(console: Console | None, body: str, marker: str, style: str) -> None:
-    """Print a text under its speaker, wrapped on a terminal, with a lock for what was kept out of it."""
-    text = _readable(body.rstrip(), marker)
-    if console is None:
-        click.echo(textwrap.indent(text, " " * INDENT))
-        return
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text(text, style), (0, 0, 0, INDENT)), soft_wrap=False)
 
 
 @click.command()
@@ -185,9 +169,8 @@ def timeline(
     if as_json:
         render.print_json([{**row._asdict(), "anchor": row.path == path} for row in shown])
         return
-    table.show(
-        lines.terminal(),
-        (table.Column("bold"), table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE),
+    render.table(
+        (render.Column("bold"), render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE),
         [
             (
                 "▶" if row.path == path else "·",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.terminal import lines, options, pager, render, table
+from mdmem.cli.terminal import options, pager, render
 from mdmem.errors import MdmemError, NotFoundError
 from mdmem.vault import disk, note
 from mdmem.views import wording
@@ -96,17 +96,15 @@ def _relations(settings: Config, path: str, parsed: note.Parsed) -> list[TypedLi
 
 def _print_relations(found: list[TypedLink]) -> None:
     if found:
-        console = lines.terminal()
-        lines.write(console, [[], [("Related", "bold")]])
-        lines.write(console, [[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in found])
+        render.write([[], [("Related", "bold")]])
+        render.write([[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in found])
 
 
 def _print_backlinks(found: list[NoteRow]) -> None:
     if found:
-        console = lines.terminal()
-        lines.write(console, [[], [("Linked from", "bold")]])
-        columns = (table.WHEN, table.KIND, table.ID, table.TITLE)
-        table.show(console, columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in found], "  ")
+        render.write([[], [("Linked from", "bold")]])
+        columns = (render.WHEN, render.KIND, render.ID, render.TITLE)
+        render.table(columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in found], "  ")
 
 
 def _read(settings: Config, reference: str) -> tuple[str, bytes]:

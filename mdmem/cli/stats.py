@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -83,15 +83,15 @@ def _bars(title: str, counts: Iterable[tuple[str, int]], most: int = MOST_ROWS) 
         return
     top = max(count for _, count in rows)
     _heading(title)
-    columns = (table.Column(gives=True), table.NUMBER, table.Column("blue"))
-    drawn = [(name, f"{count:,}", table.bar(count, top)) for name, count in rows[:most]]
-    table.show(lines.terminal(), columns, drawn, "  ")
+    columns = (render.Column(gives=True), render.NUMBER, render.Column("blue"))
+    drawn = [(name, f"{count:,}", render.bar(count, top)) for name, count in rows[:most]]
+    render.table(columns, drawn, "  ")
     if len(rows) > most:
         click.echo(f"  and {len(rows) - most} more")
 
 
 def _heading(title: str) -> None:
-    lines.write(lines.terminal(), [[], [(title, "bold")]])
+    render.write([[], [(title, "bold")]])
 
 
 def _kept_out(found: dict[str, int]) -> str:
@@ -130,5 +130,5 @@ def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) ->
         tuple(f"{value:,}" if isinstance(value, int) else str(value) for value in one)
         for one in ledger.summed(calls, hours=hours)
     ]
-    columns = (table.WHEN, table.Column(), *[table.NUMBER] * 5)
-    table.show(lines.terminal(), columns, [head, *sums])
+    columns = (render.WHEN, render.Column(), *[render.NUMBER] * 5)
+    render.table(columns, [head, *sums])

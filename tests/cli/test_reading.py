@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mdmem.cli.terminal import table
+from mdmem.cli.terminal import render
 from mdmem.errors import NotFoundError, UsageError, VaultError
 from mdmem.inject import injection_log
 from mdmem.search.expansion import ledger
@@ -125,7 +125,7 @@ def test_sessions_come_last_first_with_what_they_were_about(day: Day) -> None:
 def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
     out = io.StringIO()
     console = Console(file=out, width=60, force_terminal=True, color_system=None)
-    columns = (table.WHEN, table.NUMBER, table.PROJECT, table.ID, table.NUMBER, table.NUMBER, table.TITLE)
+    columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     row = (
         "2026-09-14 14:30",
         "21 min",
@@ -135,7 +135,7 @@ def test_columns_that_do_not_fit_stand_below_with_the_title() -> None:
         "10 notes",
         "The export drops a row",
     )
-    table.show(console, columns, [row])
+    render.table(columns, [row], screen=console)
     assert out.getvalue().splitlines() == [
         "2026-09-14 14:30  21 min  acme-notes-…  b81e4c07  2 prompts",
         "  10 notes  The export drops a row",
@@ -147,8 +147,9 @@ def test_a_title_can_be_read_on_a_narrow_terminal(width: int) -> None:
     title = "Why does the date parser fail on the 29th of February?"
     out = io.StringIO()
     screen = Console(file=out, force_terminal=True, color_system=None, width=width, soft_wrap=True)
-    columns = (table.WHEN, table.KIND, table.PROJECT, table.ID, table.TITLE)
-    table.show(screen, columns, [("2026-09-14 08:00", "observation", "acme-notes-app", "7gk2q9m4x1", title)])
+    columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
+    row = ("2026-09-14 08:00", "observation", "acme-notes-app", "7gk2q9m4x1", title)
+    render.table(columns, [row], screen=screen)
     assert "Why does the date p" in out.getvalue()
     assert all(len(line) <= max(width, 55) for line in out.getvalue().splitlines())
     assert len(out.getvalue().splitlines()) == {40: 3, 60: 2}.get(width, 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem.cli.finding import hits
-from mdmem.cli.terminal import lines, options, render
+from mdmem.cli.terminal import options, render
 from mdmem.errors import UsageError
 from mdmem.search import staged
 from mdmem.views import wording
@@ -177,5 +177,5 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
     if as_json:
         click.echo(hits.in_json(result))
     else:
-        hits.print_hits(lines.terminal(), result)
+        hits.print_hits(result)
     hits.print_remarks(result, 0, "No other note shares its characteristic words.")

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mdmem.cli.terminal import lines, render, settled, table
+from mdmem.cli.terminal import render, settled
 from mdmem.search import staged
 from mdmem.vault import attachments
 from mdmem.views import wording
@@ -15,9 +15,7 @@ from mdmem.watcher import warm_search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import Console
-
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config
     from mdmem.search.engine import SearchHit, SearchResult
     from mdmem.search.query import Query
@@ -36,8 +34,8 @@ def show(
     if as_json:
         print(in_json(result, files))
     else:
-        print_hits(lines.terminal(), result, first=offset + 1)
-        lines.write(lines.terminal(), [[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
+        print_hits(result, first=offset + 1)
+        render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
     if result.total or not files:
         print_remarks(result, offset, NOTHING if result.total else _nothing(settings))
 
@@ -67,7 +65,7 @@ def folder() -> str:
         return ""
 
 
-def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first: int = 1) -> None:
+def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
     """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
     hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
@@ -75,9 +73,9 @@ def print_hits(console: Console | None, result: SearchResult | WarmAnswer, first
             f"  (and {wording.number(hit.similar, 'note')} that say the same; --all shows them)" if hit.similar else ""
         )
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
-        lines.write(console, [list(_head(hit, rank)), path])
+        render.write([list(_head(hit, rank)), path])
         if hit.snippet:
-            _print_snippet(console, list(_marked(hit)))
+            render.block(_marked(hit), 5)
 
 
 def in_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str:
@@ -92,7 +90,7 @@ def in_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str
 def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:
     yield f"{rank:>3}  ", "bold"
     yield f"{wording.day(hit.created)}  ", "dim"
-    yield f"{render.safe(hit.kind)}  ", table.KIND_STYLES.get(hit.kind, "")
+    yield f"{render.safe(hit.kind)}  ", render.KIND_STYLES.get(hit.kind, "")
     yield f"{render.safe(hit.title)}  ", "bold"
     yield f"[mem:{render.safe(hit.id)}]", "yellow"
 
@@ -105,16 +103,6 @@ def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
         yield render.safe(hit.snippet[start:stop]), "bold yellow"
         end = stop
     yield render.safe(hit.snippet[end:]), ""
-
-
-def _print_snippet(console: Console | None, pieces: list[Piece]) -> None:
-    if console is None:
-        lines.write(None, [[("     ", ""), *pieces]])
-        return
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text.assemble(*pieces), (0, 0, 0, 5), expand=False), soft_wrap=False)
 
 
 NOTHING = "Nothing found. Try other words: words are ranked, and none is required."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.errors import UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -106,7 +106,7 @@ def todo(
         render.print_json([item._asdict() for item in found[: limit or None]])
         return
     rows = [(_todo_row(item)) for item in found[: limit or None]]
-    table.show(lines.terminal(), (table.ID, table.KIND, table.WHEN, table.PROJECT, table.TITLE), rows)
+    render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
     old = sum(item.is_stale for item in found)
     if not found:
         click.echo("Nothing is open.", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
@@ -52,7 +52,7 @@ def proposals(
         click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
     elif found:
         rows = [(one.key, one.kind, wording.day(one.created), one.project, f"{one.title}: {one.why}") for one in found]
-        table.show(lines.terminal(), (table.ID, table.KIND, table.WHEN, table.PROJECT, table.TITLE), rows)
+        render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
     else:
         click.echo("Nothing is proposed.", err=True)
 

@@ -63,7 +63,7 @@ def demo(at: Path | None) -> None:
         _heading(console, "One note, as it is on disk")
         console.print(Panel(Syntax(_a_note(scratch.vault), "markdown", word_wrap=True), expand=False), soft_wrap=False)
         _heading(console, f"mdmem search {QUERY}")
-        hits.print_hits(console, hits.run(settings, QUERY, limit=4))
+        hits.print_hits(hits.run(settings, QUERY, limit=4))
     _heading(console, "What the next session was given")
     for event, answer in answers:
         if answer:

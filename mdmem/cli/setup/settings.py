@@ -11,7 +11,7 @@ import click
 
 from mdmem import config
 from mdmem.cli.setup import obsidian, settings_file, templates
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import ConfigError, UsageError
 from mdmem.settings import SETTINGS, Setting, neither
@@ -20,7 +20,7 @@ from mdmem.views import settings as checks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mdmem.cli.terminal.lines import Piece
+    from mdmem.cli.terminal.render import Piece
 
 
 @click.group("config")
@@ -155,7 +155,7 @@ def list_settings(given_vault: str | None, changed: bool, as_json: bool) -> None
     if as_json:
         render.print_json([_as_object(found, row) for row in shown])
         return
-    lines.write(lines.terminal(), (line for row in shown for line in _lines(found, row)))
+    render.write(line for row in shown for line in _lines(found, row))
     if not shown:
         click.echo("Every setting is at its default.", err=True)
 
@@ -191,7 +191,7 @@ def path(given_vault: str | None, as_json: bool) -> None:
     if as_json:
         render.print_json({name.replace(" ", "_"): value for name, value in where.items()})
         return
-    table.show(lines.terminal(), (table.Column("dim"), table.Column()), list(where.items()))
+    render.table((render.Column("dim"), render.Column()), list(where.items()))
 
 
 config_group.add_command(templates.command)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mdmem.cli.terminal import lines, options, render, table
+from mdmem.cli.terminal import options, render
 from mdmem.errors import UsageError
 from mdmem.vault import disk, template
 
@@ -51,4 +51,4 @@ def _list(root: str, *, as_json: bool) -> None:
         (name, "the vault's own" if path.is_file() else "", " ".join(f"{{{{{place}}}}}" for place in places))
         for name, path, places in rows
     ]
-    table.show(lines.terminal(), (table.Column("bold"), table.Column("green"), table.Column("dim")), shown)
+    render.table((render.Column("bold"), render.Column("green"), render.Column("dim")), shown)

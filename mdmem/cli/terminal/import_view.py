@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import timestamps
-from mdmem.cli.terminal import render, table
+from mdmem.cli.terminal import render
 from mdmem.views import wording
 from mdmem.views.wording import number
 
@@ -40,8 +40,8 @@ def preview(surveys: list[Survey], folders: list[MarkdownFolder], files: int, kn
         (row.project, row.agent, number(row.sessions, "session"), number(row.prompts, "prompt"), _days(row))
         for row in rows
     ]
-    columns = (table.Column("bold"), table.PROJECT, table.NUMBER, table.NUMBER, table.WHEN)
-    table.show(render.console(), columns, cells)
+    columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.NUMBER, render.WHEN)
+    render.table(columns, cells)
     if rows:
         events = sum(one.events for one in surveys)
         click.echo(f"{number(len(surveys), 'session')}, at most {number(events, 'note')}.")
@@ -81,7 +81,7 @@ def summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
     passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]
     if passed:
         click.echo("Passed over:")
-        table.show(render.console(), (table.NUMBER, table.TITLE), passed)
+        render.table((render.NUMBER, render.TITLE), passed)
 
 
 def added(tally: Tally) -> str:
