@@ -1,4 +1,4 @@
-"""`inject --explain`, `injections`: what an agent is given, when, and why."""
+"""`hook`, `inject`, `injections`: what agents run, and what they are given, when, and why."""
 
 from __future__ import annotations
 
@@ -269,3 +269,18 @@ def _rows_with_ids(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
         _row(row, " ".join(f"{name}*" if name in row["cited"] else str(name) for name in row.get("ids", ())))
         for row in rows
     ]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("agent", default="claude-code")
+@click.option("--report", is_flag=True, help="Print what happened, as JSON; for people and scripts.")
+@click.pass_obj
+def hook(vault: str | None, agent: str, report: bool) -> None:
+    """Store one hook payload of AGENT, read from stdin. Exits with 0 whatever happens.
+
+    \b
+    Example:  mdmem hook claude-code --report < payload.json
+    """
+    from mdmem.capture import hook as process
+
+    process.main([agent, *(["--report"] if report else [])], vault)

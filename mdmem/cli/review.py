@@ -163,11 +163,11 @@ def _place(choice: OpenChoice) -> str:
 
 def _ask_proposals(settings: Config, project: str) -> int:
     """Ask about what agents and rules propose, behind the notes: what was decided of those is kept by now."""
-    from mdmem.cli.learned import proposals
+    from mdmem.cli import learned as commands
     from mdmem.learn import proposals as learned
 
     with suppress(click.Abort):
-        proposals.ask(settings, learned.waiting(settings, project, now=options.now()))
+        commands.ask(settings, learned.waiting(settings, project, now=options.now()))
     return 0
 
 

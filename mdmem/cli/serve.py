@@ -1,13 +1,19 @@
-"""`mcp`: memory as tools, for any client of the Model Context Protocol."""
+"""`mcp`: memory as tools, for any client of the Model Context Protocol; `web`: the vault in a browser."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import config
+from mdmem.cli.terminal import options
 from mdmem.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mdmem.config import Config
 
 
 @click.command()
@@ -59,3 +65,71 @@ def _serve_http(vault: str | None, host: str, port: int | None) -> None:
             err=True,
         )
     http.serve(vault, opened, host)
+
+
+@click.command()
+@click.option("--demo", is_flag=True, help="Show a recorded day in a throwaway vault; yours is not touched.")
+@click.option("--port", type=click.IntRange(1, 65_535), metavar="PORT", help="Use this port, and no other.")
+@click.option("--no-open", is_flag=True, help="Only print the link.")
+@click.pass_obj
+def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
+    """Show the vault in your browser: today live, sessions, search, review, what was injected, health.
+
+    Only this machine can reach it, and only a browser that was opened with the printed link, which works once.
+    It needs the extra: pip install 'mdmem[web]'. `mdmem help web` says more.
+
+    \b
+    Example:  mdmem web
+              mdmem web --demo
+    """
+    import shutil
+    import tempfile
+    import webbrowser
+    from urllib.parse import urlsplit
+
+    try:
+        from mdmem.web import running, serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
+
+    def tell(link: str) -> None:
+        click.echo(f"Open {link}")
+        click.echo("The link opens one browser.", err=True)
+        if not no_open:
+            webbrowser.open(link)
+
+    if not demo:
+        settings = options.settings(vault)
+        if not Path(settings.index_dir).is_dir():
+            click.echo("Indexing the vault for the first time…", err=True)
+        link = running.link(settings)
+        if link and port in (None, urlsplit(link).port):
+            click.echo("Another `mdmem web` serves this vault already; it ends with Ctrl-C there.", err=True)
+            tell(link)
+            return
+        click.echo("Ctrl-C ends the pages.", err=True)
+        serve.run(settings, serve.listen(settings, port), tell, beside=bool(link))
+        return
+    root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
+    try:
+        settings = _recorded_day(root)
+        click.echo("Ctrl-C ends the pages.", err=True)
+        serve.run(settings, serve.listen(settings, port), tell, demo=True)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _recorded_day(root: Path) -> Config:
+    """Play the recorded day of `mdmem demo` into a vault below `root`."""
+    import os
+
+    from mdmem.cli.setup import demo as day
+    from mdmem.cli.terminal import render
+    from mdmem.history import commit
+
+    scratch = day.prepare(root)
+    day.replay(scratch, render.console())
+    os.environ |= scratch.env  # what this process starts, such as git and checks, stays in the throwaway home
+    settings = config.load(str(scratch.vault), scratch.env)
+    commit.commit(settings)
+    return settings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem import config
-from mdmem.cli.setup import obsidian, settings_file, templates
+from mdmem.cli.setup import settings_file, templates
 from mdmem.cli.terminal import options, render
 from mdmem.config import Config
 from mdmem.errors import ConfigError, UsageError
@@ -194,8 +194,8 @@ def path(given_vault: str | None, as_json: bool) -> None:
     render.table((render.Column("dim"), render.Column()), list(where.items()))
 
 
-config_group.add_command(templates.command)
-config_group.add_command(obsidian.command)
+config_group.add_command(templates.template_command)
+config_group.add_command(templates.obsidian)
 
 
 # -- what is set, and where --------------------------------------------------------------------------

@@ -1,13 +1,15 @@
-"""`config template`: the shapes of the bodies that mdmem writes, and of people's own notes, for a vault to change."""
+"""`config template`, `config obsidian`: shapes of notes, and views for Obsidian, put into a vault for its owner."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from mdmem.cli.terminal import options, render
-from mdmem.errors import UsageError
+from mdmem.errors import ConfigError, UsageError
 from mdmem.vault import disk, template
 
 
@@ -17,7 +19,7 @@ from mdmem.vault import disk, template
 )
 @options.as_json("an array of objects, or, with NAME, an object with the path")
 @click.pass_obj
-def command(given_vault: str | None, name: str | None, as_json: bool) -> None:
+def template_command(given_vault: str | None, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
 
     NAME is prompt, observation, response, summary, session, project or note. Delete the file to use mdmem's own
@@ -28,7 +30,7 @@ def command(given_vault: str | None, name: str | None, as_json: bool) -> None:
     """
     settings = options.settings(given_vault)
     if name is None:
-        _list(settings.vault, as_json=as_json)
+        _list_templates(settings.vault, as_json=as_json)
         return
     text = template.load(f"notes/{name}.md")
     with disk.open_folder(settings.vault, ("templates", "notes"), create=True) as folder:
@@ -40,7 +42,7 @@ def command(given_vault: str | None, name: str | None, as_json: bool) -> None:
     click.echo(render.as_json({"path": path}) if as_json else f"{path}\nPlaceholders: {filled}.")
 
 
-def _list(root: str, *, as_json: bool) -> None:
+def _list_templates(root: str, *, as_json: bool) -> None:
     folder = Path(root, "templates", "notes")
     rows = [(name.removesuffix(".md"), folder / name, places) for name, places in template.PLACES.items()]
     if as_json:
@@ -52,3 +54,53 @@ def _list(root: str, *, as_json: bool) -> None:
         for name, path, places in rows
     ]
     render.table((render.Column("bold"), render.Column("green"), render.Column("dim")), shown)
+
+
+FOLDER = "bases"
+BASES = ("Sessions", "Failures", "Decisions", "Files")
+
+
+@click.command("obsidian", short_help="Add Obsidian's views of the vault, and the types of its properties.")
+@options.as_json("an object with the files that were made")
+@click.pass_obj
+def obsidian(given_vault: str | None, as_json: bool) -> None:
+    """Add views of sessions, failures, decisions and files (`bases/*.base`), and property types, for Obsidian.
+
+    Existing files stay unchanged; delete the files to remove them. Nothing else needs them.
+
+    \b
+    Example:  mdmem config obsidian
+    """
+    settings = options.settings(given_vault)
+    made = []
+    with disk.open_folder(settings.vault, (FOLDER,), create=True) as folder:
+        for name in BASES:
+            if disk.create(folder, f"{name}.base", template.load(f"obsidian/{name}.base").encode()):
+                made.append(f"{FOLDER}/{name}.base")
+    if _add_types(settings.vault):
+        made.append(".obsidian/types.json")
+    if as_json:
+        render.print_json({"made": made})
+        return
+    click.echo(
+        f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
+        if made
+        else "Everything is there already."
+    )
+
+
+def _add_types(vault: str) -> bool:
+    """Add the types of mdmem's properties to those that Obsidian knows; a type that is set stays."""
+    path = Path(vault, ".obsidian", "types.json")
+    try:
+        held: Any = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError as error:
+        raise ConfigError(f"{path} is not JSON ({error}). Fix it, and run this again.") from error
+    if not isinstance(held, dict) or not isinstance(held.get("types", {}), dict):
+        raise ConfigError(f"{path} does not have the structure that Obsidian writes. Fix it, and run this again.")
+    types = {**json.loads(template.load("obsidian/types.json"))["types"], **held.get("types", {})}
+    if held.get("types") == types:
+        return False
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.write_text(json.dumps({**held, "types": types}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return True

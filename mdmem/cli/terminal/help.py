@@ -1,6 +1,9 @@
-"""`help`: the help pages that come with mdmem, shown with a pager."""
+"""`help`: the help pages that come with mdmem, shown with a pager; `completion`: the shell's help."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import click
 
@@ -15,7 +18,7 @@ from mdmem.views import help_pages
     shell_complete=lambda _ctx, _param, begin: [t for t in help_pages.topics() if t.startswith(begin)],
 )
 @click.pass_context
-def command(ctx: click.Context, topic: str | None) -> None:
+def help_command(ctx: click.Context, topic: str | None) -> None:
     """Show the help page of TOPIC, or the help of the command TOPIC. Without TOPIC, list both.
 
     \b
@@ -52,3 +55,33 @@ def _show(text: str) -> None:
     shown = render.console()
     with shown.pager(styles=True):
         shown.print(Markdown(text), width=min(shown.width, 100))
+
+
+SHELLS = {
+    "bash": "mdmem completion bash >> ~/.bashrc",
+    "zsh": "mdmem completion zsh >> ~/.zshrc",
+    "fish": "mdmem completion fish > ~/.config/fish/completions/mdmem.fish",
+}
+"""A shell -> the line that sets completion up."""
+
+
+@click.command()
+@click.argument("shell", metavar="[SHELL]", type=click.Choice(list(SHELLS)), required=False)
+def completion(shell: str | None) -> None:
+    """Print the script that makes SHELL (default: the one in $SHELL) complete mdmem's words.
+
+    \b
+    Example:  mdmem completion bash >> ~/.bashrc
+              mdmem completion zsh >> ~/.zshrc
+              mdmem completion fish > ~/.config/fish/completions/mdmem.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from mdmem.cli.group import cli
+
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    if name not in SHELLS:
+        raise click.UsageError(f"Give your shell: {', '.join(SHELLS)}.")
+    made = get_completion_class(name)
+    assert made is not None  # click has a class for each of SHELLS
+    click.echo(made(cli, {}, "mdmem", "_MDMEM_COMPLETE").source())

@@ -1,22 +1,30 @@
-"""`decisions`, `todo`, `fixes`, `about`: what holds, what was left open, what solved an error, what is known."""
+"""What was learned: `decisions`, `todo`, `fixes`, `about`, `digest` and `proposals`."""
 
 from __future__ import annotations
 
 import sys
+import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
+from mdmem import timestamps
 from mdmem.cli.terminal import options, render
-from mdmem.errors import UsageError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
+from mdmem.views.digests.markdown import PERIODS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from mdmem.config import Config
     from mdmem.learn.about import Knowledge
+    from mdmem.learn.proposals import Proposal
     from mdmem.learn.work import OpenItem
+    from mdmem.views.digests.collected import DigestNotes
+    from mdmem.views.digests.prose import DigestProse
 
 
 @click.command()
@@ -201,3 +209,148 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
         "Together with": [f"{file}  {count}×" for file, count in found.together],
     }
     yield from ((heading, rows) for heading, rows in parts.items() if rows)
+
+
+@click.command()
+@click.argument("session", default="", shell_complete=options.sessions)
+@options.window
+@options.project
+@click.option("--by", type=click.Choice(PERIODS), default="session", show_default=True, help="Roll up by day or week.")
+@click.option(
+    "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
+)
+@click.option("--prose/--no-prose", default=None, help="Have a model write a first paragraph (default: learn.prose).")
+@options.as_json("an object with the sessions, decisions, notes, failures, fixes, open and closed work")
+@click.pass_obj
+def digest(
+    given_vault: str | None,
+    /,
+    session: str,
+    project: str | None,
+    by: str,
+    for_agent: bool,
+    prose: bool | None,
+    as_json: bool,
+    **when: str | None,
+) -> None:
+    """Sum up what was asked, what came out, decisions, work, fixes and files, as markdown, from the notes alone.
+
+    With --prose or `learn.prose`, a model that you chose adds a paragraph (`mdmem help learn`). Without a time,
+    it covers the last 24 hours. SESSION is an id or its beginning, a note in it, or `latest`.
+
+    \b
+    Example:  mdmem digest --since monday --project notes-app > week.md
+              mdmem digest --since 60d --by week
+              mdmem digest latest
+    """
+    settings = options.settings(given_vault)
+    if session or for_agent:
+        found, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
+    else:
+        found, text = _of_time(settings, project or "", by, when)
+    value, added = found.as_object(), _prose(settings, found) if _wants_prose(settings, prose, for_agent) else None
+    if added and added.text:
+        value["prose"] = added._asdict()
+        head, _, body = text.partition("\n")
+        text = f"{head}\n\n{added.text}\n\n*Written by {added.model}; what follows is from the notes.*\n{body}"
+    click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
+
+
+def _wants_prose(settings: Config, prose: bool | None, for_agent: bool) -> bool:
+    if prose and for_agent:
+        raise UsageError("--for-agent is read by an agent, which writes its own prose: leave --prose out.")
+    return not for_agent and (settings.settings.learn.prose if prose is None else prose)
+
+
+def _prose(settings: Config, found: DigestNotes) -> DigestProse:
+    """Ask a model; the user is told why there is no paragraph."""
+    from mdmem.views.digests import prose
+
+    made = prose.write(settings, found, now=time.time())
+    if made.problem:
+        click.echo(f"No model wrote a paragraph. {made.problem}", err=True)
+    return made
+
+
+def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None]) -> tuple[DigestNotes, str]:
+    from mdmem.views.digests import collected, markdown
+
+    if not when["since"] and not when["on"]:
+        when["since"] = "1d"
+    found = collected.collect(settings, options.query({**when, "project": project or None}), project)
+    return found, markdown.write(found, by)
+
+
+def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
+    from mdmem.search.query import Query
+    from mdmem.views import conversation
+    from mdmem.views.digests import bounded, collected, markdown
+
+    said = conversation.read(settings, name, project=project)
+    if not said.times:
+        raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
+    span = Query(since=timestamps.epoch(said.times[0]), until=timestamps.epoch(said.times[-1]) + 1)
+    found = collected.collect(settings, span, said.fact("project"), said.session)
+    return found, bounded.for_agent(settings, said, found) if for_agent else markdown.write(found)
+
+
+CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
+
+
+@click.command()
+@options.project
+@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Carry out this proposal; repeatable.")
+@click.option("--dismiss", "dismissed", multiple=True, metavar="ID", help="Drop this proposal for good; repeatable.")
+@options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
+@click.pass_obj
+def proposals(
+    given_vault: str | None, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
+) -> None:
+    """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
+
+    Nothing is carried out until you accept it; `mdmem review` asks about each.
+
+    \b
+    Example:  mdmem proposals --accept 1f2e3d4c --dismiss 5b6a7988
+    """
+    from mdmem.learn import proposals as learned
+
+    settings = options.settings(given_vault)
+    decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
+    decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
+    found = [one for _, one in decided]
+    if not decided:
+        note_rows.refresh(settings)
+        found = learned.waiting(settings, project or "", now=options.now(), update=False)
+    if as_json:
+        render.print_json([one._asdict() for one in found])
+    elif decided:
+        click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
+    elif found:
+        rows = [(one.key, one.kind, wording.day(one.created), one.project, f"{one.title}: {one.why}") for one in found]
+        render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
+    else:
+        click.echo("Nothing is proposed.", err=True)
+
+
+def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:
+    """Ask a person about each proposal; return how often each answer was given."""
+    from mdmem.learn import proposals as learned
+
+    counts: Counter[str] = Counter()
+    words = " ".join(f"{click.style(key, bold=True)}={name}" for key, name in CHOICES.items())
+    for one in found:
+        click.echo()
+        click.secho(f"{render.safe(one.title)}  [mem:{one.id}]", bold=True)
+        click.secho(render.safe(f"{wording.day(one.created)} {one.project}: {one.why}"), dim=True)
+        click.echo(learned.KINDS[one.kind].question)
+        answer = CHOICES[click.prompt(words, type=click.Choice(list(CHOICES)), show_choices=False, default="s")]
+        if answer == "quit":
+            break
+        try:
+            if answer != "skip":
+                (learned.accept if answer == "accept" else learned.dismiss)(settings, one.key, now=options.now())
+            counts[answer] += 1
+        except MdmemError as error:
+            click.secho(render.safe(str(error)), err=True, fg="yellow")
+    return counts

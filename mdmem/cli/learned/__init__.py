@@ -1,1 +1,0 @@
-"""Commands on what was learned: open work, decisions, fixes, entities, proposals, digests."""
