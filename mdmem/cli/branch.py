@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.cli.terminal import options, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.views import wording
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -125,7 +125,7 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_
     count = wording.number(len(one.paths), "note")
     if not yes:
         click.confirm(f"Delete {count} of {render.safe(one.project)} that wait on {render.safe(name)}?", abort=True)
-    done = branches.drop(settings, one.paths, one.branch, updater.of(settings))
+    done = branches.drop(settings, one.paths, one.branch, upkeep.updater(settings))
     if as_json:
         return _print_done(one, done)
     click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")

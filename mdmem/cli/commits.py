@@ -17,7 +17,7 @@ from mdmem.cli.terminal import options, pager, render
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
 from mdmem.views import wording
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,18 +58,17 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     \b
     Example:  mdmem commit --session 00893aaf-19fa-41d2-8238-13269b9b3ca0
     """
-    from mdmem.capture import upkeep
+    from mdmem.capture import upkeep as checking
     from mdmem.history import commit as work
     from mdmem.history.git import tidy
     from mdmem.history.look import LookMode
-    from mdmem.views.vault_pages import upkeep as refreshing
     from mdmem.watcher import client
 
     settings = config.load(vault)
     _catch_up(settings, quiet=quiet)
-    is_time = quiet and upkeep.look_after(settings, time.time())
+    is_time = quiet and checking.look_after(settings, time.time())
     if Path(settings.vault).is_dir():
-        refreshing.refresh(settings, now=time.time(), background=quiet, may_wait=True)
+        upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
     done = work.commit(
         settings, session=session, accept=accept, mode=LookMode(quiet, partial(client.touched, settings))
     )
@@ -305,7 +304,7 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
     settings = config.load(vault)
     planned = work.plan(settings, target)
     if as_json:
-        done = work.apply(settings, planned, updater.of(settings)) if planned.steps else None
+        done = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
         print_json({"changed": changed, "skipped": skipped, "kept": planned.kept})
         return 0
@@ -319,7 +318,7 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
         return 0
     if not yes:
         click.confirm("Undo this?", abort=True)
-    return print_applied(work.apply(settings, planned, updater.of(settings)))
+    return print_applied(work.apply(settings, planned, upkeep.updater(settings)))
 
 
 def print_applied(applied: Applied) -> int:

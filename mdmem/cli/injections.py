@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from mdmem.cli.terminal import options, render
-from mdmem.vault import journal
+from mdmem.vault import journal, note
 from mdmem.views import injections as injections_view
-from mdmem.views import moved, rows, wording
+from mdmem.views import rows, wording
 
 if TYPE_CHECKING:
     from mdmem.agents import Event
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mdmem.inject.context import Explanation
     from mdmem.project import Project
     from mdmem.search.index.view import View
-    from mdmem.views.moved import MovedProject
 
 
 @click.command()
@@ -65,7 +64,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     assumed = occasion.Occasion(settings, event, now, deadline)
     counts = rows.ask(settings, lambda view: _counts(view, assumed.names))
     started = context.at_start(settings, _start_of(event), now, deadline)
-    gone = moved.candidates(settings, assumed.place) if not counts[0] and counts[1] else []
+    gone = candidates(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         whose = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
         whose["moved"] = [one._asdict() for one in gone]
@@ -284,3 +283,34 @@ def hook(vault: str | None, agent: str, report: bool) -> None:
     from mdmem.capture import hook as process
 
     process.main([agent, *(["--report"] if report else [])], vault)
+
+
+MOST = 3
+_PATH = "path:"
+
+
+class MovedProject(NamedTuple):
+    """A project of the journal, where it was, and the page whose `identity` says what belongs to it."""
+
+    name: str
+    was: str
+    page: str
+
+
+def candidates(config: Config, place: Project) -> list[MovedProject]:
+    """Return the projects that may be the one in `place` under an earlier path, those of the same name first.
+
+    A project with a remote is known by that wherever it lies, and is none of them.
+    """
+    made = []
+    for name in journal.folders(f"{config.vault}/journal"):
+        page = f"journal/{name}/{journal.PROJECT_PAGE}"
+        known = journal.identities(config, name)
+        if any(not one.startswith(_PATH) for one in known):
+            continue
+        root = str(note.load(config.vault, page).meta.get("root") or "")
+        folders = [one.removeprefix(_PATH) for one in known] or [root]
+        if all(folder and not Path(folder).expanduser().is_dir() for folder in folders):
+            made.append(MovedProject(name, folders[0], page))
+    here = Path(place.root).name.lower()
+    return sorted(made, key=lambda one: (Path(one.was).name.lower() != here, one.name))[:MOST]

@@ -284,14 +284,14 @@ def _of_time(settings: Config, project: str, by: str, when: dict[str, str | None
 def _of_session(settings: Config, name: str, project: str, *, for_agent: bool) -> tuple[DigestNotes, str]:
     from mdmem.search.query import Query
     from mdmem.views import conversation
-    from mdmem.views.digests import bounded, collected, markdown
+    from mdmem.views.digests import collected, markdown
 
     said = conversation.read(settings, name, project=project)
     if not said.times:
         raise UsageError(f"The session {name!r:.60} has no notes. `mdmem sessions` lists those that have.")
     span = Query(since=timestamps.epoch(said.times[0]), until=timestamps.epoch(said.times[-1]) + 1)
     found = collected.collect(settings, span, said.fact("project"), said.session)
-    return found, bounded.for_agent(settings, said, found) if for_agent else markdown.write(found)
+    return found, markdown.for_agent(settings, said, found) if for_agent else markdown.write(found)
 
 
 CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}

@@ -249,10 +249,10 @@ def show(
 
 def _backlinks(settings: Config, path: str, parsed: note.Parsed) -> list[NoteRow]:
     """Return the notes that link to this one; none where the index cannot be asked."""
-    from mdmem.views import links, rows
+    from mdmem.views import rows
 
     try:
-        return rows.ask(settings, lambda view: links.backlinks(view, path, str(parsed.meta.get("id", ""))))
+        return rows.ask(settings, lambda view: rows.backlinks(view, path, str(parsed.meta.get("id", ""))))
     except (MdmemError, OSError):
         return []
 

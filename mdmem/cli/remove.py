@@ -14,7 +14,7 @@ from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import UsageError
 from mdmem.views import wording
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from mdmem.history.purge import Purged, PurgePlan
@@ -62,7 +62,7 @@ def forget(
     targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
     if as_json:
         lost = work.keep(settings, [target.path for target in targets]) if targets else set()
-        done = work.apply(settings, targets, updater.of(settings)) if targets else None
+        done = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
         print_json({"forgotten": changed, "skipped": skipped, "for_good": sorted(lost.intersection(changed))})
         return 0
@@ -78,7 +78,7 @@ def forget(
     lost = work.keep(settings, [target.path for target in targets])
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
-    return print_applied(work.apply(settings, targets, updater.of(settings)))
+    return print_applied(work.apply(settings, targets, upkeep.updater(settings)))
 
 
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
@@ -175,7 +175,6 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
     """
     from mdmem.history import commit
     from mdmem.history.space import archive as work
-    from mdmem.views.vault_pages import upkeep as refreshing
 
     settings = options.settings(vault)
     with progress.ProgressBar("Unpacking" if undo else "Packing") as bar:
@@ -185,7 +184,7 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
             done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.tell)
     if done.commits:
         indexing.leave_complete(settings)
-        if refreshing.refresh(settings, now=time.time()):  # links lead to where the notes are now
+        if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
             commit.commit(settings)
     if as_json:
         print_json({**done._asdict(), "left": [one._asdict() for one in done.left]})

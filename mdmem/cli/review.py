@@ -17,7 +17,7 @@ from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
 from mdmem.vault import note
 from mdmem.views import wording
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -129,7 +129,7 @@ def review(
     # A narrowed review has not seen everything, so the next one shows the rest.
     whole = not decided.quits and not narrowed
     text = f"Review: {told or 'nothing'}\n"
-    update_page = updater.of(settings)
+    update_page = upkeep.updater(settings)
     applied = work.finish(settings, seen, decided.steps, text, complete=whole, update_page=update_page)
     return print_applied(applied) or (0 if decided.quits else _ask_proposals(settings, project or ""))
 

@@ -50,15 +50,15 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
 
 
 def _serve_http(vault: str | None, host: str, port: int | None) -> None:
-    from mdmem.server import http, token
+    from mdmem.server import http
     from mdmem.server import port as ports
 
     settings = config.load(vault)
-    token.load(settings)
+    http.load_token(settings)
     opened = ports.listen(host, port or ports.default_port(settings.vault), exact=port is not None)
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"Serving {settings.vault} at http://{shown}:{opened.getsockname()[1]}/mcp", err=True)
-    click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {token.path(settings)}", err=True)
+    click.echo(f"Clients send `Authorization: Bearer TOKEN`, with the token in {http.token_path(settings)}", err=True)
     if not ports.is_loopback(host):
         click.echo(
             "Other machines can reach this. Traffic is not encrypted; the token is the only protection.",
@@ -88,7 +88,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     from urllib.parse import urlsplit
 
     try:
-        from mdmem.web import running, serve
+        from mdmem.web import serve
     except ModuleNotFoundError as error:
         raise ConfigError(f"The pages need the extra: pip install 'mdmem[web]' ({error.name} is missing).") from error
 
@@ -102,7 +102,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
         settings = options.settings(vault)
         if not Path(settings.index_dir).is_dir():
             click.echo("Indexing the vault for the first time…", err=True)
-        link = running.link(settings)
+        link = serve.link(settings)
         if link and port in (None, urlsplit(link).port):
             click.echo("Another `mdmem web` serves this vault already; it ends with Ctrl-C there.", err=True)
             tell(link)

@@ -6,23 +6,27 @@ Nothing here is carried out by itself. What is dismissed is noted in the front m
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
-from mdmem.learn import asking, decisions, likeness, usage, work
+from mdmem.inject import injection_log
+from mdmem.learn import asking, decisions, likeness, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import wordings
 from mdmem.vault import note, people, user_notes
+from mdmem.vault.note import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
+
 
 MAX_OF_A_KIND = 50
 WORDING_DAYS = 90
@@ -188,7 +192,7 @@ class _Finder:
 
     def pins(self) -> Iterator[Proposal]:
         """Yield notes that answers of several sessions cite."""
-        sessions = dict(usage.cited(self._view))
+        sessions = dict(cited(self._view))
         for number, parsed in self._newest(set(sessions) - self._view.notes("facet", "is:pinned")):
             if decisions.is_in_force(parsed):
                 title = str(self._view.facts(number)["title"])
@@ -197,7 +201,7 @@ class _Finder:
 
     def archived(self) -> Iterator[Proposal]:
         """Yield notes that were given often and never cited."""
-        times = dict(usage.given_in_vain(self._config, self._view))
+        times = dict(given_in_vain(self._config, self._view))
         pinned, flags = self._view.notes("facet", "is:pinned"), self._view.numbers("flags")
         for number, parsed in self._newest(set(times) - pinned):
             if decisions.is_in_force(parsed) and not flags[number] & FLAGS["edited"]:  # kept in review counts as edited
@@ -277,3 +281,42 @@ KINDS: dict[str, ProposalKind] = {
     "archive": ProposalKind(_Finder.archived, _archive, "archive it?"),
     "drop": ProposalKind(_Finder.stale, _drop, "drop it?"),
 }
+
+
+CITED_SESSIONS = 3
+"""Number of sessions whose answers must cite a note before a pin is proposed."""
+_ID_CHARS = 10
+
+
+def citing(view: View, name: str) -> set[str]:
+    """Return the sessions whose answers cite a note."""
+    found = view.notes("facet", f"link:{name}".lower()) & view.notes("facet", "kind:response")
+    return {str(view.facts(number).get("session", "")) for number in found}
+
+
+def cited(view: View) -> Iterator[tuple[int, int]]:
+    """Yield the notes that answers of `CITED_SESSIONS` sessions cite, with their number."""
+    answers = view.notes("facet", "kind:response")
+    for term in view.starting_with("facet", "link:"):
+        name = term[5:]
+        if len(name) != _ID_CHARS or view.count("facet", term) < CITED_SESSIONS:
+            continue
+        sessions = {str(view.facts(number).get("session", "")) for number in view.notes("facet", term) & answers}
+        number = next(iter(view.notes("facet", f"id:{name}")), None)
+        if number is not None and len(sessions) >= CITED_SESSIONS and not _is_page(view, number):
+            yield number, len(sessions)
+
+
+def given_in_vain(config: Config, view: View) -> Iterator[tuple[int, int]]:
+    """Yield the notes that were given `injection_log.IN_VAIN_TIMES` and never cited, with how often."""
+    counted = Counter(str(name) for row in injection_log.read_log(config) for name in row["ids"])
+    for name, times in counted.most_common():
+        if times < injection_log.IN_VAIN_TIMES:
+            return
+        number = next(iter(view.notes("facet", f"id:{name}".lower())), None)
+        if number is not None and not _is_page(view, number) and not citing(view, name):
+            yield number, times
+
+
+def _is_page(view: View, number: int) -> bool:
+    return str(view.facts(number)["kind"]) in PAGES

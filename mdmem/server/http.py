@@ -1,14 +1,36 @@
-"""MCP and hooks over HTTP: on loopback unless told otherwise, never without the token, each request for itself."""
+"""MCP and hooks over HTTP: on loopback unless told otherwise, never without the token, each request for itself.
+
+`POST /hooks/<agent>` does what `mdmem hook` and `mdmem inject` do, for agents that speak HTTP: it is answered when the
+note is on disk, with the memories that the prompt calls for. It is never the only path: a command hook needs no server
+that happens to run. The token is made once a vault, and kept in a file that only its user can read.
+"""
 
 from __future__ import annotations
 
+import os
+import secrets
 import socket
+import stat
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
+import anyio.to_thread
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
-from mdmem import config
-from mdmem.server import app, guard, hooks, port, token
+from mdmem import config, files, launch, log, system
+from mdmem.agents import payload
+from mdmem.agents.install.known import AGENTS
+from mdmem.capture import hook
+from mdmem.config import Config
+from mdmem.errors import ConfigError
+from mdmem.inject import process
+from mdmem.recall import hook as both
+from mdmem.server import app, guard, port
 
 
 def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard:
@@ -18,7 +40,7 @@ def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard
         json_response=True,
         stateless_http=True,
         max_request_body_size=guard.MAX_BODY_BYTES,
-        custom_starlette_routes=[Route("/hooks/{agent}", hooks.endpoint(vault), methods=["POST"])],
+        custom_starlette_routes=[Route("/hooks/{agent}", endpoint(vault), methods=["POST"])],
         transport_security=TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),
@@ -30,4 +52,95 @@ def serve(vault: str | None, opened: socket.socket, host: str) -> None:
     """Serve on an open port until the process is told to end."""
     settings = config.load(vault)
     hosts = port.own_hosts(host, int(opened.getsockname()[1]))
-    port.run(application(vault, hosts, token.load(settings)), opened)
+    port.run(application(vault, hosts, load_token(settings)), opened)
+
+
+TOKEN_BYTES = 32
+_NAME = "http-token"
+
+
+def token_path(config: Config) -> Path:
+    """Return where the token is."""
+    return Path(config.state_dir) / _NAME
+
+
+def load_token(config: Config) -> str:
+    """Return the vault's token, made when there is none.
+
+    Raises:
+        ConfigError: when others can read it, or it is not the user's own; it must then be replaced.
+    """
+    file = token_path(config)
+    files.make_folder(str(file.parent))
+    for _ in range(2):
+        try:
+            return _read(file)
+        except FileNotFoundError:
+            _make(file)
+    return _read(file)
+
+
+def _read(file: Path) -> str:
+    fd = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(fd, encoding="ascii") as opened:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or not system.own(found, 0o077):
+            raise ConfigError(f"Others can read the token in {file}. Delete it; a new one is made for all clients.")
+        token = opened.read(200).strip()
+    if len(token) < TOKEN_BYTES:
+        raise ConfigError(f"There is no token in {file}. Delete it; a new one is made.")
+    return token
+
+
+def _make(file: Path) -> None:
+    """Publish a new token whole; where another process was quicker, its token stays."""
+    temp = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(os.open(temp, flags, 0o600), "w", encoding="ascii") as opened:
+            opened.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+        with closing(system.open_folder(str(file.parent))) as folder:
+            folder.publish(temp.name, file.name)
+    finally:
+        temp.unlink(missing_ok=True)
+
+
+_alone = threading.Lock()
+"""Notes of one session wait for each other anyway, and a process is not asked to do more at once than it can."""
+
+
+def endpoint(vault: str | None) -> Any:
+    """Return the function that answers a request."""
+
+    async def post(request: Request) -> Response:
+        name = request.path_params["agent"]
+        if name not in AGENTS:
+            return Response(f"There is no agent called {name!r:.40}.", status_code=404)
+        return await anyio.to_thread.run_sync(_handle, vault, name, await request.body())
+
+    return post
+
+
+def _given(name: str, data: bytes, vault: str | None) -> bytes:
+    """Return what the injection command would print; what goes wrong with it costs the memories, and no more."""
+    try:
+        return process.given(name, data, vault, os.environ)
+    except Exception as error:  # noqa: BLE001 - as for the command
+        log.write(config.load(vault, os.environ), "an injection over HTTP failed", error)
+        return b""
+
+
+def _handle(vault: str | None, name: str, data: bytes) -> Response:
+    try:
+        payload.decode(data)
+    except payload.NoPayloadError as error:
+        log.write(config.load(vault, os.environ), "a hook over HTTP could not be read", error)
+        return Response("The payload is not a JSON object.", status_code=400)
+    try:
+        with _alone:
+            reply = hook.run([name], data, vault, os.environ)
+            reply = both.merged(reply, _given(name, data, vault))
+    except Exception as error:  # noqa: BLE001 - as for the command: losing a memory is bad, stopping the agent is worse
+        log.write(config.load(vault, os.environ), "a hook over HTTP failed", error)
+        reply = launch.last_words(name)
+    return Response(reply, media_type="application/json" if reply else None)

@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
-from mdmem.server.internal import memories, narrowing, orders, publishing, ranking
+from mdmem.server.internal import finding, memories, publishing
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
 
@@ -131,7 +131,7 @@ def remember_search_internal_memory(
     held = _load(at, deleted_filter, filters, tags)
     if not query.strip():
         return _part(at, held, {}, offset, limit)
-    found = ranking.relevance(held, query, alpha)
+    found = finding.relevance(held, query, alpha)
     return _part(at, _best(held, found), found, offset, limit)
 
 
@@ -145,13 +145,13 @@ def remember_query_internal_memory(
 ) -> Memories:
     """Ask your memories a question; returns the best matches, whole as far as there is room."""
     held = _load(at, deleted_filter, filters)
-    found = {name: share for name, share in ranking.relevance(held, query).items() if share >= min_relevance}
+    found = {name: share for name, share in finding.relevance(held, query).items() if share >= min_relevance}
     return _part(at, _best(held, found), found, 0, limit)
 
 
 def remember_search_internal_memory_by(
     at: Access,
-    mode: Annotated[str, Field(description=", ".join(orders.MODES))],
+    mode: Annotated[str, Field(description=", ".join(finding.MODES))],
     query: Words = "",
     sort_order: Annotated[str, Field(description="asc or desc.")] = "desc",
     sort_field: Annotated[str, Field(description="For byProperty: weight, trust, version, created, feel_...")] = "",
@@ -162,14 +162,14 @@ def remember_search_internal_memory_by(
 ) -> Memories:
     """List your memories in one of eight orders; with `query`, those that contain a word of it."""
     held = _load(at, deleted_filter, filters)
-    found = ranking.relevance(held, query) if query.strip() else {}
+    found = finding.relevance(held, query) if query.strip() else {}
     chosen = [memory for memory in held if memory.id in found] if query.strip() else held
-    ordered = orders.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
+    ordered = finding.arrange(chosen, mode, sort_order=sort_order, sort_field=sort_field)
     made = _part(at, ordered, found, offset, limit)
     if mode == "byBroad":
         for one, memory in zip(made["memories"], ordered[offset:], strict=False):
-            one["content"] = safe_text.line(at.gate, orders.outline(memory.content), 400)
-            one["truncated"] = len(memory.content) > 3 * orders.BROAD_CHARS
+            one["content"] = safe_text.line(at.gate, finding.outline(memory.content), 400)
+            one["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
     return made
 
 
@@ -186,7 +186,7 @@ def remember_publish(
 
 
 def _load(at: Access, deleted: str, filters: Mapping[str, Any] | None, tags: Sequence[str] = ()) -> list[Memory]:
-    keep = narrowing.parse(filters or {})
+    keep = finding.parse_filters(filters or {})
     return [each for each in memories.load(at.config, _scope(at), deleted=deleted, tags=tags) if keep(each)]
 
 

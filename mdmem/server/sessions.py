@@ -18,7 +18,7 @@ from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
 from mdmem.vault import journal
-from mdmem.views import which_session
+from mdmem.views import conversation
 from mdmem.views.wording import number
 
 MAX_SESSIONS = 5
@@ -117,12 +117,12 @@ def _term(at: Access, view: View, name: str, project: str) -> str:
     """Return the index's term for the session that a name means, as far as this connection may see it."""
     if name in ("", "latest"):
         hidden = staged.hidden(view, at.here)
-        return which_session.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
-    terms = [term for term in which_session.candidates(view, name) if _seen(at, view, term)] or _of_note(at, name)
-    return which_session.only(terms, name) if terms else NONE
+        return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
+    terms = [term for term in conversation.candidates(view, name) if _seen(at, view, term)] or _of_note(at, name)
+    return conversation.only(terms, name) if terms else NONE
 
 
-NONE = which_session.KEY
+NONE = conversation.KEY
 
 
 def _seen(at: Access, view: View, term: str) -> bool:
@@ -139,7 +139,7 @@ def _of_note(at: Access, name: str) -> list[str]:
     except NotFoundError:
         return []
     session = str(parsed.meta.get("session", ""))
-    return [which_session.term_of(session)] if session else []
+    return [conversation.term_of(session)] if session else []
 
 
 def project_context(

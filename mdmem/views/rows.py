@@ -11,7 +11,7 @@ from mdmem import timestamps
 from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
-from mdmem.vault import note
+from mdmem.vault import links, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
+
 
 _FEW = 2_000
 """Up to this number, notes are sorted directly; beyond it, the order of all notes is filtered."""
@@ -136,3 +137,19 @@ def _text(facts: dict[str, Any], key: str) -> str:
 def _number(facts: dict[str, Any], key: str) -> int:
     value = facts.get(key)
     return value if isinstance(value, int) else 0
+
+
+MOST = 100
+"""Maximum number of notes listed, newest first."""
+
+
+def backlinks(view: View, path: str, name: str) -> list[NoteRow]:
+    """Return the notes that link to the one at `path`, whose id is `name`, the newest first.
+
+    What mdmem lists on pages of sessions and projects is not a link.
+    """
+    stem = links.stem(path.lower())
+    terms = {name.lower(), stem, stem.rpartition("/")[2]} - {""}
+    found = view.with_any(f"link:{term}" for term in terms) - view.internal
+    made = [row(view, number) for number in in_order(view, found)[::-1][: MOST + 1]]
+    return [row for row in made if row.path != path][:MOST]

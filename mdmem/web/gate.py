@@ -1,17 +1,19 @@
-"""The guard before the pages: the HTTP server's own, with a cookie in the place of its token."""
+"""The guard before the pages: the HTTP server's own, with a cookie in the place of its token, for this user alone."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.server import guard
 from mdmem.server.guard import Guard, Headers
-from mdmem.web import peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.web.browsers import Browsers
+
 
 ENTER = "/enter"
 """The one path that is answered without a cookie: it takes the key."""
@@ -62,7 +64,7 @@ class PageGuard(Guard):
 
     def admit(self, scope: Any, headers: Headers) -> int | None:
         """Return the status with which a request of our own origin is refused, or None."""
-        if peers.is_another_user(scope.get("client"), self._port):
+        if is_another_user(scope.get("client"), self._port):
             return 403  # they see the link in the list of processes, and perhaps the cookie on a port of theirs
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405
@@ -94,3 +96,35 @@ class PageGuard(Guard):
 def cookie_name(port: int) -> str:
     """Return the name of the cookie: browsers share cookies between ports, so that it names the port."""
     return f"mdmem-{port}"
+
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_CLIENT, _SERVER, _USER = 1, 2, 7
+"""The columns of a client's line in the tables."""
+
+
+def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
+    """Whether a connection to our `port` comes from a process of another user, other than root's.
+
+    False where the system does not say, such as on macOS and Windows.
+    """
+    if client is None or not hasattr(os, "getuid"):
+        return False
+    found = user_of(client[1], port)
+    return found is not None and found not in (0, os.getuid())
+
+
+def user_of(client_port: int, port: int) -> int | None:
+    """Return the id of the user who connected from `client_port` to `port` on loopback; None when nothing says so."""
+    ends = (f"0100007F:{client_port:04X}", f"0100007F:{port:04X}")
+    for table in TABLES:
+        try:
+            lines = Path(table).read_text(encoding="ascii").splitlines()
+        except (OSError, ValueError):
+            continue
+        for line in lines:
+            if ends[0] in line and ends[1] in line:
+                columns = line.split()
+                if columns[_CLIENT].endswith(ends[0]) and columns[_SERVER].endswith(ends[1]):
+                    return int(columns[_USER])
+    return None

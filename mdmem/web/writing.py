@@ -12,7 +12,7 @@ from mdmem.history.git import repository
 from mdmem.learn import proposals
 from mdmem.vault import user_notes
 from mdmem.views import wording
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
 from mdmem.web.browsers import Message
 from mdmem.web.pages import health, notes
@@ -104,7 +104,7 @@ def _forget(request: PageRequest) -> Response:
     opened = _opened(request)
     config = request.config
     _keep(request, opened)
-    done = forget.apply(config, forget.plan(config, [opened.path]), updater.of(config))
+    done = forget.apply(config, forget.plan(config, [opened.path]), upkeep.updater(config))
     if not done.changed:
         return _done(request, f"{opened.path} was changed meanwhile and is left alone.", "/", bad=True)
     return _done(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
@@ -134,7 +134,7 @@ def _undo(request: PageRequest) -> Response:
     if len(commit) not in (40, 64) or not commit.isalnum():
         raise UsageError("There is nothing to undo: the form names no commit.")
     planned = undo.plan(request.config, commit)
-    done = undo.apply(request.config, planned, updater.of(request.config))
+    done = undo.apply(request.config, planned, upkeep.updater(request.config))
     count = wording.number(len(done.changed), "file")
     return _done(request, f"Undone: {count} as before.", "/", bad=not done.changed)
 
@@ -156,7 +156,7 @@ def _review(request: PageRequest) -> Response:
         step = review.decide(request.config, item, now=None, **_DECISIONS[decision])
     else:
         raise UsageError(f"{decision!r:.40} is not a decision.")
-    done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", updater.of(request.config))
+    done = rewrite.apply(request.config, [step], f"Review: {decision} 1\n", upkeep.updater(request.config))
     words = {"keep": "Kept", "pin": "Kept and pinned", "drop": "Dropped"}[decision]
     return _done(request, f"{words} “{opened.title}”.", "/review", _commit(done) if decision == "drop" else "")
 

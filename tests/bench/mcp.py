@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mdmem import config
 from mdmem.search import index
-from mdmem.server import token
+from mdmem.server import http
 from tests.bench import measure
 from tests.bench.recall import make_vault, prompts
 
@@ -137,9 +137,9 @@ async def crowd(port: int, secret: str, texts: list[str]) -> tuple[int, int]:
     async def one(number: int) -> None:
         headers = {"Authorization": f"Bearer {secret}"}
         async with AsyncExitStack() as stack:
-            http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=600))
+            held = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=600))
             address = f"http://127.0.0.1:{port}/mcp"
-            client = await stack.enter_async_context(Client(streamable_http_client(address, http_client=http)))
+            client = await stack.enter_async_context(Client(streamable_http_client(address, http_client=held)))
             for turn in range(EACH):
                 text = texts[(number * EACH + turn) % len(texts)]
                 answer = await client.call_tool("search", {"query": text, "limit": 3})
@@ -153,7 +153,7 @@ async def crowd(port: int, secret: str, texts: list[str]) -> tuple[int, int]:
 
 def asked_by_many(env: Mapping[str, str], texts: list[str]) -> str:
     """Return how a server over HTTP stood up to many clients at once."""
-    secret = token.load(config.load())
+    secret = http.load_token(config.load())
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = int(probe.getsockname()[1])
     words = [sys.executable, "-P", "-m", "mdmem", "mcp", "--http", "--port", str(port)]

@@ -18,7 +18,7 @@ from mdmem.config import Config
 from mdmem.history import commit, purge, sync, undo
 from mdmem.history.space import archive
 from mdmem.vault import journal, note
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 from tests.helpers.history_vault import FOLDER, captured, git, put, start, turn
 from tests.history.test_sync import machine, settle, trees, unpacked
 
@@ -425,7 +425,7 @@ class Fleet:
         if sessions:
             commit.commit(at)
             name = sessions[self.count % len(sessions)].name[-8:]
-            undo.apply(at, undo.plan(at, f"{name}-x"), updater.of(at))
+            undo.apply(at, undo.plan(at, f"{name}-x"), upkeep.updater(at))
 
     def sync(self, at: Config) -> None:
         """Sync."""

@@ -19,7 +19,7 @@ from mdmem.history.git import repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import journal, note
-from mdmem.views.vault_pages import updater
+from mdmem.views.vault_pages import upkeep
 from tests.helpers.few import few
 from tests.helpers.history_vault import FOLDER, PAGE, SESSION, captured, git, head_files, put, start, turn
 
@@ -214,7 +214,7 @@ def test_undoing_takes_back_what_mdmem_wrote_and_nothing_else(steps: list[str | 
         others = {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")}
         lines = {step[2] for step in steps if isinstance(step, tuple)}
 
-        undo.apply(config, undo.plan(config, SESSION), updater.of(config))
+        undo.apply(config, undo.plan(config, SESSION), upkeep.updater(config))
 
         assert {path: journal.outside(path.read_text()) for path in vault.glob(f"{OTHER}/*")} == others
         left = "".join(path.read_text() for path in vault.rglob("*.md"))

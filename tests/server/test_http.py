@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import itertools
 import json
 import os
@@ -16,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from mdmem import config
 from mdmem.agents.install.known import AGENTS
 from mdmem.capture import hook
 from mdmem.errors import ConfigError, UsageError
-from mdmem.server import guard, token
+from mdmem.server import guard, http
 from mdmem.server import port as serving
 from tests.conftest import PATIENT_SECONDS, PAYLOADS, notes
 from tests.helpers import tree
@@ -68,7 +68,7 @@ class Running:
             **(headers or {}),
         }
         data = body if isinstance(body, (bytes, str)) else json.dumps(body)
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
+        link = HTTPConnection("127.0.0.1", self.port, timeout=240)
         try:
             with suppress(ConnectionError):  # a refusal may come while the rest is being sent
                 link.request(method, path, data, {name: value for name, value in sent.items() if value})
@@ -279,7 +279,7 @@ def test_who_connects_and_says_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch
 def test_the_token_is_made_once_and_only_its_user_can_read_it(vault: Path) -> None:
     settings = config.load(str(vault))
     tokens = []
-    threads = [threading.Thread(target=lambda: tokens.append(token.load(settings))) for _ in range(16)]
+    threads = [threading.Thread(target=lambda: tokens.append(http.load_token(settings))) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -287,16 +287,16 @@ def test_the_token_is_made_once_and_only_its_user_can_read_it(vault: Path) -> No
 
     assert len(set(tokens)) == 1
     assert len(tokens) == 16
-    assert token.path(settings).stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in token.path(settings).parent.iterdir() if "token" in path.name] == ["http-token"]
+    assert http.token_path(settings).stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in http.token_path(settings).parent.iterdir() if "token" in path.name] == ["http-token"]
     assert not [path for path in vault.rglob("*") if "token" in path.name]
 
 
 @pytest.mark.parametrize("spoil", ["readable", "short", "link"])
 def test_a_token_that_others_may_know_is_not_used(vault: Path, spoil: str, tmp_path: Path) -> None:
     settings = config.load(str(vault))
-    token.load(settings)
-    file = token.path(settings)
+    http.load_token(settings)
+    file = http.token_path(settings)
     if spoil == "readable":
         file.chmod(0o644)
     elif spoil == "short":
@@ -306,7 +306,7 @@ def test_a_token_that_others_may_know_is_not_used(vault: Path, spoil: str, tmp_p
         file.symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises((ConfigError, OSError)):
-        token.load(settings)
+        http.load_token(settings)
 
 
 def test_a_port_that_is_taken_is_not_waited_for(vault: Path) -> None:

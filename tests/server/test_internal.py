@@ -17,7 +17,7 @@ from mdmem import config
 from mdmem.cli.setup import install
 from mdmem.errors import UsageError
 from mdmem.server import access, remembering
-from mdmem.server.internal import context, orders, ranking
+from mdmem.server.internal import context, finding
 from mdmem.server.internal.context import Context
 from mdmem.server.internal.memories import Memory
 from mdmem.server.tools import TOOLS
@@ -447,7 +447,7 @@ def test_every_mode_lays_memories_out() -> None:
     ]
 
     def order(mode: str, **more: str) -> str:
-        return "".join(one.id[0] for one in orders.arrange(held, mode, **more))
+        return "".join(one.id[0] for one in finding.arrange(held, mode, **more))
 
     assert order("byTime") == "abcd"
     assert order("byTime", sort_order="asc") == "dcba"
@@ -459,7 +459,7 @@ def test_every_mode_lays_memories_out() -> None:
     assert order("byProperty", sort_field="zeal")[0] == "c"
     assert order("bySignificance") == "bacd"
     assert sorted(order("byRandom")) == ["a", "b", "c", "d"]
-    assert set(orders.MODES) == {
+    assert set(finding.MODES) == {
         "byTime", "byDensity", "byRating", "byDiscovery", "byProperty", "bySignificance", "byBroad", "byRandom",
     }  # fmt: skip
     for bad, named in (
@@ -469,7 +469,7 @@ def test_every_mode_lays_memories_out() -> None:
         ({"mode": "byProperty", "sort_field": "wieght"}, "not 'wieght'"),
     ):
         with pytest.raises(UsageError, match=named):
-            orders.arrange(held, **bad)
+            finding.arrange(held, **bad)
 
 
 def test_what_was_made_within_a_second_is_in_its_order(alice: Callable[..., Answer]) -> None:
@@ -497,7 +497,7 @@ def test_broad_view_shows_head_middle_and_tail(alice: Callable[..., Answer]) -> 
 def test_relevance_is_a_share_for_any_question(query: str, alpha: float) -> None:
     held = [memory("aaaaaaaaaa", content=query), memory("bbbbbbbbbb")]
 
-    assert all(0 < share <= 1 for share in ranking.relevance(held, query, alpha).values())
+    assert all(0 < share <= 1 for share in finding.relevance(held, query, alpha).values())
 
 
 @given(name=st.text(max_size=80))
@@ -592,7 +592,7 @@ def wide() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "search", {"query": "zebra", "tags": [tag], "kind": "ghost,agent"}
         yield "remember_search_internal_memory", {"query": "zebra", "tags": [tag]}
         yield "remember_create_internal_memory", {"content": "x", "tags": [tag]}
-    for mode in orders.MODES:
+    for mode in finding.MODES:
         arguments = {"mode": mode, "deleted_filter": "include", "limit": 100, "sort_field": "title"}
         yield "remember_search_internal_memory_by", arguments
         yield "remember_search_internal_memory_by", {**arguments, "query": "zebra says title"}

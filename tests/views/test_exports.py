@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.errors import UsageError
 from mdmem.views import exports
-from mdmem.views.exports import markdown
+from mdmem.views.exports import articles
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
@@ -207,7 +207,7 @@ def test_a_hostile_note_does_nothing_on_a_page(tmp_path: Path) -> None:
 @given(st.text(alphabet="[]()<>!|#`&\"'= \nabjs:/.x*-+", max_size=200))
 def test_any_text_becomes_markup_without_scripts_and_handlers(text: str) -> None:
     tags = Tags()
-    tags.feed(markdown.html(text))
+    tags.feed(articles.html(text))
     assert tags.bad == []
     assert tags.scripts == 0
     assert not any(link.lower().startswith("javascript:") for link in tags.links)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mdmem.web import running
+from mdmem.web import serve
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST
 from tests.helpers.hostile import SAMPLES
@@ -35,7 +35,7 @@ def state(web: Web, browser: Browser) -> Any:
     """Enter once; every test has a context of its own with that cookie."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(running.link(web.day.config()))
+    page.goto(serve.link(web.day.config()))
     found = context.storage_state()
     context.close()
     return found

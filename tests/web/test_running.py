@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.web import peers, running
+from mdmem.web import gate, serve
 from tests.helpers.pages import serving
 from tests.web.conftest import Web
 
@@ -43,7 +43,7 @@ def test_pages_on_another_port_stand_beside_those_that_run(web: Web) -> None:
         assert web.served.ask("/help", headers=both)[0] == 200
         assert beside.ask("/help", headers={"Cookie": first})[0] == 401
 
-    assert running.link(web.day.config()).startswith(web.served.url)
+    assert serve.link(web.day.config()).startswith(web.served.url)
 
 
 @pytest.mark.slow
@@ -64,16 +64,16 @@ def test_the_user_at_the_other_end_of_a_connection_is_known() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client:
-            assert peers.user_of(client.getsockname()[1], port) == os.getuid()
-            assert not peers.is_another_user(client.getsockname(), port)
-        assert peers.user_of(port, port) is None
+            assert gate.user_of(client.getsockname()[1], port) == os.getuid()
+            assert not gate.is_another_user(client.getsockname(), port)
+        assert gate.user_of(port, port) is None
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not LINUX or os.getuid() != 0, reason="only root may start a process of another user")
 def test_a_process_of_another_user_gets_nothing_with_the_link_or_the_cookie(web: Web) -> None:
     cookie = web.served.enter()
-    link = running.link(web.day.config())
+    link = serve.link(web.day.config())
     code = (
         "import sys, urllib.request, urllib.error\n"
         "for url, cookie in ((sys.argv[1], ''), (sys.argv[2], sys.argv[3])):\n"

@@ -21,9 +21,9 @@ from mdmem.learn import decisions, proposals
 from mdmem.search import engine, freshness, index, query
 from mdmem.search.index.view import View
 from mdmem.vault import user_notes
-from mdmem.views import about_file, facets, injections, links, review_queue, sessions, storing
+from mdmem.views import injections, review_queue, rows, sessions, storing
 from mdmem.views.rows import NoteRow
-from mdmem.web.pages import health, search, session, timeline
+from mdmem.web.pages import files, health, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
 
@@ -102,15 +102,15 @@ def test_a_calendar_of_an_old_vault_ends_with_its_last_note() -> None:
 
 
 def test_a_file_knows_its_changes_and_failures(view: View) -> None:
-    found = about_file.about(view, "src/dates.py")
+    found = files.about(view, "src/dates.py")
 
     assert [row.title for row in found.edits] == ["Edit src/dates.py (+1 -1)"]
     assert found.sessions == [FIRST]
-    assert about_file.about(view, "src/no_such_file.py").total == 0
+    assert files.about(view, "src/no_such_file.py").total == 0
 
 
 def test_facets_count_what_a_search_matches(settings: Config, view: View) -> None:
-    found = facets.count(view, settings.vault, query.parse("february pytest"))
+    found = search.count(view, settings.vault, query.parse("february pytest"))
     hits = engine.search(settings, "february pytest", engine.SearchOptions(limit=100, collapse=False)).hits
 
     assert found["kind"] == dict(Counter(hit.kind for hit in hits).most_common())
@@ -123,7 +123,7 @@ def test_a_note_lists_what_names_it(settings: Config) -> None:
     citing = user_notes.add(settings, "Cites it", f"see [mem:{target.id}]", now=MORNING)
     user_notes.add(settings, "Does not", "see something else", now=MORNING)
 
-    assert [row.id for row in links.backlinks(fresh(settings), target.path, target.id)] == [citing.id]
+    assert [row.id for row in rows.backlinks(fresh(settings), target.path, target.id)] == [citing.id]
 
 
 def test_notes_that_say_the_same_are_a_pair(settings: Config) -> None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 from mdmem import timestamps
-from mdmem.vault import journal
+from mdmem.vault import journal, links
 from mdmem.vault.note import PAGES
-from mdmem.views import wording
-from mdmem.views.exports import markdown
+from mdmem.views import markup, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem.history.export import Exported
-    from mdmem.views.exports.markdown import Places
+
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -36,6 +38,22 @@ img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; } td, th { border: 1px solid #8884; padding: .2rem .5rem; }
 input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box; }
 """
+
+
+class Places(NamedTuple):
+    """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
+
+    A value is a path with slashes and perhaps an anchor, from the top of the pages. picture: returns such a path for
+    a picture, by its address in a note, the folder of the note, and whether it may be a mere name; "" for none.
+    """
+
+    by_path: dict[str, str]
+    by_name: dict[str, str]
+    by_id: dict[str, str]
+    picture: Callable[[str, str, bool], str] = lambda *_: ""
+
+
+NOWHERE = Places({}, {}, {})
 
 
 def sealed(text: str) -> str:
@@ -114,7 +132,7 @@ def title_of(one: Exported) -> str:
     return str(one.parsed.meta.get("title") or one.path.rpartition("/")[2].removesuffix(".md"))
 
 
-def session(one: ExportedSession, places: Places = markdown.NOWHERE, page: str = "") -> str:
+def session(one: ExportedSession, places: Places = NOWHERE, page: str = "") -> str:
     """Write a session as a conversation; a person's words on its page stand at the end."""
     parts = [
         f'<p class="facts">{escape(" · ".join(filter(None, [one.project, wording.date_and_time(one.started)])))}</p>\n'
@@ -125,7 +143,7 @@ def session(one: ExportedSession, places: Places = markdown.NOWHERE, page: str =
     own = journal.outside(one.page.parsed.body).strip() if one.page else ""
     own = own.removeprefix(f"# {one.title}").strip()
     if own and own != "## Notes":
-        parts.append(f"<article>{markdown.html(own, places, one.folder, page)}</article>\n")
+        parts.append(f"<article>{html(own, places, one.folder, page)}</article>\n")
     return "".join(parts)
 
 
@@ -138,13 +156,13 @@ def _kind(one: Exported) -> str:
     return str(one.parsed.meta.get("kind") or "note")
 
 
-def said(one: Exported, places: Places = markdown.NOWHERE, page: str = "") -> str:
+def said(one: Exported, places: Places = NOWHERE, page: str = "") -> str:
     """Write a note with who wrote it and when."""
     meta, kind = one.parsed.meta, _kind(one)
     who = {"prompt": "you", "response": str(meta.get("agent") or "agent")}.get(kind, kind)
     facts = " · ".join(filter(None, [who, wording.date_and_time(created(one)), str(meta.get("id") or "")]))
     style = kind if kind in ("prompt", "response") else "note"
-    body = markdown.html(one.parsed.body, places, one.path.rpartition("/")[0], page)
+    body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
     return f'<article class="{style}" id="{anchor(one)}"><p class="facts">{escape(facts)}</p>\n{body}</article>\n'
 
 
@@ -152,7 +170,7 @@ def _run(one: Exported, places: Places, page: str) -> str:
     failed = one.parsed.meta.get("success") is False
     error = str(one.parsed.meta.get("error") or "") if failed else ""
     title = f"{'✗ ' if failed else ''}{title_of(one)}" + (f": {error}" if error and error not in title_of(one) else "")
-    body = markdown.html(one.parsed.body, places, one.path.rpartition("/")[0], page)
+    body = html(one.parsed.body, places, one.path.rpartition("/")[0], page)
     opening = '<details class="failed"' if failed else "<details"
     return f'{opening} id="{anchor(one)}"><summary>{escape(title[:300])}</summary>\n{body}</details>\n'
 
@@ -177,3 +195,58 @@ def whole_page(notes: Iterable[Exported]) -> str:
     count = sum(len(one.notes) for one in sessions) + len(others)
     counted = f"{wording.number(count, 'note')} of {wording.number(len(sessions), 'session')}"
     return document("mdmem", f"<h1>What happened</h1>\n<p>{counted}.</p>\n{''.join(parts)}")
+
+
+MAX_CHARS = 64 * 1024
+"""Of a longer text, only this much is shown."""
+
+
+class FileLinks(NamedTuple):
+    """The links of a note on a page. folder: of the note, vault-relative. page: from the top of the pages."""
+
+    places: Places
+    folder: str
+    page: str
+
+    def target(self, href: str) -> str:
+        """Return the relative address of the page that a link leads to, or its address outside."""
+        to = markup.outside(href)
+        try:
+            parts = urlsplit(href)
+        except ValueError:
+            return ""
+        if to or parts.scheme or parts.netloc or not parts.path:
+            return to
+        path = posixpath.normpath(posixpath.join(self.folder, unquote(parts.path)))
+        return self._to(self.places.by_path.get(links.stem(path.lower())))
+
+    def cited(self, name: str) -> str:
+        """Return the relative address of the note with an id."""
+        return self._to(self.places.by_id.get(name))
+
+    def named(self, name: str) -> str:
+        """Return the relative address of what a wikilink names."""
+        stem = links.stem(name.partition("#")[0].strip().lower())
+        return self._to(self.places.by_name.get(stem) or self.places.by_path.get(stem))
+
+    def picture(self, source: str, *, by_name: bool = False) -> str:
+        """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""
+        return self._to(self.places.picture(source, self.folder, by_name))
+
+    def _to(self, place: str | None) -> str:
+        return relative(place, self.page) if place else ""
+
+
+def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") -> str:
+    """Return a text as HTML.
+
+    folder: of the note, vault-relative, from which its links lead. page: the path of the page it stands on.
+    """
+    return markup.html(text, FileLinks(places, folder, page), most=MAX_CHARS)
+
+
+def relative(place: str, page: str) -> str:
+    """Return the address of a place for a link on a page, both from the top of the pages."""
+    path, _, anchor = place.partition("#")
+    address = quote(posixpath.relpath(path, posixpath.dirname(page) or ".")) if path != page or not anchor else ""
+    return f"{address}#{quote(anchor)}" if anchor else address

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from mdmem.errors import UsageError
 from mdmem.vault import attachments, disk, journal, links
 from mdmem.views import wording
-from mdmem.views.exports import articles, markdown
-from mdmem.views.exports.markdown import Places
+from mdmem.views.exports import articles
+from mdmem.views.exports.articles import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,8 +151,8 @@ def _places(sessions: list[ExportedSession], others: list[Exported]) -> Places:
 
 
 def _put(target: Path, page: str, title: str, body: str) -> None:
-    up = markdown.relative("index.html", page)
-    head = f'<nav><a href="{up}">Start</a> · <a href="{markdown.relative("search.html", page)}">Search</a></nav>\n'
+    up = articles.relative("index.html", page)
+    head = f'<nav><a href="{up}">Start</a> · <a href="{articles.relative("search.html", page)}">Search</a></nav>\n'
     path = target / page
     path.parent.mkdir(parents=True, exist_ok=True)
     text = articles.document(title, f"{head}<h1>{escape(title)}</h1>\n{body}")
@@ -167,14 +167,14 @@ def _index(sessions: list[ExportedSession], others: list[Exported], places: Plac
     months: dict[str, list[str]] = {}
     for one in reversed(sessions):
         facts = f"{wording.date_and_time(one.started)} · {one.project} · {wording.number(len(one.notes), 'note')}"
-        link = f'<a href="{escape(markdown.relative(_page_of(one), "index.html"))}">{escape(one.title)}</a>'
+        link = f'<a href="{escape(articles.relative(_page_of(one), "index.html"))}">{escape(one.title)}</a>'
         months.setdefault(wording.day(one.started)[:7], []).append(f"<li>{link} <small>{escape(facts)}</small></li>\n")
     parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
     return "".join(parts)
 
 
 def _item(one: Exported, places: Places) -> str:
-    to = markdown.relative(places.by_path[links.stem(one.path.lower())], "index.html")
+    to = articles.relative(places.by_path[links.stem(one.path.lower())], "index.html")
     return f'<li><a href="{escape(to)}">{escape(articles.title_of(one))}</a></li>\n'
 
 
@@ -182,7 +182,7 @@ def _rows(notes: list[Exported], places: Places) -> Iterator[tuple[str, str, str
     """Yield what is searched of each note: title, address, facts, the beginning of its text."""
     for one in sorted(notes, key=articles.created, reverse=True):
         meta = one.parsed.meta
-        to = markdown.relative(places.by_path[links.stem(one.path.lower())], "search.html")
+        to = articles.relative(places.by_path[links.stem(one.path.lower())], "search.html")
         facts = [wording.day(articles.created(one)), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
         text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         yield articles.title_of(one), to, " · ".join(filter(None, facts)), text

@@ -7,6 +7,7 @@ person has removed is theirs alone.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,8 @@ from mdmem.errors import MdmemError
 
 if TYPE_CHECKING:
     from mdmem.config import Config
+    from mdmem.history.rewrite import UpdatePage
+
 
 REST = 50
 """Pages are rebuilt after this multiple of the processor time it took: in the background, or where it takes long."""
@@ -89,3 +92,32 @@ def _write_stamp(config: Config, made: Stamp) -> None:
         files.replace(_stamp(config), f"{made.seen:.3f} {made.cost:.3f}\n{' '.join(sorted(made.pages))}\n".encode())
     except OSError:
         return  # the next time all pages are looked at again
+
+
+def updater(config: Config) -> UpdatePage:
+    """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it.
+
+    It returns the paths of those pages around it that it wrote.
+    """
+
+    def update(folder: str) -> list[str]:
+        if not folder:
+            with suppress(MdmemError, OSError):  # the next turn does it
+                return refresh(config, now=time.time())
+            return []
+        from mdmem.capture import page
+        from mdmem.capture.session import Session
+        from mdmem.vault import journal, note
+
+        meta = note.parse(journal.read_page(config.vault, folder)).meta
+        session = Session(config, str(meta.get("session", "")))
+        opened = session.open_folder() if session.id else None
+        if opened is None:
+            return []
+        with opened:
+            opened.lock()
+            session.catch_up(opened)
+            page.update(session, opened)
+        return []
+
+    return update

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.learn import decisions, work
+from mdmem.search import solved
+from mdmem.search.index.document import path_tails
 from mdmem.vault import journal, note
-from mdmem.views import about_file, sessions
+from mdmem.views import rows, sessions
 from mdmem.views.vault_pages import listed, open_work
 from mdmem.web import markdown
 from mdmem.web.pages import shared
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from mdmem.views.rows import NoteRow
     from mdmem.web.site import PageRequest
 
+
 MOST_FILES = 12
 MOST_DECISIONS = 10
 MOST_OPEN = 10
@@ -37,7 +40,7 @@ def file(request: PageRequest) -> Response:
     path = request.query.get("path", "").strip()[:1_000]
     if not path:
         raise UsageError("Name a file: /file?path=src/dates.py")
-    found = about_file.about(request.view, path, project=request.query.get("project", ""))
+    found = about(request.view, path, project=request.query.get("project", ""))
     table = {row.session: row for row in sessions.table(request.view)}
     fixes = [(failure.id, fix) for failure in found.failures if (fix := _fix(failure, found.edits))]
     return request.page(
@@ -102,3 +105,38 @@ def _own_words(request: PageRequest, page: str) -> str:
     body = note.load(request.config.vault, page).body
     body = journal.outside(body).lstrip()
     return markdown.render(body.partition("\n")[2] if body.startswith("# ") else body, page.rpartition("/")[0])
+
+
+class AboutFile(NamedTuple):
+    """What the notes say of a file, newest first. others: notes that name it and are none of the rest."""
+
+    path: str
+    written: list[NoteRow]
+    edits: list[NoteRow]
+    failures: list[NoteRow]
+    others: list[NoteRow]
+    total: int
+
+    @property
+    def sessions(self) -> list[str]:
+        """Return the ids of the sessions that touched it, the last one first."""
+        every = sorted((*self.edits, *self.failures, *self.others), key=lambda row: row.created, reverse=True)
+        return list(dict.fromkeys(row.session for row in every if row.session))
+
+
+def about(view: View, path: str, *, project: str = "", most: int = 100) -> AboutFile:
+    """Return what names the file `path` (or a file whose path ends so). most: of each list."""
+    tails = path_tails(path)
+    found = view.notes("facet", f"file:{tails[0]}") if tails else set()
+    found = found - view.internal - view.notes("facet", "kind:session")
+    if project:
+        found &= view.of_project(project) | view.notes("facet", "project:")
+    failed = found & view.notes("facet", "is:failed")
+    edits = found & solved.edits(view)
+    written = found & view.of_kinds(note.WRITTEN)
+
+    def part(numbers: set[int]) -> list[NoteRow]:
+        return [rows.row(view, number) for number in rows.in_order(view, numbers)[::-1][:most]]
+
+    others = part(found - failed - edits - written)
+    return AboutFile(path, part(written), part(edits), part(failed), others, len(found))

@@ -14,7 +14,7 @@ from mdmem.history.git import repository
 from mdmem.learn import relations
 from mdmem.search import engine
 from mdmem.vault import note, user_notes
-from mdmem.views import injections, links, rows
+from mdmem.views import injections, rows
 from mdmem.web import markdown
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def show(request: PageRequest) -> Response:
         html=markdown.render(markdown.without_title(opened.parsed.body, opened.title), base, level=2),
         asked=_asked(request, fresh),
         joined=relations.of_note(request.config, request.view, opened.path, meta),
-        backlinks=links.backlinks(request.view, opened.path, str(meta.get("id", ""))),
+        backlinks=rows.backlinks(request.view, opened.path, str(meta.get("id", ""))),
         related=related.hits,
         given=_given(request, opened),
         editors=editors(request, opened),

@@ -8,7 +8,7 @@ from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
 from mdmem.vault import note
-from mdmem.views import conversation, injections, sessions, which_session
+from mdmem.views import conversation, injections, sessions
 from mdmem.web import markdown
 from mdmem.web.pages import shared
 
@@ -85,8 +85,8 @@ def _around(request: PageRequest) -> tuple[SessionRow, SessionRow | None, Sessio
     """Find the session that is meant, and those of its project before and after it."""
     table = sessions.table(request.view)
     name = request.parts["name"]
-    term = which_session.only(which_session.candidates(request.view, name), name)
-    row = next((row for row in table if which_session.term_of(row.session) == term), None)
+    term = conversation.only(conversation.candidates(request.view, name), name)
+    row = next((row for row in table if conversation.term_of(row.session) == term), None)
     if row is None:
         raise NotFoundError(f"There is no session {name!r:.60}.")
     home = [one for one in table if one.project == row.project]

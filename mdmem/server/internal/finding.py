@@ -1,15 +1,21 @@
-"""MODES: the ways in which memories are laid out without a question, or beside one."""
+"""Which memories are meant, and in which order: FILTERS beyond the query, how well one answers it, and MODES."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, zip_longest
+from math import log
 from typing import Any, NamedTuple
 
+from mdmem import timestamps
 from mdmem.errors import UsageError
+from mdmem.search import when
+from mdmem.search.text import analysis
 from mdmem.server.internal.memories import FEEL, Memory, share_of
+from mdmem.vault import user_notes
 
 SORT_ORDERS = ("asc", "desc")
 FIELDS = ("weight", "trust", "version", "rating", "title", "created", "updated")
@@ -136,3 +142,124 @@ MODES: dict[str, Callable[[Ask], list[Memory]]] = {
     "byRandom": _by_random,
 }
 """A mode's name -> how it orders memories, which come newest first."""
+
+
+Keep = Callable[[Memory], bool]
+
+
+def parse_filters(filters: Mapping[str, Any]) -> Keep:
+    """Return what says whether a memory passes all filters; an empty filter is none.
+
+    Raises:
+        UsageError: when there is no such filter, or its value cannot be read.
+    """
+    conditions = []
+    for name, value in filters.items():
+        key = _SYNONYMS.get(name, name)
+        if key not in FILTERS:
+            raise UsageError(f"There is no filter {name!r:.40}; there are {', '.join(FILTERS)}.")
+        if value not in (None, "", [], ()):
+            conditions.append(FILTERS[key](key, value))
+    return lambda memory: all(keep(memory) for keep in conditions)
+
+
+def _types(key: str, value: Any) -> Keep:
+    wanted = {name.lower() for name in _texts(key, value)}
+    return lambda memory: bool(wanted & {str(memory.meta.get(name, "")).lower() for name in ("kind", "type")})
+
+
+def _tags(key: str, value: Any) -> Keep:
+    wanted = set(user_notes.clean_tags(_texts(key, value)))
+    return lambda memory: wanted <= set(memory.tags)
+
+
+def _from(key: str, value: Any) -> Keep:
+    first = timestamps.iso_time(_span(key, value)[0])
+    return lambda memory: memory.created >= first
+
+
+def _to(key: str, value: Any) -> Keep:
+    start, end = _span(key, value)
+    last = timestamps.iso_time(end)
+    return lambda memory: memory.created < last or (start == end and memory.created == last)
+
+
+def _weight(key: str, value: Any) -> Keep:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(f"The filter {key} must be a number from 0 to 1, not {value!r:.40}.")
+    return lambda memory: share_of(memory.meta.get("weight"), 0.0) >= value
+
+
+def _texts(key: str, value: Any) -> list[str]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"The filter {key} must be a list of strings, not {value!r:.40}.")
+    return list(texts)
+
+
+def _span(key: str, value: Any) -> tuple[float, float]:
+    span = when.span(value, datetime.now().astimezone()) if isinstance(value, str) else None
+    if span is None:
+        raise UsageError(f"Can't read {value!r:.40} as a time for {key}. Try 2w, yesterday, 2026-09-14.")
+    return span
+
+
+FILTERS: dict[str, Callable[[str, Any], Keep]] = {
+    "types": _types,
+    "tags": _tags,
+    "created_from": _from,
+    "created_to": _to,
+    "weight_min": _weight,
+}
+"""A filter's name -> what makes a condition of its value."""
+
+_SYNONYMS = {"type": "types", "min_weight": "weight_min", "date_from": "created_from", "date_to": "created_to"}
+
+
+K = 1.2
+B = 0.75
+PIECE = 3
+"""How many letters the pieces have by which likeness is measured."""
+
+
+def relevance(memories: Sequence[Memory], query: str, alpha: float = 0.0) -> dict[str, float]:
+    """Return each memory that has something of a question its relevance, by id: the share of the most it could have.
+
+    alpha: what part of it is likeness of letters, which finds other spellings; the rest is words (BM25).
+    """
+    by_words = _by_words(memories, analysis.query_terms(query)) if alpha < 1 else {}
+    by_letters = _by_letters(memories, query) if alpha > 0 else {}
+    found = {}
+    for memory in memories:
+        share = round((1 - alpha) * by_words.get(memory.id, 0.0) + alpha * by_letters.get(memory.id, 0.0), 4)
+        if share > 0:
+            found[memory.id] = share
+    return found
+
+
+def _by_words(memories: Sequence[Memory], terms: Sequence[str]) -> dict[str, float]:
+    having = {term: sum(term in memory.counts for memory in memories) for term in terms}
+    rarity = {term: log(1 + (len(memories) + 1) / (count + 0.5)) for term, count in having.items()}
+    most = sum(rarity.values())
+    lengths = {memory.id: sum(memory.counts.values()) for memory in memories}
+    average = sum(lengths.values()) / (len(lengths) or 1) or 1.0
+    found = {}
+    for memory in memories:
+        flat = K * (1 - B + B * lengths[memory.id] / average)
+        gains = (rarity[term] * times / (times + flat) for term in terms if (times := memory.counts.get(term)))
+        found[memory.id] = sum(gains) / most if most else 0.0
+    return found
+
+
+def _by_letters(memories: Sequence[Memory], query: str) -> dict[str, float]:
+    wanted = _pieces(query)
+    texts = {memory.id: f" {memory.title} {memory.content} ".casefold() for memory in memories}
+    return {name: sum(piece in text for piece in wanted) / (len(wanted) or 1) for name, text in texts.items()}
+
+
+def _pieces(text: str) -> set[str]:
+    found = set()
+    for word in analysis.words(text.casefold()):
+        padded = f" {word} "
+        found |= {padded[at : at + PIECE] for at in range(len(padded) - PIECE + 1)}
+    return found
