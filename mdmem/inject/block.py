@@ -42,25 +42,19 @@ class Item(Value):
     room: int = 0
 
 
-class Section:
+class Section(Value):
     """Memories under one heading, most useful first. remark: a line of mdmem's own below the heading."""
 
-    __slots__ = ("heading", "items", "remark")
-
-    def __init__(self, heading: str, items: Sequence[Item], remark: str = "") -> None:
-        self.heading = heading
-        self.items = items
-        self.remark = remark
+    heading: str
+    items: Sequence[Item]
+    remark: str = ""
 
 
-class Block:
+class Block(Value):
     """A rendered block and the ids of the memories that found room in it."""
 
-    __slots__ = ("ids", "text")
-
-    def __init__(self, text: str, ids: tuple[str, ...]) -> None:
-        self.text = text
-        self.ids = ids
+    text: str
+    ids: tuple[str, ...]
 
 
 def render(sections: Sequence[Section], *, chars: int, bullet_chars: int, nonce: str | None = None) -> Block | None:

@@ -12,6 +12,7 @@ from mdmem.search import engine, freshness, recall
 from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
+from mdmem.values import Value
 from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
@@ -36,15 +37,12 @@ _JUST_SECONDS = 10.0
 _SPARE = 3
 
 
-class Found:
+class Found(Value):
     """An answer and what was made of it: how it is shown, or None, and why it is not."""
 
-    __slots__ = ("answer", "item", "left_out")
-
-    def __init__(self, answer: Answer, item: Item | None, left_out: str = "") -> None:
-        self.answer = answer
-        self.item = item
-        self.left_out = left_out
+    answer: Answer
+    item: Item | None
+    left_out: str = ""
 
 
 def has_topic(text: str) -> bool:

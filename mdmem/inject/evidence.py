@@ -7,6 +7,7 @@ from itertools import pairwise
 from mdmem.search.asking.english import POSSIBLE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.text import analysis
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +27,13 @@ ALIKE = 0.9
 MAX_ANSWERS = 5
 
 
-class Bar:
+class Bar(Value):
     """What an answer must have: how many of the question's words, of which weight, and which share of all of them."""
 
-    __slots__ = ("coverage", "lead", "weight", "words")
-
-    def __init__(self, words: int, weight: float, coverage: float, lead: float = 1.0) -> None:
-        self.words = words
-        self.weight = weight
-        self.coverage = coverage
-        self.lead = lead
+    words: int
+    weight: float
+    coverage: float
+    lead: float = 1.0
 
     def is_met(self, answer: Answer, lead: float) -> bool:
         """Whether an answer is good enough. lead: its score as a multiple of the next one's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mdmem.search.text import analysis
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,14 +123,11 @@ def _worth(sentence: str, terms: Collection[str], at: int, count: int) -> float:
 # -- diffs -----------------------------------------------------------------------------------------
 
 
-class ExcerptHunk:
+class ExcerptHunk(Value):
     """One place of a diff: its file, and its lines as they stand."""
 
-    __slots__ = ("file", "lines")
-
-    def __init__(self, file: str, lines: list[str]) -> None:
-        self.file = file
-        self.lines = lines
+    file: str
+    lines: list[str]
 
     @property
     def added(self) -> list[str]:

@@ -9,6 +9,7 @@ from mdmem.agents import prompts
 from mdmem.hashing import short
 from mdmem.inject import injection_log, turns
 from mdmem.search.asking import shape
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,18 +20,15 @@ if TYPE_CHECKING:
     from mdmem.vault.journal import Record
 
 
-class Trigger:
+class Trigger(Value):
     """Why memories are looked up at a prompt.
 
     asked: how it asks for something of the past, or None. once: what sets off the search that comes once a session:
     "turns" or "chars", or "" when it does not come now.
     """
 
-    __slots__ = ("asked", "once")
-
-    def __init__(self, asked: Shape | None, once: str) -> None:
-        self.asked = asked
-        self.once = once
+    asked: Shape | None
+    once: str
 
     def __bool__(self) -> bool:
         return self.asked is not None or self.once != ""

@@ -11,6 +11,7 @@ import os
 from mdmem import files
 from mdmem.agents import payload, prompts, text
 from mdmem.hashing import short
+from mdmem.values import Value
 from mdmem.vault import disk, front_matter, journal
 
 TYPE_CHECKING = False
@@ -99,14 +100,11 @@ def query(turns: list[str], chars: int) -> str:
 # -- what is stored --------------------------------------------------------------------------------
 
 
-class _Prompts:
+class _Prompts(Value):
     """The session's stored prompts without the current one: their folder, vault-relative, and their file names."""
 
-    __slots__ = ("folder", "names")
-
-    def __init__(self, folder: str, names: list[str]) -> None:
-        self.folder = folder
-        self.names = names
+    folder: str
+    names: list[str]
 
 
 def _stored(config: Config, record: Record, event: Event, clean: Clean, now: float) -> _Prompts:
@@ -165,14 +163,11 @@ def _body(config: Config, path: str) -> str:
 # -- what the agent saved --------------------------------------------------------------------------
 
 
-class UserTurn:
+class UserTurn(Value):
     """Something typed, as a transcript has it: its text and the prompt's id, "" when it has none."""
 
-    __slots__ = ("prompt_id", "text")
-
-    def __init__(self, said: str, prompt_id: str) -> None:
-        self.text = said
-        self.prompt_id = prompt_id
+    text: str
+    prompt_id: str
 
 
 def _is_current(said: UserTurn, event: Event) -> bool:

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem import timestamps
-from mdmem.search import duplicates, freshness, index, ranking, rerank, snippet, staged, turn_groups
+from mdmem.search import duplicates, freshness, index, ranking, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index import completion, scan
@@ -316,7 +316,7 @@ def _find(
     if not words:
         return dict.fromkeys(view.all if permitted is None else permitted, 0.0)
     ranked = [*ranking.affordable(view, words), *guessed]
-    found = rerank.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now)))
+    found = ranking.rerank(view, ranking.scores(view, ranked, among=permitted, prior=prior(view, now)))
     if permitted is not None and (asked.must or asked.phrases or asked.prefixes):
         return dict.fromkeys(permitted, 0.0) | found
     return found

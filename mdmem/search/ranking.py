@@ -47,6 +47,11 @@ MAX_POSTINGS = 2000
 MAX_KEPT, MAX_KEPT_NOTES = 400, 300
 """Where so many terms are found is kept, of those that no more notes have: some MB."""
 
+RERANKED = 150
+"""Number of the best notes that are reranked."""
+AGAIN = (1.0, 0.7, 0.35)
+"""What the score counts of the first, the second and each further note of an agent's session."""
+
 MAX_TYPICAL = 20
 """Notes like another one are looked for by this many of its words."""
 
@@ -259,6 +264,27 @@ def _add_context(
         for note, count in times.items():
             total[note] += gain * count / (count + norm[note])
             covered[note] += note not in match.notes
+
+
+def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
+    """Return the scores of all notes; among the best, each further note of a session counts less (`AGAIN`).
+
+    An agent's session holds many notes on one thing, which would fill the first ten places.
+    """
+    best = sorted(found, key=found.__getitem__, reverse=True)[:RERANKED]
+    return found | _spread(view, found, best)
+
+
+def _spread(view: View, found: dict[int, float], best: list[int]) -> dict[int, float]:
+    seen: dict[int, int] = {}
+    spread: dict[int, float] = {}
+    for note in best:
+        folder = view.folder_of[note]
+        if view.is_session[folder]:
+            before = seen.get(folder, 0)
+            spread[note] = found[note] * AGAIN[min(before, len(AGAIN) - 1)]
+            seen[folder] = before + 1
+    return spread
 
 
 def typical(view: View, text: str) -> list[Unit]:

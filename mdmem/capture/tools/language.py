@@ -2,73 +2,56 @@
 
 from __future__ import annotations
 
+_OWN_NAMES = """
+astro awk cmake css csv d dart elm fish go gradle groovy java json5 jsonc jsx less lua mdx nim nix prisma proto rst
+svelte swift tcl toml tsv tsx vue wgsl zig
+"""
+_OWN = frozenset(_OWN_NAMES.split())
+"""Languages whose files end in the language's name, and in nothing else."""
+
 _NAMES = {
     "ada": "adb ads",
     "asciidoc": "adoc asciidoc",
     "asm": "asm s",
-    "astro": "astro",
-    "awk": "awk",
     "batch": "bat cmd",
     "c": "c h",
     "clojure": "clj cljc cljs edn",
-    "cmake": "cmake",
     "cpp": "cc cpp cxx hh hpp hxx ino ipp",
     "csharp": "cs csx",
-    "css": "css",
-    "csv": "csv",
     "cuda": "cu cuh",
     "cython": "pxd pyx",
-    "d": "d",
-    "dart": "dart",
     "diff": "diff patch",
     "elixir": "ex exs",
-    "elm": "elm",
     "erlang": "erl hrl",
-    "fish": "fish",
     "fortran": "f f90 f95 for",
     "fsharp": "fs fsi fsx",
     "gherkin": "feature",
     "glsl": "frag glsl vert",
-    "go": "go",
-    "gradle": "gradle",
     "graphql": "gql graphql",
-    "groovy": "groovy",
     "handlebars": "handlebars hbs",
     "haskell": "hs lhs",
     "hcl": "hcl tf tfvars",
     "html": "htm html xhtml",
     "ini": "cfg conf editorconfig ini properties",
-    "java": "java",
     "javascript": "cjs js mjs",
     "jinja": "j2 jinja jinja2",
     "json": "geojson ipynb json webmanifest",
-    "json5": "json5",
-    "jsonc": "jsonc",
     "jsonl": "jsonl ndjson",
-    "jsx": "jsx",
     "julia": "jl",
     "kotlin": "kt kts",
     "latex": "bib cls sty tex",
-    "less": "less",
     "lisp": "cl el lisp",
-    "lua": "lua",
     "makefile": "mk",
     "markdown": "markdown md mdown mkd",
-    "mdx": "mdx",
-    "nim": "nim",
-    "nix": "nix",
     "objectivec": "m mm",
     "ocaml": "ml mli",
     "pascal": "dpr pas",
     "perl": "pl pm",
     "php": "php phtml",
     "powershell": "ps1 psd1 psm1",
-    "prisma": "prisma",
-    "proto": "proto",
     "python": "py pyi pyw",
     "r": "r rmd",
     "racket": "rkt",
-    "rst": "rst",
     "ruby": "erb gemspec rake rb",
     "rust": "rs",
     "scala": "sbt sc scala",
@@ -77,24 +60,15 @@ _NAMES = {
     "sh": "bash bats envrc ksh sh zsh",
     "solidity": "sol",
     "sql": "psql sql",
-    "svelte": "svelte",
-    "swift": "swift",
-    "tcl": "tcl",
     "text": "log text txt",
-    "toml": "toml",
-    "tsv": "tsv",
-    "tsx": "tsx",
     "typescript": "cts mts ts",
     "typst": "typ",
     "vb": "bas vb vbs",
     "verilog": "sv svh v",
     "vhdl": "vhd vhdl",
     "vim": "vim vimrc",
-    "vue": "vue",
-    "wgsl": "wgsl",
     "xml": "csproj plist rss svg vcxproj wsdl xaml xml xsd xsl xslt",
     "yaml": "yaml yml",
-    "zig": "zig",
 }
 
 # Files that carry their language in their name; also as `Dockerfile.dev`.
@@ -127,6 +101,8 @@ def name(path: str) -> str:
     stem, _, extension = file.rpartition(".")
     if file in _FILES:
         return _FILES[file]
+    if extension in _OWN:
+        return extension
     if extension and extension.isalnum():
         wanted = f" {extension} "
         for language, extensions in _NAMES.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mdmem.agents import prompts
 from mdmem.search.asking.phrases import ASKING, NOT_ASKING, UNSPACED, UNSPACED_NOT
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +23,12 @@ MAX_GAP = 6
 """How many words a `*` in a phrase stands for at most."""
 
 
-class Asked:
+class Asked(Value):
     """A phrase that asks, found in a prompt: its language, its words, and the prompt without it."""
 
-    __slots__ = ("language", "topic", "words")
-
-    def __init__(self, language: str, words: str, topic: str) -> None:
-        self.language = language
-        self.words = words
-        self.topic = topic
+    language: str
+    words: str
+    topic: str
 
 
 def asked(prompt: str) -> Asked | None:

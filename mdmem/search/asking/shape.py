@@ -6,6 +6,7 @@ from mdmem.agents import prompts
 from mdmem.search.asking import english, prose
 from mdmem.search.asking.english import LIKELY, NOT, POSSIBLE, SURE
 from mdmem.search.asking.languages import LANGUAGES, UNSPACED
+from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,21 +18,18 @@ MAX_SENTENCES = 60
 MAX_ERROR_CHARS = 300
 
 
-class Shape:
+class Shape(Value):
     """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`.
 
     language, words: what tells so, for people. topic: what it asks about. resumes: whether it goes on with earlier
     work, so that the last sessions answer where nothing else does.
     """
 
-    __slots__ = ("grade", "language", "resumes", "topic", "words")
-
-    def __init__(self, grade: int, language: str, words: str, topic: str, *, resumes: bool = False) -> None:
-        self.grade = grade
-        self.language = language
-        self.words = words
-        self.topic = topic
-        self.resumes = resumes
+    grade: int
+    language: str
+    words: str
+    topic: str
+    resumes: bool = False
 
 
 def of(prompt: str) -> Shape | None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mdmem.search.text.irregular import BASES
-
 _VOWELS = frozenset("aeiouy")
 _DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
 _VALID_LI = frozenset("cdeghkmnrt")
@@ -23,6 +21,31 @@ _WHOLE = {
 }  # fmt: skip
 _DONE_AFTER_PLURAL = frozenset(["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"])
 _LONG_STARTS = ("gener", "commun", "arsen")
+
+_FORMS = """
+begin began begun | break broke broken | bring brought | build built | buy bought | catch caught | choose chose chosen
+come came | deal dealt | dig dug | draw drew drawn | drive drove driven | fall fell fallen | feed fed | feel felt
+fight fought | find found | fly flew flown | forget forgot forgotten | freeze froze frozen | get got gotten
+give gave given | go went gone | grow grew grown | hang hung | hide hid hidden | hold held | keep kept
+know knew known | lend lent | lose lost | make made | mean meant | overwrite overwrote overwritten | pay paid
+override overrode overridden | rewrite rewrote rewritten | rise rose risen | run ran | say said | see saw seen
+seek sought | sell sold | send sent | shake shook shaken | shrink shrank shrunk | sink sank sunk | sleep slept
+speak spoke spoken | speed sped | spend spent | spin spun | stand stood | steal stole stolen | stick stuck
+strike struck | sweep swept | swing swung | take took taken | teach taught | tear tore torn | tell told | think thought
+throw threw thrown | undergo underwent undergone | understand understood | wake woke woken | wear wore worn
+win won | withdraw withdrew withdrawn | write wrote written
+axis axes | child children | criterion criteria | foot feet | half halves | index indices | leaf leaves
+matrix matrices | mouse mice | phenomenon phenomena | schema schemata | shelf shelves | tooth teeth | vertex vertices
+"""
+
+
+def _bases() -> dict[str, str]:
+    groups = (group.split() for group in _FORMS.replace("\n", "|").split("|"))
+    return {form: base for base, *forms in filter(None, groups) for form in forms}
+
+
+_BASES = _bases()
+"""An irregular form -> the word that it is a form of; without forms that are as often another word, such as `left`."""
 
 # Suffix -> replacement. Tried longest first; a suffix that matches outside its region ends the step.
 _STEP_2 = {
@@ -50,7 +73,7 @@ def stem(word: str) -> str:
         return word
     if word in _WHOLE:
         return _WHOLE[word]
-    word = _mark_consonant_y(BASES.get(word, word).lstrip("'"))
+    word = _mark_consonant_y(_BASES.get(word, word).lstrip("'"))
     first, second = _regions(word)
     word = _plural(_possessive(word))
     if word in _DONE_AFTER_PLURAL:
