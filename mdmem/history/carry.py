@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.history import past, purge, purge_record
-from mdmem.history.git import repository, writer
+from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
@@ -109,10 +109,8 @@ def _replayed(repo: Repository, span: str, planned: PurgePlan, joined: Joined) -
 
 
 def _replay(repo: Repository, oid: str, planned: PurgePlan, joined: Joined) -> CommitDraft:
-    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
-    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
-    changed = {path: meta.split(" ")[3] for meta, path in zip(fields[::2], fields[1::2], strict=False)}
-    texts = past.objects_of(repo, sorted({blob for blob in changed.values() if blob.strip("0")}))
+    changed = {path: blob for path, _, blob in objects.changed(repo, oid)}
+    texts = past.objects_of(repo, sorted(set(changed.values()) - {""}))
     puts = {
         new: planned.cleaned(texts[blob])
         for path, blob in changed.items()

@@ -204,13 +204,13 @@ class _Work:
         stamp: what the index looked like when it was found what has changed.
         """
         repo, held = self._repo, self._held
-        line = _Line([_draft(one, self._rules) for one in planned], self._how.imported)
+        drafts = [_draft(one, self._rules) for one in planned]
         with git_index.copied(repo) as copy:
             if copy.seen != stamp:
                 return None
             git_index.catch_up_copy(repo, copy, held)
             writer.mark(repo, state.head)
-            oids = _prepare(repo, state.head, line, held)
+            oids = _prepare(repo, state.head, drafts, held, imported=self._how.imported)
             # Nothing of these is staged in the copy, or it would not have been planned.
             git_index.update(repo, copy, [_entry(file, oids[-1]) for one in planned for file in one.files], held)
             mine = git_index.stamp(copy.path)
@@ -219,7 +219,7 @@ class _Work:
         git_index.catch_up(repo, held)
         made = [
             Commit(oid, draft.message.split("\n", 1)[0], trailer(draft.message, "Session"), len(one.files))
-            for oid, draft, one in zip(oids, line.drafts, planned, strict=False)
+            for oid, draft, one in zip(oids, drafts, planned, strict=False)
         ]
         is_ours = writer.marked(repo) is None and git_index.stamp(repo.git_dir / "index") == mine
         return _Written(made, oids[-1], mine if is_ours else None)
@@ -237,21 +237,13 @@ def _refuse_half_clone(repo: Repository) -> None:
         raise BusyError(f"Cloning {repo.root} was interrupted. `mdmem sync` completes it; the notes wait.")
 
 
-class _Line(NamedTuple):
-    """Commits to be written, one after the other. imported: older ones than the last commit are dated then."""
-
-    drafts: list[CommitDraft]
-    imported: bool
-
-
-def _prepare(repo: Repository, head: str, line: _Line, held: int) -> list[str]:
+def _prepare(repo: Repository, head: str, drafts: list[CommitDraft], held: int, *, imported: bool) -> list[str]:
     """Write commits on top of `head`; return their ids, and as the last one the tip.
 
-    What was imported, and happened long before the last commit, becomes a line of commits with the dates of then,
+    What was `imported`, and happened long before the last commit, becomes a line of commits with the dates of then,
     which a merge brings in: within a line git expects dates in their order.
     """
-    drafts = line.drafts
-    last = writer.time_of(repo, head) if head and line.imported else 0.0
+    last = writer.time_of(repo, head) if head and imported else 0.0
     early = [draft for draft in drafts if 0 < draft.happened < last - EARLIER_SECONDS]
     if not early:
         return writer.prepare(repo, head, drafts, held)

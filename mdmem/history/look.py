@@ -23,7 +23,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.history import changes
 from mdmem.history.changes import Change, State
-from mdmem.history.git import git_index, part, repository, writer
+from mdmem.history.git import git_index, objects, part, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk
 
@@ -289,17 +289,11 @@ def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, _Tr
         raise _UnsureError
     asked = b"".join(os.fsencode(f"{head}:{folder}\n") for folder in folders)
     told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
-    found: dict[str, _Tree] = {}
-    at = 0
-    for folder in folders:
-        line, at = told[at : told.index(b"\n", at)], told.index(b"\n", at) + 1
-        if line.endswith(b" missing"):
-            continue
-        _, kind, size = line.rsplit(b" ", 2)
-        if kind == b"tree":
-            found[folder] = _parse_tree(told[at : at + int(size)], len(head) // 2)
-        at += int(size) + 1
-    return found
+    return {
+        folder: _parse_tree(data, len(head) // 2)
+        for folder, (facts, data) in zip(folders, objects.printed(told), strict=True)
+        if data is not None and facts[1] == b"tree"
+    }
 
 
 def _parse_tree(data: bytes, id_bytes: int) -> _Tree:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError
 from mdmem.history import find
-from mdmem.history.git import git_index, repository
+from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, note
 
@@ -116,13 +116,8 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> byte
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:
     """List the notes of a commit: vault path -> blob id."""
-    listed = os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid))
-    found: dict[str, str] = {}
-    for line in listed.split("\0"):
-        head, _, path = line.partition("\t")
-        if head.startswith("100") and disk.is_note_path(path):
-            found[path] = head.split(" ")[2]
-    return found
+    listed = objects.listed(repo, oid)
+    return {path: blob for mode, blob, path in listed if mode.startswith("100") and disk.is_note_path(path)}
 
 
 def contents(repo: Repository, oid: str) -> dict[str, bytes]:
@@ -155,14 +150,7 @@ def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
         return {}
     listed = "".join(f"{oid}\n" for oid in oids).encode()
     out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin=listed, network=repo.is_partial)
-    found: dict[str, bytes] = {}
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        oid, _, size = out[at:end].decode("ascii").split(" ")
-        found[oid] = out[end + 1 : end + 1 + int(size)]
-        at = end + 2 + int(size)
-    return found
+    return {facts[0].decode("ascii"): data for facts, data in objects.printed(out) if data is not None}
 
 
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:

@@ -329,13 +329,8 @@ def _files(config: Config) -> Iterator[tuple[str, bytes]]:
 def _objects(repo: Repository) -> Iterator[tuple[str, bytes]]:
     """Yield every object of the repository, reachable or not: its id, and it unpacked."""
     words = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
-    out = repository.run(repo, *words)
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        oid, _, size = (field.decode("ascii") for field in out[at:end].split(b" "))
-        yield oid, out[end + 1 : end + 1 + int(size)]
-        at = end + 2 + int(size)
+    for facts, data in objects.printed(repository.run(repo, *words)):
+        yield facts[0].decode("ascii"), data or b""
 
 
 def _caches(config: Config) -> list[Path]:

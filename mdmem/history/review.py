@@ -126,7 +126,7 @@ def finish(
     made = applied.result.commits
     with lock.held(config.state_dir) as held:
         # The commit of the decisions was seen as well, unless others came between.
-        head = made[-1].oid if made and _parent(repo, made[-1].oid) == seen.head else seen.head
+        head = made[-1].oid if made and writer.tip(repo, f"{made[-1].oid}^") == seen.head else seen.head
         if head:
             repository.run(repo, "update-ref", "-m", "mdmem: review", REF, head, held=held)
     return applied
@@ -243,7 +243,3 @@ def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:
     words = ("diff-tree", "--stdin", "--root", "-r", "--name-only", "--no-renames", "--no-commit-id", "-z")
     touched = repository.run(repo, *words, stdin=oids.encode()) if oids else b""
     return frozenset(os.fsdecode(touched).split("\0"))
-
-
-def _parent(repo: Repository, oid: str) -> str:
-    return repository.attempt(repo, "rev-parse", "--verify", "--quiet", f"{oid}^").out.decode("ascii").strip()

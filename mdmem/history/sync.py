@@ -348,9 +348,8 @@ def _over_purge(
 def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Return the files that `new` has and `old` has not, or otherwise, and those that only `old` has."""
     was, now = (join.tree(repo, oid)[0] for oid in (old, new))
-    changed = {path: blob for path, blob in now.items() if was.get(path) != blob}
-    texts = past.objects_of(repo, sorted(set(changed.values())))
-    return {path: texts[blob] for path, blob in changed.items()}, tuple(path for path in was if path not in now)
+    changed = [path for path, blob in now.items() if was.get(path) != blob]
+    return _texts(repo, new, changed), tuple(path for path in was if path not in now)
 
 
 def _keep_reviewed(repo: Repository, planned: PurgePlan, held: int) -> None:

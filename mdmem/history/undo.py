@@ -8,13 +8,11 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError
 from mdmem.history import changes, commit, find, message, pages, past, rewrite
-from mdmem.history.git import repository
+from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
 from mdmem.vault import attachments, disk, journal, note, people
-
-MISSING = "0"
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
 
@@ -153,11 +151,8 @@ def _names(target: str, session: str) -> bool:
 
 def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes | None]]:
     """List what a commit changed: path, text after it, text before it."""
-    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
-    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
-    rows = [(path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False)]
-    wanted = {blob for _, *blobs in rows for blob in blobs if blob.strip(MISSING)}
-    texts = past.objects_of(repo, sorted(wanted))
+    rows = objects.changed(repo, oid)
+    texts = past.objects_of(repo, sorted({blob for _, *blobs in rows for blob in blobs if blob}))
     return [(path, texts.get(new), texts.get(old)) for path, old, new in rows]
 
 

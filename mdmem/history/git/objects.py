@@ -1,11 +1,12 @@
-"""What git has of a vault of which only a part was cloned: every commit and folder, and the texts that were wanted.
+"""Git's objects as it prints them, and what it has of them where only a part of a vault was cloned.
 
 Git fetches a text that it lacks when it is asked for, one at a time; what is known to be wanted is fetched together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -40,3 +41,33 @@ def complete(repo: Repository) -> Repository:
     for mark in (repo.common_dir / "objects" / "pack").glob("*.promisor"):
         mark.unlink()
     return repo._replace(is_partial=False)
+
+
+def printed(out: bytes) -> Iterator[tuple[list[bytes], bytes | None]]:
+    """Yield what `git cat-file --batch` printed of each object: its id, kind and size, and its bytes; None: missing."""
+    at = 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        facts = out[at:end].split(b" ")
+        if facts[-1] == b"missing":
+            yield facts, None
+            at = end + 1
+        else:
+            yield facts, out[end + 1 : end + 1 + int(facts[-1])]
+            at = end + 2 + int(facts[-1])
+
+
+def listed(repo: Repository, oid: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the files of a commit, in all folders: the mode, the object's id, and the path."""
+    for line in os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid)).split("\0")[:-1]:
+        facts, _, path = line.partition("\t")
+        mode, _, oid = facts.split(" ")
+        yield mode, oid, path
+
+
+def changed(repo: Repository, oid: str) -> list[tuple[str, str, str]]:
+    """Return what a commit changed: the paths, with the ids of what was there before and after; "" for no file."""
+    words = ("diff-tree", "--root", "-r", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", "-z", oid)
+    fields = os.fsdecode(repository.run(repo, *words)).split("\0")
+    rows = ((path, *meta.split(" ")[2:4]) for meta, path in zip(fields[::2], fields[1::2], strict=False))
+    return [(path, old.strip("0") and old, new.strip("0") and new) for path, old, new in rows]

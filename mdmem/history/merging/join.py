@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem.history import past
-from mdmem.history.git import repository
+from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.merging import archived, both, renames, undecided
+from mdmem.history.merging import both, renames, undecided
 from mdmem.history.merging.renames import Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.vault import generated
+from mdmem.vault import generated, packed
 
 
 class Joined(NamedTuple):
@@ -41,7 +40,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     """
     held, _ = tree(repo, ours)
     come, refused = tree(repo, theirs)
-    base_tree, our_tree, their_tree = archived.taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
+    base_tree, our_tree, their_tree = _taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
     places = renames.align(repo, base, base_tree, (ours, our_tree), (theirs, their_tree))
     was, our, their = (
         {new: found[path] for path, new in to.items()}
@@ -70,11 +69,10 @@ def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
     """List the files of a commit, and apart from them what no vault takes."""
     files: Tree = {}
     refused: list[str] = []
-    for line in os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid)).split("\0"):
-        head, _, path = line.partition("\t")
-        if head.startswith("100") and _is_safe(path):
-            files[path] = head.split(" ")[2]
-        elif path:
+    for mode, blob, path in objects.listed(repo, oid):
+        if mode.startswith("100") and _is_safe(path):
+            files[path] = blob
+        else:
             refused.append(path)
     return files, refused
 
@@ -122,3 +120,57 @@ def _resolve(
             done[path] = merged.data
             kept += undecided.places(path, merged)
     return done
+
+
+# -- sessions that one side has packed while the other worked on them: merged note by note --------------
+
+_OF_SESSION = 4
+"""Slashes in the path of a session's note."""
+
+
+def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, Tree, Tree]:
+    """Return three trees with the notes of a session in the place of its archive, where both sides have changed it."""
+    trees = (was, ours, theirs)
+    archives = {path for tree in trees for path in tree if packed.folder_of(path)}
+    if not archives:
+        return trees
+    tags = {_tag(path) for path in archives}
+    states = [_states(tree, tags) for tree in trees]
+    both = {tag for tag in tags if len({frozenset(state.get(tag, ())) for state in states}) == len(trees)}
+    wanted = {path for path in archives if _tag(path) in both}
+    if not wanted:
+        return trees
+    texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in wanted & tree.keys()}))
+    one, other, third = (_with_notes(repo, tree, wanted & tree.keys(), texts) for tree in trees)
+    return one, other, third
+
+
+def _tag(path: str) -> str:
+    """Return what the name of a session's folder, or of its archive, ends in."""
+    folder = packed.folder_of(path) or path.rpartition("/")[0]
+    return folder.rpartition("/")[2].rpartition("-")[2]
+
+
+def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return what a tree has of each of these sessions."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, oid in tree.items():
+        if path.startswith("journal/") and (path.count("/") == _OF_SESSION or packed.folder_of(path)):
+            tag = _tag(path)
+            if tag in tags:
+                found.setdefault(tag, []).append((path, oid))
+    return found
+
+
+def _with_notes(repo: Repository, tree: Tree, archives: Iterable[str], texts: dict[str, bytes]) -> Tree:
+    """Return a tree with the notes of these archives; a note's own file comes before the packed one."""
+    made = dict(tree)
+    for path in sorted(archives):
+        for name, data in packed.parse(texts[made.pop(path)]).items():
+            made.setdefault(f"{packed.folder_of(path)}/{name}", _stored(repo, data))
+    return made
+
+
+def _stored(repo: Repository, data: bytes) -> str:
+    """Return the id of a text, which is written into the repository unless it has it from before it was packed."""
+    return repository.run(repo, "hash-object", "-w", "--stdin", stdin=data).decode("ascii").strip()

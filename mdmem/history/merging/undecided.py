@@ -18,7 +18,7 @@ from mdmem import files
 from mdmem.config import Config
 from mdmem.errors import GitError, NotFoundError, VaultError
 from mdmem.history import find, rewrite
-from mdmem.history.git import lock, repository, writer
+from mdmem.history.git import lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging.blocks import KeptBoth
@@ -191,15 +191,7 @@ def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
     if not names:
         return []
     out = repository.run(repo, "cat-file", "--batch", stdin=os.fsencode("\n".join([*names, ""])))
-    found: list[bytes | None] = []
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        fields = out[at:end].split(b" ")
-        size = -1 if fields[-1] == b"missing" else int(fields[-1])
-        found.append(out[end + 1 : end + 1 + size] if size >= 0 else None)
-        at = end + 2 + size if size >= 0 else end + 1
-    return found
+    return [data for _, data in objects.printed(out)]
 
 
 def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:
