@@ -15,7 +15,7 @@ import click
 
 from mdmem import timestamps
 from mdmem.cli import indexing
-from mdmem.cli.terminal import import_view, options
+from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.vault import exclusions
 from mdmem.views import wording
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from mdmem.transcripts.importer import Import, Tally
     from mdmem.transcripts.markdown import MarkdownFolder
     from mdmem.transcripts.sources import Transcript
-    from mdmem.transcripts.survey import Survey
+    from mdmem.transcripts.survey import Survey, SurveyRow
+
 
 POLL_SECONDS = 2.0
 """How often `--follow` looks for what is new."""
@@ -122,7 +123,7 @@ def import_(vault: str | None, /, **given: Any) -> None:
     plan = _plan(settings, done, asked)
     _refuse_the_vault(settings, plan.folders)
     if asked.dry_run or not asked.yes:
-        import_view.preview(plan.surveys, plan.folders, plan.files, plan.known, as_json=asked.as_json)
+        _preview(plan, as_json=asked.as_json)
     is_empty = not (plan.transcripts or plan.files)
     if asked.dry_run or (is_empty and not asked.yes and not asked.follow):
         return
@@ -135,7 +136,7 @@ def import_(vault: str | None, /, **given: Any) -> None:
         tally = _import(settings, done, asked, plan, stopped)
         indexing.leave_complete(settings)
         review.end_import(settings, before)
-        import_view.summary(tally, plan.known, as_json=asked.as_json, stopped=stopped())
+        _summary(tally, plan.known, as_json=asked.as_json, stopped=stopped())
         if asked.follow:
             _follow(settings, done, asked, plan, stopped)
         elif stopped():
@@ -215,13 +216,14 @@ def _chosen(todo: list[Transcript], asked: ImportRequest) -> list[Survey]:
     from mdmem.transcripts import survey
 
     todo = [one for one in todo if one.changed_ns / 1e9 >= asked.first]
-    now, surveys, behind = time.time(), [], 0
-    with import_view.bar("Looking", sum(one.size for one in todo)) as told:
+    now, size, behind = time.time(), sum(one.size for one in todo), 0
+    surveys = []
+    with progress.ProgressBar("Looking", in_bytes=True) as bar:
         for one in todo:
             seen = survey.survey(one, now)
             surveys += [seen] if seen else []
             behind += one.size
-            told(behind, "")
+            bar.tell(behind, size)
     return survey.choose(surveys, asked.project, (asked.first, asked.last), asked.limit)
 
 
@@ -233,9 +235,10 @@ def _import(
 ) -> Tally:
     from mdmem.transcripts import host_memory
 
-    with import_view.bar("Importing", sum(one.size for one in plan.transcripts)) as told:
+    size = sum(one.size for one in plan.transcripts)
+    with progress.ProgressBar("Importing", in_bytes=True) as bar:
         run = _run(settings, done, stopped)
-        run.told = lambda behind: told(behind, wording.number(sum(run.tally.added.values()), "note"))
+        run.told = lambda behind: bar.tell(behind, size, wording.number(sum(run.tally.added.values()), "note"))
         run.transcripts(plan.transcripts, time.time())
     folders = plan.folders
     if not (asked.paths or asked.looks):
@@ -276,7 +279,7 @@ def _follow(
         run = _run(settings, done, stopped)
         run.transcripts(changed, now)
         if run.tally.added:
-            click.echo(f"{time.strftime('%H:%M:%S')}  {import_view.added(run.tally)}")
+            click.echo(f"{time.strftime('%H:%M:%S')}  {_added(run.tally)}")
 
 
 def _found(paths: tuple[Path, ...]) -> list[Transcript]:
@@ -309,3 +312,70 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(asked)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+_MANY = {"response": "answers", "summary": "summaries"}
+
+
+def _preview(plan: ImportPlan, *, as_json: bool) -> None:
+    """Show what there is to import: projects, sessions, prompts, dates."""
+    from mdmem.transcripts import survey
+
+    rows = survey.rows(plan.surveys)
+    if as_json:
+        projects = [
+            {**row._asdict(), "first": timestamps.iso_time(row.first), "last": timestamps.iso_time(row.last)}
+            for row in rows
+        ]
+        render.print_json({"projects": projects, "files": plan.files, "known": plan.known})
+        return
+    columns = (render.Column("bold"), render.PROJECT, render.NUMBER, render.NUMBER, render.WHEN)
+    render.table(columns, map(_row, rows))
+    if rows:
+        events = sum(one.events for one in plan.surveys)
+        click.echo(f"{wording.number(len(plan.surveys), 'session')}, at most {wording.number(events, 'note')}.")
+    for folder in plan.folders:
+        what = ", ".join(folder.files) if folder.follow and folder.files else "Markdown"
+        click.echo(f"{what} in {render.safe(str(folder.root))} -> notes/imported/{folder.name}/")
+    if plan.files:
+        click.echo(f"{wording.number(plan.files, 'markdown file')}.")
+    if plan.known:
+        click.echo(f"{wording.number(plan.known, 'transcript')} imported before; --again imports them again.")
+    if not (rows or plan.files):
+        click.echo("Nothing new to import.")
+
+
+def _row(row: SurveyRow) -> tuple[str, ...]:
+    first, last = (wording.day(timestamps.iso_time(at)) for at in (row.first, row.last))
+    days = first if first == last else f"{first} to {last}"
+    return row.project, row.agent, wording.number(row.sessions, "session"), wording.number(row.prompts, "prompt"), days
+
+
+def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None:
+    """Show what came of an import; `before`: how many transcripts earlier runs had done."""
+    if as_json:
+        facts = {name: getattr(tally, name) for name in ("sessions", "known", "private", "failed")}
+        skipped = {why: count for why, count in sorted(tally.skipped.items()) if count}
+        facts |= {"added": dict(+tally.added), "skipped": skipped, "stopped": stopped, "before": before}
+        render.print_json(facts)
+        return
+    if stopped:
+        click.echo("Stopped. The next `mdmem import` continues from here.")
+    click.echo(f"Imported {_added(tally)}." if tally.added else "Nothing was new.")
+    if tally.known:
+        click.echo(f"{wording.number(tally.known, 'note')} already stored.")
+    if tally.private:
+        click.echo(f"{wording.number(tally.private, 'event')} of private turns left nothing.")
+    if tally.failed:
+        click.echo(f"{wording.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
+    passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]
+    if passed:
+        click.echo("Passed over:")
+        render.table((render.NUMBER, render.TITLE), passed)
+
+
+def _added(tally: Tally) -> str:
+    """Return what is new: `2 sessions: 3 prompts, 14 observations`."""
+    kinds = [wording.number(count, kind, _MANY.get(kind, "")) for kind, count in sorted(tally.added.items()) if count]
+    sessions = [wording.number(tally.sessions, "session") + ":"] if tally.sessions else []
+    return " ".join([*sessions, ", ".join(kinds)])

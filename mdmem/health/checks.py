@@ -45,7 +45,7 @@ CHECKS = (
     Check("templates", "folders", "templates"),
     Check("pages", "migration", "pages", scoped=True),
     Check("notes", "contents", "files", scoped=True),
-    Check("links", "links", "broken", scoped=True),
+    Check("links", "contents", "links", scoped=True),
     Check("index", "contents", "index", scoped=True),
     Check("watcher", "machine", "watcher"),
     Check("history", "history", "git", scoped=True),

@@ -13,7 +13,7 @@ from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
-from mdmem.server.internal import finding, memories, publishing
+from mdmem.server.internal import finding, memories
 from mdmem.server.internal.context import Scope, scope
 from mdmem.server.internal.memories import Memory
 
@@ -180,7 +180,7 @@ def remember_publish(
     withdraw: Annotated[bool, Field(description="Take it back.")] = False,
 ) -> Stored:
     """Publish a copy of a memory of yours to a space or group, for all who talk to its ghost; again: refresh it."""
-    made = publishing.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
+    made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
     return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}
 

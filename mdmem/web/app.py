@@ -17,20 +17,7 @@ from starlette.routing import Route
 from mdmem import log
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.web import gate, templating, writing
-from mdmem.web.pages import (
-    attachments,
-    files,
-    health,
-    injected,
-    manual,
-    notes,
-    preview,
-    review,
-    search,
-    session,
-    timeline,
-    today,
-)
+from mdmem.web.pages import files, health, injected, manual, notes, review, search, session, timeline, today
 from mdmem.web.site import PageRequest
 
 if TYPE_CHECKING:
@@ -59,9 +46,9 @@ PAGES: dict[str, Handler] = {
     "/versions/{name:path}": notes.versions,
     "/edit/{name:path}": notes.edit,
     "/file": files.file,
-    "/attachment/{path:path}": attachments.attachment,
+    "/attachment/{path:path}": files.attachment,
     "/injected": injected.injected,
-    "/preview": preview.preview,
+    "/preview": injected.preview,
     "/review": review.review,
     "/health": health.health,
     "/help": manual.index,

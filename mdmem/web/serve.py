@@ -18,7 +18,7 @@ from mdmem.server import port as ports
 from mdmem.system import local
 from mdmem.web import gate
 from mdmem.web.app import application
-from mdmem.web.browsers import Browsers
+from mdmem.web.gate import Browsers
 from mdmem.web.live import Live
 from mdmem.web.site import Site
 

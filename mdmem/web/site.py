@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
-    from mdmem.web.browsers import Browser, Browsers
+    from mdmem.web.gate import Browser, Browsers
     from mdmem.web.live import Live
 
 MAX_FIELDS = 200

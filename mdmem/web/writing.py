@@ -14,7 +14,7 @@ from mdmem.vault import user_notes
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
-from mdmem.web.browsers import Message
+from mdmem.web.gate import Message
 from mdmem.web.pages import health, notes
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.health import links
+from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
 from mdmem.history.space import archive
@@ -279,7 +279,7 @@ def test_pages_lead_to_the_file_that_holds_an_archived_session(old: Config, vaul
 
     assert f"(../{ARCHIVE})" in day.read_text()
     assert f"../{FOLDER}/" not in day.read_text()
-    targets = [one.text.partition(": the link to ")[2] for one in links.broken(old, CheckScope())]
+    targets = [one.text.partition(": the link to ")[2] for one in contents.links(old, CheckScope())]
     assert not [target for target in targets if "0800-" in target or "-prompt-" in target]
 
     assert run_here("archive", "--undo", "2024", check=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem import config
-from mdmem.health import links as health
+from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.search import index
 from mdmem.vault import links
@@ -117,7 +117,7 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
     write(day, "notes/b.md", "![[picture.png]]\n")
     write(day, "notes/c.md", "`[[ -f x ]]`\n")
     (day.vault / "notes" / "picture.png").write_bytes(b"")
-    texts = [one.text for one in health.broken(day.config(), CheckScope())]
+    texts = [one.text for one in contents.links(day.config(), CheckScope())]
     assert texts == [
         "notes/a.md:2: the link to 'nowhere' leads nowhere.",
         "notes/a.md:2: the link to 'gone.md' leads nowhere.",
@@ -125,6 +125,6 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
 
 
 def test_the_sample_vault_has_no_broken_link() -> None:
-    (found,) = health.broken(config.load(str(REPO / "sample-vault")), CheckScope())
+    (found,) = contents.links(config.load(str(REPO / "sample-vault")), CheckScope())
     assert found.severity == "fine"
     assert "all lead to a file" in found.text

@@ -15,7 +15,7 @@ import pytest
 from mdmem import config
 from mdmem.agents import Event
 from mdmem.capture import events
-from mdmem.health import links as health
+from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit
 from mdmem.history.git import repository
@@ -259,12 +259,12 @@ def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) 
     upkeep.rebuild(day.config(), now=NOW)
     folder = pages(day)[1].parent
     folder.rename(folder.with_name("renamed-3f0c6d1e"))
-    found = list(health.broken(day.config(), CheckScope()))
+    found = list(contents.links(day.config(), CheckScope()))
     assert len(found) > 1
     assert all("leads nowhere" in one.text for one in found)
     assert found[0].fix is not None
     found[0].fix()
-    (now,) = health.broken(day.config(), CheckScope())
+    (now,) = contents.links(day.config(), CheckScope())
     assert now.severity == "fine"
 
 
@@ -432,7 +432,7 @@ def test_the_neighbors_of_a_session_that_was_renamed_lead_to_it_again(day: Day) 
     renamed = folder / second.name
     assert renamed in links(first) or folder / f"{folder.name}.md" in links(first)
     assert [link for link in links(first) if not link.is_file()] == []
-    assert [found.severity for found in health.broken(settings, CheckScope())] == ["fine"]
+    assert [found.severity for found in contents.links(settings, CheckScope())] == ["fine"]
 
 
 # -- reviews that wait -----------------------------------------------------------------------------

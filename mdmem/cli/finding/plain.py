@@ -25,9 +25,9 @@ def run(line: Sequence[str]) -> bool:
     if asked is None:
         return False
     from mdmem.cli.finding import hits
-    from mdmem.cli.terminal import fence, settled
+    from mdmem.cli.terminal import settled
 
-    end = fence.begin("search")
+    end = settled.begin_fence("search")
     try:
         text, filters, how = asked
         settings = settled.settings(given_vault)

@@ -10,10 +10,14 @@ from mdmem.cli.terminal import render
 
 
 class ProgressBar:
-    """A bar that appears when the work has taken a second; use it in a `with` statement."""
+    """A bar that appears when the work has taken a second; use it in a `with` statement.
 
-    def __init__(self, what: str) -> None:
+    in_bytes: the work is counted in bytes, and its rate is shown.
+    """
+
+    def __init__(self, what: str, *, in_bytes: bool = False) -> None:
         self._what = what
+        self._in_bytes = in_bytes
         self._begun = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -25,19 +29,21 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, done: int, total: int) -> None:
-        """Show how far the work is; total: 0 when it is not known."""
+    def tell(self, done: int, total: int, made: str = "") -> None:
+        """Show how far the work is, and what was made so far; total: 0 when it is not known."""
         if self._bar is None:
             if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
                 return
-            self._bar, self._task = _bar(self._what, total)
-        self._bar.update(self._task, completed=done, total=total or None)
+            self._bar = _bar(in_bytes=self._in_bytes)
+            self._bar.start()
+            self._task = self._bar.add_task(self._what, made="")
+        self._bar.update(self._task, completed=done, total=total or None, made=made)
 
 
-def _bar(what: str, total: int) -> tuple[Any, Any]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def _bar(*, in_bytes: bool) -> Any:
+    from rich import progress as rich
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=render.console(stderr=True), transient=True)
-    bar.start()
-    return bar, bar.add_task(what, total=total or None)
+    counted = (rich.TaskProgressColumn(), rich.TransferSpeedColumn()) if in_bytes else (rich.MofNCompleteColumn(),)
+    made = rich.TextColumn("{task.fields[made]}")
+    columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), *counted, made, rich.TimeRemainingColumn())
+    return rich.Progress(*columns, console=render.console(stderr=True), transient=True)

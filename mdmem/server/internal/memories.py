@@ -11,7 +11,8 @@ from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.search.text import analysis
-from mdmem.server.internal.context import Scope, forges
+from mdmem.server.internal import ghost_config
+from mdmem.server.internal.context import OWNER_KEYS, Context, Scope, forges, home, read, scope
 from mdmem.server.internal.ghost_config import FILE
 from mdmem.server.lookup import MIN_PREFIX_CHARS
 from mdmem.vault import disk, editing, note, user_notes
@@ -315,3 +316,69 @@ def share_of(value: Any, default: float) -> float:
     """Read a number of a memory's front matter; one that a person spoiled counts as `default`."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
     return float(value) if good else default
+
+
+ORIGINAL = "published_from"
+"""In the front matter of a copy: the id of the memory that it was made from."""
+
+
+def publish(config: Config, context: Context, memory_id: str, to: str, *, withdraw: bool, now: float) -> Memory:
+    """Copy a memory of this context to a space or group, refresh the copy that is there, or withdraw it.
+
+    to: `space:NAME` or `group:NAME`.
+
+    Raises:
+        UsageError: when this context may not publish there.
+        NotFoundError: when it has no such memory, or the memory was not published there.
+        VaultError, BusyError, OSError: when the copy cannot be written.
+    """
+    place = _place(config, context, to)
+    original = find(config, scope(config, context), memory_id)
+    if original.shared:
+        raise UsageError("This memory was published here already, by somebody else or from its original.")
+    copy = _copy(config, place, original)
+    if withdraw:
+        if copy is None:
+            raise NotFoundError(f"The memory {memory_id!r:.60} is not published to {to!r:.80}.")
+        return _changed(config, place, copy, {"deleted": True})
+    tags = [tag for tag in original.tags if not forges(tag)]
+    numbers = {name: value for name, value in original.meta.items() if name in NUMBERS or name.startswith(FEEL)}
+    if copy is not None:
+        content, title = original.content.strip("\n"), original.title
+        update(config, place, copy.id, content=content, title=title, tags=tags, numbers=numbers, now=now)
+        return _changed(config, place, copy, {"deleted": None})
+    made = create(
+        config, place, original.content.strip("\n"),
+        title=original.title, tags=tags, numbers=numbers, extra={ORIGINAL: original.id}, now=now,
+    )  # fmt: skip
+    return find(config, place, made.id)
+
+
+def _place(config: Config, context: Context, to: str) -> Scope:
+    """Return the scope of what is published to a space or group, where this context may publish to it.
+
+    A space's ghost publishes to its own space; a user's ghost where its configuration names the space.
+    """
+    kind, _, name = to.strip().partition(":")
+    if kind not in ("space", "group") or not name:
+        raise UsageError(f"`to` must be space:NAME or group:NAME, not {to!r:.80}.")
+    target = read({"internal_type": "ghost", "ghost_type": kind, OWNER_KEYS[kind]: name})
+    own = (context.ghost_type, context.owner) == (kind, target.owner)
+    allowed = context.kind == "ghost" and context.ghost_type == "user"
+    named = allowed and ghost_config.load(config, home(config, context)).publishes_to(kind, target.owner)
+    place = scope(config, target).published
+    if place is None or not (own or named):
+        raise UsageError(
+            f"This context may not publish to {to!r:.80}: its ghost-config.md must name it under `{kind}s`."
+        )
+    return place._replace(trust=1.0)
+
+
+def _copy(config: Config, place: Scope, original: Memory) -> Memory | None:
+    held = load(config, place, deleted="include")
+    return next((each for each in held if each.meta.get(ORIGINAL) == original.id), None)
+
+
+def _changed(config: Config, place: Scope, copy: Memory, keys: dict[str, bool | None]) -> Memory:
+    user_notes.change(config, copy.path, lambda data: editing.set_keys(data, keys), internal=True)
+    return find(config, place, copy.id)
