@@ -63,7 +63,7 @@ def decisions(
     settings = options.settings(given_vault)
     wanted = kinds or ("decision",)
     note_rows.refresh(settings)
-    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every, update=False)
+    found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
     if as_json:
         render.print_json([one._asdict() for one in found])
         return
@@ -108,7 +108,7 @@ def todo(
         click.echo(render.as_json([item._asdict() for item in items]) if as_json else said)
         return
     note_rows.refresh(settings)
-    found = work.open_work(settings, project or "", now=options.now(), update=False)
+    found = work.open_work(settings, project or "", now=options.now())
     found = [item for item in found if item.session.startswith(session)] if session else found
     if as_json:
         render.print_json([item._asdict() for item in found[: limit or None]])
@@ -150,7 +150,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
     settings = options.settings(given_vault)
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
-    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000, update=False)
+    found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
     if as_json:
         render.print_json([fix._asdict() for fix in found])
         return
@@ -183,7 +183,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
 
     settings = options.settings(given_vault)
     note_rows.refresh(settings)
-    found = learned.about(settings, entity, project=project or "", now=options.now(), update=False)
+    found = learned.about(settings, entity, project=project or "", now=options.now())
     if as_json:
         parts = ("decisions", "open_work", "fixes", "sessions", "links")
         rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
@@ -321,7 +321,7 @@ def proposals(
     found = [one for _, one in decided]
     if not decided:
         note_rows.refresh(settings)
-        found = learned.waiting(settings, project or "", now=options.now(), update=False)
+        found = learned.waiting(settings, project or "", now=options.now())
     if as_json:
         render.print_json([one._asdict() for one in found])
     elif decided:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import timestamps
-from mdmem.learn import asking, decisions, relations, work
+from mdmem.learn import decisions, relations, work
 from mdmem.search import freshness, runs, select, solved
 from mdmem.search.index.document import mentioned_files, path_tails
 from mdmem.search.text import analysis, entities, errors
@@ -91,19 +91,17 @@ def kind_of(entity: str) -> str:
     return "file" if "/" in entity or list(mentioned_files(entity)) == [entity.lstrip("./")] else "name"
 
 
-def about(config: Config, entity: str, *, project: str = "", now: float, update: bool = True) -> Knowledge:
+def about(config: Config, entity: str, *, project: str = "", now: float) -> Knowledge:
     """Return what is known of an entity.
 
-    project: only in this one. now: seconds since the epoch. update: bring the index up to date first.
+    project: only in this one. now: seconds since the epoch.
     """
     entity = entity.strip()
-    if update:
-        freshness.bring_up_to_date(config)
-    decided = decisions.listed(config, project=project, kinds=decisions.KINDS, update=False)
-    open_ = work.open_work(config, project, now=now, update=False)
+    decided = decisions.listed(config, project=project, kinds=decisions.KINDS)
+    open_ = work.open_work(config, project, now=now)
 
     def known(view: View) -> Knowledge:
-        naming = asking.of_project(view, _naming(config, view, entity) - view.internal, project)
+        naming = decisions.of_project(view, _naming(config, view, entity) - view.internal, project)
         whole = re.compile(rf"(?<!\w){re.escape(entity)}(?!\w)")
         made = Knowledge(
             entity,
@@ -118,7 +116,7 @@ def about(config: Config, entity: str, *, project: str = "", now: float, update:
         )
         return _with_sessions(config, view, made, naming)
 
-    return asking.ask(config, known, update=False)
+    return freshness.ask(config, known)
 
 
 def _is_of(view: View, item: OpenItem, naming: set[int]) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.learn import asking, quotes
+from mdmem.learn import quotes
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
-from mdmem.vault import note, people, user_notes
+from mdmem.vault import disk, note, people, user_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -100,16 +102,13 @@ def listed(
     project: str = "",
     kinds: Iterable[str] = ("decision",),
     every: bool = False,
-    update: bool = True,
 ) -> list[Decision]:
     """Return the decisions in force, newest first, or best match first.
 
     about: words, or a file that they name. kinds: some of KINDS; a note tagged with a kind counts as one.
-    every: also those that are superseded. update: bring the index up to date first.
+    every: also those that are superseded.
     """
-    if update:
-        freshness.bring_up_to_date(config)
-    paths = asking.ask(config, lambda view: noted_as(view, kinds, project), update=False)
+    paths = freshness.ask(config, lambda view: noted_as(view, kinds, project))
     if about:
         paths = _about(config, paths, about)
     found = {path: _read(config, path) for path in paths}
@@ -130,7 +129,7 @@ def _read(config: Config, path: str) -> note.Parsed:
         return {**view.facts(number), "created": timestamps.iso_time(view.number("created", number))}
 
     if parsed.meta and not all(parsed.meta.get(key) for key in _NAMED):
-        facts = asking.ask(config, named, update=False)
+        facts = freshness.ask(config, named)
         parsed.meta.update({key: parsed.meta.get(key) or facts.get(key, "") for key in _NAMED})
     return parsed
 
@@ -148,7 +147,7 @@ def noted_as(view: View, kinds: Iterable[str], project: str = "") -> list[str]:
     """Return the paths of what people and agents wrote as one of these kinds, or with its tag, newest first."""
     written = view.of_kinds(note.WRITTEN)
     tagged = view.with_any(f"tag:{kind}" for kind in kinds)
-    kept = asking.of_project(view, (written & tagged) - view.internal, project)
+    kept = of_project(view, (written & tagged) - view.internal, project)
     created = view.numbers("created")
     return [view.path(number) for number in sorted(kept, key=lambda n: (created[n], view.path(n)), reverse=True)]
 
@@ -161,7 +160,7 @@ def _about(config: Config, paths: list[str], about: str) -> list[str]:
     def named(view: View) -> set[str]:
         return {view.path(number) for number in view.notes("facet", f"file:{tails[0]}")} if tails else set()
 
-    in_file = wanted & asking.ask(config, named, update=False)
+    in_file = wanted & freshness.ask(config, named)
     options = engine.SearchOptions(limit=1000, collapse=False, update=False)
     found = engine.search(config, about, options, kind=[*note.WRITTEN])
     best = [hit.path for hit in found.hits if hit.path in wanted]
@@ -223,3 +222,29 @@ def statement(parsed: note.Parsed) -> str:
         if any(c.isalnum() for c in words) and words != title:
             return note.one_line(words, MAX_STATEMENT_CHARS)
     return ""
+
+
+def noted(config: Config, view: View, number: int) -> Mapping[str, Any]:
+    """Return what people have noted in a note's front matter: done, dismissed, reviewed, … It is not to be shown.
+
+    A file is read once for as long as the index has it as it is.
+    """
+    return _noted(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
+
+
+_NOTED_KEYS = ("done", "dismissed", "superseded_by", "reviewed")
+
+
+@lru_cache(maxsize=8192)
+def _noted(root: str, path: str, mtime_ns: int, size: int) -> Mapping[str, Any]:  # noqa: ARG001 - they are the key
+    data = disk.read_path(root, path) or b""
+    said = any(b"%s:" % key.encode() in data for key in _NOTED_KEYS)  # hardly any note has one, and parsing is dear
+    meta = note.parse(data).meta if said else {}
+    return MappingProxyType({key: meta[key] for key in _NOTED_KEYS if key in meta})
+
+
+def of_project(view: View, numbers: set[int], project: str) -> set[int]:
+    """Return those of the notes that belong to a project, or to none; project: "" returns all."""
+    if not project:
+        return numbers
+    return numbers & (view.of_project(project) | view.notes("facet", "project:"))

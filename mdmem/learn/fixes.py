@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mdmem.learn import asking
 from mdmem.search import engine, freshness
 from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors
@@ -18,13 +17,11 @@ __all__ = ["Fix", "fixes"]
 _NEAR = 40
 
 
-def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5, update: bool = True) -> list[Fix]:
+def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5) -> list[Fix]:
     """Return what solved an error before, the same error first, then the latest; without one, the latest fixes.
 
     error: an output, one line of it, or only its name, such as `KeyError`. project: only of this one; "" is all.
     """
-    if update:
-        freshness.bring_up_to_date(config)
     wanted = errors.signatures(error) or [
         line for line in (errors.normalised(one) for one in error.splitlines()) if line
     ]
@@ -40,7 +37,7 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5,
         named = view.notes("facet", *entities.facets([error])) & among if len(error.split()) == 1 else set()
         return finder.around(named, limit) if named else finder.find(wanted, near, limit)
 
-    return asking.ask(config, found, update=False)
+    return freshness.ask(config, found)
 
 
 def _near(config: Config, error: str) -> list[str]:

@@ -14,7 +14,7 @@ from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.inject import injection_log
-from mdmem.learn import asking, decisions, likeness, work
+from mdmem.learn import decisions, likeness, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
 from mdmem.search.text import wordings
@@ -53,14 +53,12 @@ class Proposal(NamedTuple):
     noted: str = ""
 
 
-def waiting(config: Config, project: str = "", *, now: float, update: bool = True) -> list[Proposal]:
+def waiting(config: Config, project: str = "", *, now: float) -> list[Proposal]:
     """Return what waits for a decision, what agents proposed first; each part newest first.
 
     project: only of this one, or of none; "": of all. now: seconds since the epoch.
     """
-    if update:
-        freshness.bring_up_to_date(config)
-    return asking.ask(config, lambda view: in_view(config, view, project, now=now), update=False)
+    return freshness.ask(config, lambda view: in_view(config, view, project, now=now))
 
 
 def in_view(config: Config, view: View, project: str = "", *, now: float) -> list[Proposal]:
@@ -99,6 +97,7 @@ def dismiss(config: Config, key: str, *, now: float) -> Proposal:
 
 def _named(config: Config, key: str, now: float) -> Proposal:
     wanted = key.strip("[]#")
+    freshness.bring_up_to_date(config)
     found = next((one for one in waiting(config, now=now) if one.key == wanted), None)
     if found is None:
         raise NotFoundError(f"No proposal has the id {key!r:.40}. `mdmem proposals` lists what waits.")
@@ -119,7 +118,7 @@ class _Finder:
 
     def _newest(self, numbers: set[int]) -> Iterator[tuple[int, note.Parsed]]:
         """Read notes that belong to the project, the newest first; those of ghosts and agents never."""
-        kept = asking.of_project(self._view, numbers - self._view.internal, self._project)
+        kept = decisions.of_project(self._view, numbers - self._view.internal, self._project)
         for number in sorted(kept, key=lambda one: (self._created[one], self._view.path(one)), reverse=True):
             parsed = people.read(self._config.vault, self._view.path(number))
             if parsed.meta:
@@ -216,7 +215,7 @@ class _Finder:
             number = self._view.find(item.path)
             if item.is_stale and number is not None:
                 made = self._made(number, "drop", item.text, why, other=item.key, noted=f"drop:{item.key}")
-                yield from _unless_dismissed(asking.noted(self._config, self._view, number), made)
+                yield from _unless_dismissed(decisions.noted(self._config, self._view, number), made)
 
 
 def _unless_dismissed(meta: Mapping[str, Any], made: Proposal) -> Iterator[Proposal]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import timestamps
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
-from mdmem.learn import asking, todo
-from mdmem.learn.decisions import ids
+from mdmem.learn import decisions, todo
 from mdmem.search import freshness, runs
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
@@ -56,17 +55,13 @@ class OpenItem(NamedTuple):
     is_stale: bool
 
 
-def open_work(
-    config: Config, project: str = "", *, session: str = "", now: float, update: bool = True
-) -> list[OpenItem]:
+def open_work(config: Config, project: str = "", *, session: str = "", now: float) -> list[OpenItem]:
     """Return the open work of a project ("": of all), newest first.
 
     session: only of this one; what later sessions of the project closed is left out all the same.
-    now: seconds since the epoch. update: bring the index up to date first.
+    now: seconds since the epoch.
     """
-    if update:
-        freshness.bring_up_to_date(config)
-    found = asking.ask(config, lambda view: in_view(config, view, project, now), update=False)
+    found = freshness.ask(config, lambda view: in_view(config, view, project, now))
     return [item for item in found if not session or item.session == session]
 
 
@@ -82,7 +77,7 @@ def in_view(config: Config, view: View, project: str, now: float) -> list[OpenIt
 
 def closed(config: Config, project: str = "", *, now: float) -> list[OpenItem]:
     """Return the items of lists that were done, the latest first, at the time at which they were; no index update."""
-    found = asking.ask(config, lambda view: list(_Project(config, view, project, now).done()), update=False)
+    found = freshness.ask(config, lambda view: list(_Project(config, view, project, now).done()))
     return sorted(found, key=lambda item: (item.created, item.key), reverse=True)
 
 
@@ -93,6 +88,7 @@ def mark_done(config: Config, key: str, *, now: float) -> OpenItem:
         NotFoundError: when no open work has this key.
         UsageError, VaultError, BusyError, OSError: when the note cannot be changed.
     """
+    freshness.bring_up_to_date(config)
     found = [item for item in open_work(config, now=now) if item.key == key.strip("[]#")]
     if not found:
         raise NotFoundError(f"No open work has the id {key!r:.40}. `mdmem todo` lists what is open.")
@@ -111,7 +107,7 @@ def _marked(meta: Mapping[str, object]) -> list[str]:
 
 def _is_superseded(config: Config, view: View, pages: set[int], session: str) -> bool:
     own = view.of_session(session) & pages if session else set()
-    return any(asking.noted(config, view, page).get("superseded_by") for page in own)
+    return any(decisions.noted(config, view, page).get("superseded_by") for page in own)
 
 
 class _Project:
@@ -186,7 +182,7 @@ class _Project:
             over = meta.get("done") or meta.get("superseded_by") or str(meta.get("status", "")).lower() in todo.OVER
             if meta and not over:
                 yield self._item(number, "task", str(self._view.facts(number)["title"]),
-                                 blocked_by=ids(meta.get("blocked_by")))  # fmt: skip
+                                 blocked_by=decisions.ids(meta.get("blocked_by")))  # fmt: skip
 
     # -- failures
 
@@ -265,7 +261,7 @@ class _Project:
 
     def _is_done(self, item: OpenItem) -> bool:
         number = self._view.find(item.path)
-        meta = asking.noted(self._config, self._view, number) if number is not None else {}
+        meta = decisions.noted(self._config, self._view, number) if number is not None else {}
         return meta.get("done") is True or item.key in _marked(meta)
 
 

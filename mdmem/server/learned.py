@@ -66,7 +66,7 @@ def fixes(
     from mdmem.learn import fixes as learned  # a server that starts needs none of it
 
     with lookup.fresh(at.config):
-        found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES, update=False)
+        found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
     seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
     return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]]}
 
@@ -94,7 +94,7 @@ def open_work(
 
     name = "" if project == "-" else project or at.project
     with lookup.fresh(at.config):
-        found = work.open_work(at.config, name, now=time.time(), update=False)
+        found = work.open_work(at.config, name, now=time.time())
     seen = [item for item in found if lookup.read(at, item.path) is not None]
     return {
         "items": [

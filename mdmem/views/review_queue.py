@@ -10,6 +10,7 @@ from mdmem import timestamps
 from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import repository, writer
+from mdmem.learn import decisions
 from mdmem.search import duplicates
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import note
@@ -126,12 +127,7 @@ def is_decided(config: Config, view: View, number: int) -> bool:
     """Whether a person has decided about a note since it changed; only notes that somebody touched are read."""
     if not view.number("flags", number) & FLAGS["edited"]:
         return False
-    return _is_reviewed(config.vault, view.path(number), view.number("mtime_ns", number), view.number("size", number))
-
-
-@lru_cache(maxsize=8192)
-def _is_reviewed(root: str, path: str, mtime_ns: int, size: int) -> bool:  # noqa: ARG001 - they are the key
-    return bool(note.load(root, path).meta.get("reviewed"))
+    return bool(decisions.noted(config, view, number).get("reviewed"))
 
 
 def written(view: View) -> set[int]:

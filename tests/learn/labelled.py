@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mdmem.learn import fixes, work
 from tests.helpers.cli_day import Day
+from tests.helpers.indexed import indexed
 from tests.learn.test_open_work import HOUR, Session, Work
 
 FILE = Path(__file__).with_name("labelled.txt")
@@ -53,10 +54,10 @@ def measure(day: Day, root: Path) -> dict[str, Score]:
             _label(wanted, f"case-{number:02d}", one)
     config = day.config()
     open_: set[tuple[str, ...]] = {
-        (item.project, item.kind, item.text) for item in work.open_work(config, now=at.now + HOUR)
+        (item.project, item.kind, item.text) for item in work.open_work(indexed(config), now=at.now + HOUR)
     }
     fixed: set[tuple[str, ...]] = {
-        (fix.project, fix.command, ", ".join(fix.files)) for fix in fixes.fixes(config, limit=10_000)
+        (fix.project, fix.command, ", ".join(fix.files)) for fix in fixes.fixes(indexed(config), limit=10_000)
     }
     return {"open work": _score(open_, wanted["open work"]), "fixes": _score(fixed, wanted["fixes"])}
 

@@ -12,6 +12,7 @@ from mdmem.learn import decisions
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
 from tests.helpers.history_vault import put
+from tests.helpers.indexed import indexed
 from tests.helpers.server_calls import Server
 
 
@@ -109,7 +110,7 @@ def test_an_agent_writes_a_decision_that_supersedes_another(vault: Path) -> None
         assert read["links"] == [f"superseded by [mem:{name}] CSV with tabs"]
     finally:
         server.close()
-    (found,) = decisions.listed(config.load(str(vault)))
+    (found,) = decisions.listed(indexed(config.load(str(vault))))
     assert (found.id, found.before) == (name, ["CSV with commas"])
 
 

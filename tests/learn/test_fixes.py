@@ -12,6 +12,7 @@ from mdmem.learn.fixes import Fix
 from mdmem.learn.fixes import fixes as known
 from mdmem.search.text import errors
 from tests.helpers import cli_day
+from tests.helpers.indexed import indexed
 from tests.learn.test_open_work import Work
 
 LEAP = """Exit code 1
@@ -41,7 +42,7 @@ def solve(at: Work, number: int, error: str, path: str, *, command: str = "pytes
 
 
 def find(at: Work, error: str = "") -> list[Fix]:
-    return known(at.day.config(), error)
+    return known(indexed(at.day.config()), error)
 
 
 def test_an_error_that_was_solved_is_found_with_its_edit_and_proof(at: Work) -> None:

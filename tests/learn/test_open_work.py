@@ -17,6 +17,7 @@ from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
+from tests.helpers.indexed import indexed
 
 HOUR = 3600.0
 
@@ -34,7 +35,7 @@ class Work:
         return Session(self, f"{number:08d}-aaaa-4bbb-8ccc-dddddddddddd")
 
     def open(self, **more: Any) -> list[tuple[str, str]]:
-        found = work.open_work(self.day.config(), now=self.now + HOUR, **more)
+        found = work.open_work(indexed(self.day.config()), now=self.now + HOUR, **more)
         return [(item.kind, item.text) for item in found]
 
 
@@ -92,7 +93,7 @@ def test_what_a_session_left_open_is_listed_and_what_it_closed_is_not(at: Work) 
     one.run("npm test")
     one.answer()
     assert sorted(at.open()) == [("failure", "pytest -q"), ("task", "Add a test"), ("task", "Fix the parser")]
-    (failure,) = [i for i in work.open_work(at.day.config(), now=at.now) if i.kind == "failure"]
+    (failure,) = [i for i in work.open_work(indexed(at.day.config()), now=at.now) if i.kind == "failure"]
     assert failure.detail == "FAILED tests/test_a.py::test_leap - assert 28 == 29"
     one.todo(Fix_the_parser="completed", Add_a_test="completed")
     two = at.session(2)
@@ -223,7 +224,7 @@ def test_a_prompt_without_an_answer_and_a_turn_that_broke_off(at: Work) -> None:
 def test_a_session_at_work_is_not_open_work(at: Work) -> None:
     one = at.session(1)
     one.ask("Why is the build slow?")
-    assert work.open_work(at.day.config(), now=at.now + 60) == []
+    assert work.open_work(indexed(at.day.config()), now=at.now + 60) == []
 
 
 def test_done_closes_one_item_and_leaves_the_rest(at: Work) -> None:
@@ -231,7 +232,7 @@ def test_done_closes_one_item_and_leaves_the_rest(at: Work) -> None:
     one.ask("Fix the parser")
     one.todo(Fix_it="pending", Test_it="pending")
     one.run("pytest -q", FAILED)
-    keys = {item.text: item.key for item in work.open_work(at.day.config(), now=at.now + HOUR)}
+    keys = {item.text: item.key for item in work.open_work(indexed(at.day.config()), now=at.now + HOUR)}
     at.day.run("todo", "--done", keys["Fix it"], "--done", keys["pytest -q"], "--done", keys["Fix the parser"])
     assert at.open() == [("task", "Test it")]
     one.todo(Fix_it="pending", Test_it="completed", Ship_it="pending")

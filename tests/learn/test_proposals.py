@@ -17,6 +17,7 @@ from mdmem.learn.proposals import Proposal
 from mdmem.search.text import wordings
 from mdmem.vault import user_notes
 from tests.helpers import cli_day
+from tests.helpers.indexed import indexed
 from tests.helpers.server_calls import Server
 from tests.learn.test_open_work import HOUR, Work
 
@@ -29,7 +30,7 @@ def at(tmp_path: Path) -> Work:
 
 
 def waiting(at: Work) -> list[Proposal]:
-    return proposals.waiting(at.day.config(), now=at.now)
+    return proposals.waiting(indexed(at.day.config()), now=at.now)
 
 
 def propose(at: Work, title: str, text: str, **more: str) -> str:
@@ -93,7 +94,7 @@ def test_agents_propose_over_mcp_unless_the_user_lets_them_write(vault: Path, ho
         assert told["done"] == "Saved."
     finally:
         server.close()
-    assert [one.title for one in proposals.waiting(config.load(str(vault)), now=1.8e9)] == ["Use tabs."]
+    assert [one.title for one in proposals.waiting(indexed(config.load(str(vault))), now=1.8e9)] == ["Use tabs."]
 
 
 @pytest.mark.parametrize(

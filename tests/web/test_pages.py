@@ -20,6 +20,7 @@ from mdmem.search import index
 from mdmem.vault import note, user_notes
 from mdmem.web import live
 from tests.helpers.cli_day import FIRST, MORNING
+from tests.helpers.indexed import indexed
 from tests.web.conftest import Web
 
 PAGES = (
@@ -539,7 +540,7 @@ def test_a_proposal_is_accepted_on_the_review_page(web: Web, cookie: str) -> Non
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     made = decisions.add(settings, "Zones are named", "By city.", kind="decision", proposed=True, now=MORNING)
 
-    (one,) = (p for p in proposals.waiting(settings, now=MORNING) if p.path == made.path)
+    (one,) = (p for p in proposals.waiting(indexed(settings), now=MORNING) if p.path == made.path)
     body = ""
     deadline = time.monotonic() + 240
     while "Zones are named" not in body and time.monotonic() < deadline:

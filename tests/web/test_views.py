@@ -26,6 +26,7 @@ from mdmem.views.rows import NoteRow
 from mdmem.web.pages import files, health, search, session, timeline
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
+from tests.helpers.indexed import indexed
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,7 @@ def test_a_proposed_note_is_asked_about_as_a_proposal_and_not_again_as_a_note(da
         decisions.add(settings, f"Proposed {word}", "By an agent.", kind="lesson", proposed=True, now=MORNING)
         for word in ("taken", "left")
     )
-    keys = {one.path: one.key for one in proposals.waiting(settings, now=MORNING)}
+    keys = {one.path: one.key for one in proposals.waiting(indexed(settings), now=MORNING)}
 
     def queued() -> set[str]:
         view = fresh(settings)
@@ -187,7 +188,7 @@ def test_a_proposed_note_is_asked_about_as_a_proposal_and_not_again_as_a_note(da
     proposals.accept(settings, keys[taken.path], now=MORNING)
     proposals.dismiss(settings, keys[left.path], now=MORNING)
     assert not queued()
-    assert [one.id for one in decisions.listed(settings, kinds=["lesson"])] == [taken.id]
+    assert [one.id for one in decisions.listed(indexed(settings), kinds=["lesson"])] == [taken.id]
     day.run("review", "--done")
 
 

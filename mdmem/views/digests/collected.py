@@ -103,7 +103,7 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
         )
 
     noted, kept = rows.ask(config, answer)
-    solved = fixes.fixes(config, project=project, limit=MAX_FIXES, update=False)
+    solved = fixes.fixes(config, project=project, limit=MAX_FIXES)
     own = [row for row in reversed(noted) if row.kind in note.WRITTEN]
 
     def within(items: Iterable[Any]) -> Iterator[Any]:
@@ -119,7 +119,7 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
         [row for row in own if row.path not in kept],
         [row for row in noted if row.success is False],
         list(within(solved)),
-        list(within(work.open_work(config, project, now=last, update=False))),
+        list(within(work.open_work(config, project, now=last))),
         list(within(work.closed(config, project, now=last))),
     )
 

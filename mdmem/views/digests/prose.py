@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import timestamps
 from mdmem.inject import citations, recent
 from mdmem.inject.block import inert, whole_sentences
-from mdmem.learn import asking, work
+from mdmem.learn import work
+from mdmem.search import freshness
 from mdmem.search.expansion import calls, ledger
 from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
@@ -98,7 +99,7 @@ def facts(config: Config, found: DigestNotes) -> str:
     """Return what a model is sent of a digest: what was asked and came out, decisions, fixes, work; "" for nothing."""
     lines: list[str] = []
     for room in _ROOMS:
-        lines = asking.ask(config, partial(_lines, config, found, room), update=False)
+        lines = freshness.ask(config, partial(_lines, config, found, room))
         if sum(map(len, lines)) + len(lines) <= MAX_SENT_CHARS:
             break
     text = Gate(config).stored("\n".join(lines))

@@ -131,9 +131,7 @@ def about(view: View, path: str, *, project: str = "", most: int = 100) -> About
     """Return what names the file `path` (or a file whose path ends so). most: of each list."""
     tails = path_tails(path)
     found = view.notes("facet", f"file:{tails[0]}") if tails else set()
-    found = found - view.internal - view.notes("facet", "kind:session")
-    if project:
-        found &= view.of_project(project) | view.notes("facet", "project:")
+    found = decisions.of_project(view, found - view.internal - view.notes("facet", "kind:session"), project)
     failed = found & view.notes("facet", "is:failed")
     edits = found & solved.edits(view)
     written = found & view.of_kinds(note.WRITTEN)
