@@ -24,6 +24,9 @@ LEAST_FOUND = {
 """The share of made-up secrets that is found at least, by the set of places they are written in."""
 
 LEAST_OF_RANDOM = {
+    "{14:low}": 0.5,
+    "{15:low}": 0.6,
+    "{15:an}": 0.6,
     "{16:an}": 0.79,
     "{20:an}": 0.88,
     "{32:an}": 0.96,
@@ -34,7 +37,9 @@ LEAST_OF_RANDOM = {
     "{17:low}": 0.6,
     "{20:up}": 0.88,
     "{32:b32}": 0.94,
-    "{32:signed}": 0.6,
+    "{32:signed}": 0.7,
+    "{37:hex}": 0.9,
+    "{11:low}AAAAAAAAAA{43:low}": 0.95,
 }
 
 CORPORA = ("json", "http", "email", "asyncio", "unittest", "importlib")

@@ -288,3 +288,8 @@ for _kind, _prefixes, _alphabet, _least, _nature in FORMATS:
 
 PREFIXES: dict[str, tuple[str, ...]] = {first: tuple([row[1] for row in rows]) for first, rows in BY_FIRST_TWO.items()}
 """The prefixes by their first two characters."""
+
+
+def is_hash(number: str) -> bool:
+    """Whether a number in hexadecimal can be a hash: of whole bytes, or short and cut off."""
+    return not number.strip(HEX) and (len(number) % 2 == 0 or len(number) <= 33)

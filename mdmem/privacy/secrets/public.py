@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.privacy.secrets.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC
+from mdmem.privacy.secrets.formats import ALNUM, BASE64, BEFORE_DATA, BEFORE_HASH, HEX, LONGEST, PUBLIC, is_hash
 
 _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
 """The characters of a path in SVG: numbers, and letters for what is drawn."""
@@ -14,6 +14,14 @@ _BEFORE_STRUCT = frozenset("\"'<>=!@")
 _SHORTEST_WRAP = 56
 """Base64 is wrapped at 60, 64, 76 or so characters, seldom before."""
 _LONGEST_BLOCK = 4096
+
+_TERMS = (
+    "SHA512", "SHA384", "SHA256", "SHA224", "SHA1", "Sha256", "Sha1", "MD5", "Md5", "RC2", "RC4", "AES128", "AES192",
+    "AES256", "X25519", "Ed25519", "ED25519", "X509", "P256", "P384", "P521", "UCS2", "UCS4", "UTF8", "Utf8", "UTF16",
+    "Utf16", "Base64", "base64", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "float32", "float64", "int64",
+    "IPv4", "IPv6", "Ipv4", "Ipv6", "MP3", "MP4", "Mp4", "H264", "Win32", "Win64", "OAuth2", "S390X", "128Bit", "40Bit",
+)  # fmt: skip
+"""Terms with digits that names in code are made of: `pbeWithSHA1And128BitRC4`."""
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _NAME = ALNUM + "_-."
@@ -46,7 +54,7 @@ _DOUBTFUL = (
 
 def is_public(text: str, start: int, end: int, run: str) -> bool:
     """Whether a random run is known to be no secret by what it is, or by what stands around it."""
-    if not run.strip(HEX) or run.startswith(PUBLIC) or text.endswith(BEFORE_HASH, 0, start):
+    if is_hash(run) or run.startswith(PUBLIC) or text.endswith(BEFORE_HASH, 0, start):
         return True
     if not run.strip(_OUTLINE) or text.endswith(BEFORE_DATA, 0, start):
         return True
@@ -66,6 +74,13 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
     )
 
 
+def without_terms(run: str) -> str:
+    """Return a run without the terms that names in code are made of."""
+    for term in _TERMS:
+        run = run.replace(term, "")
+    return run
+
+
 def literal_before(text: str, start: int) -> str:
     """Return the base64 in the string literal that the one at `start` goes on, over the end of a line; "" if none."""
     head = text[max(0, start - LONGEST) : start]
@@ -79,10 +94,15 @@ def literal_before(text: str, start: int) -> str:
 
 def _is_regular(run: str) -> bool:
     """Whether few characters repeat (`x4Ix4x4x4`), they rise as in an alphabet, or zeros are encoded (`AAAAAg`)."""
-    if 3 * len(set(run)) < len(run) or run.count("AA") >= 3:
+    if 3 * len(set(run)) < len(run) or (run.count("AA") >= 3 and not _has_dropbox_form(run)):
         return True
     low = run.lower()
     return sum(map(str.__le__, low, low[1:])) >= 0.9 * (len(low) - 1)
+
+
+def _has_dropbox_form(run: str) -> bool:
+    """Whether ten times A stand at the place that they have in an access token of Dropbox."""
+    return len(run) == 64 and run.find("A" * 10) == 11
 
 
 def _is_version(run: str) -> bool:

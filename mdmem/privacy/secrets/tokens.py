@@ -21,6 +21,7 @@ from mdmem.privacy.secrets.formats import (
     PREFIXES,
     PUBLIC,
     WORD,
+    is_hash,
 )
 
 TYPE_CHECKING = False
@@ -267,7 +268,7 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
         return known
     from mdmem.privacy.secrets import public  # few texts have a word that looks random
 
-    shown = public.is_public(text, start, last, run)
+    shown = public.is_public(text, start, last, run) or _is_of_terms(run, public.without_terms(run))
     if shown or _says_words(run) or _says_words(public.literal_before(text, start), run):
         return at, _run_end(text, last, BASE64), ""
     if _is_path(run):
@@ -275,6 +276,11 @@ def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
     if len(run) > LONGEST or after[:1] == "@":
         return at, _run_end(text, last, BASE64), ""
     return start, last, "random-token"
+
+
+def _is_of_terms(run: str, rest: str) -> bool:
+    """Whether only the terms in it made it look random; `rest` is what is left without them."""
+    return rest != run and not _looks_random(shape(rest).translate(_SEPARATORS), rest)
 
 
 def _joined_by_equals(text: str, at: int, end: int) -> tuple[int, int, str]:
@@ -369,6 +375,8 @@ def reads_like_words(shape: str, word: str) -> bool:
 
 def _is_hash(part: str) -> bool:
     """Whether it is a hash, perhaps behind a letter or two, as in what `git describe` says, and in anchors."""
+    if not part.strip(HEX):
+        return is_hash(part)
     return not part.removeprefix("0x").strip(HEX) or (len(part) > 8 and not part[2:].strip(HEX) and part[:2].isalnum())
 
 
