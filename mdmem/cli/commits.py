@@ -78,14 +78,7 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
             _update_index(settings)
         return 1 if done.held_back else 0
     if as_json:
-        print_json(
-            {
-                "commits": [made._asdict() for made in done.commits],
-                "held_back": [held._asdict() for held in done.held_back],
-                "staged": done.staged,
-                "left_out": [left._asdict() for left in done.left_out],
-            }
-        )
+        print_json({key: getattr(done, key) for key in ("commits", "held_back", "staged", "left_out")})
         return 1 if done.held_back else 0
     if not (done.commits or done.held_back or done.staged):
         click.echo("Nothing to commit.")
@@ -169,7 +162,7 @@ def log(
     every = (one for one in session_log.sessions(settings, since=first, **filters) if not last or one.started < last)
     found = list(islice((one for one in every if among is None or one.session in among), limit or None))
     if as_json:
-        print_json([session._asdict() for session in found])
+        print_json(found)
     elif oneline:
         for session in found:
             when = wording.date_and_time(session.started)
@@ -188,7 +181,7 @@ def _within(stats: Iterable[Stat], first: str, last: str) -> Iterator[Stat]:
 
 def _print_stats(stats: Iterable[Stat], as_json: bool) -> None:
     if as_json:
-        print_json([one._asdict() for one in stats])
+        print_json(list(stats))
         return
     for one in stats:
         counts = [f"{sign}{count}" for sign, count in zip("+~-", one[4:], strict=True) if count]
@@ -237,9 +230,7 @@ def why(vault: str | None, name: str, as_json: bool) -> None:
 
     found = work.why(config.load(vault), name)
     if as_json:
-        steps = [step._asdict() for step in found.steps]
-        line_commit = found.line_commit._asdict() if found.line_commit else None
-        print_json({**found._asdict(), "steps": steps, "line_commit": line_commit})
+        print_json(found)
         return
     _print_origin(found)
 

@@ -67,7 +67,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
     gone = candidates(settings, assumed.place) if not counts[0] and counts[1] else []
     if as_json:
         whose = {"project": assumed.project, "project_notes": counts[0], "vault_notes": counts[1]}
-        whose["moved"] = [one._asdict() for one in gone]
+        whose["moved"] = gone
         click.echo(render.as_json({**whose, **_explained(found), "session_start": started.text if started else None}))
         return
     click.echo(

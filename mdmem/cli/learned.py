@@ -65,7 +65,7 @@ def decisions(
     note_rows.refresh(settings)
     found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
     if as_json:
-        render.print_json([one._asdict() for one in found])
+        render.print_json(found)
         return
     for one in found:
         old = f" (superseded by [mem:{one.superseded_by}])" if one.superseded_by else ""
@@ -105,13 +105,13 @@ def todo(
     if closed:
         items = [work.mark_done(settings, key, now=options.now()) for key in closed]
         said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
-        click.echo(render.as_json([item._asdict() for item in items]) if as_json else said)
+        click.echo(render.as_json(items) if as_json else said)
         return
     note_rows.refresh(settings)
     found = work.open_work(settings, project or "", now=options.now())
     found = [item for item in found if item.session.startswith(session)] if session else found
     if as_json:
-        render.print_json([item._asdict() for item in found[: limit or None]])
+        render.print_json(found[: limit or None])
         return
     rows = [(_todo_row(item)) for item in found[: limit or None]]
     render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
@@ -152,7 +152,7 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
     note_rows.refresh(settings)
     found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
     if as_json:
-        render.print_json([fix._asdict() for fix in found])
+        render.print_json(found)
         return
     for fix in found:
         where = f"{wording.date_and_time(fix.created)}  {fix.project}".rstrip()
@@ -185,9 +185,7 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
     note_rows.refresh(settings)
     found = learned.about(settings, entity, project=project or "", now=options.now())
     if as_json:
-        parts = ("decisions", "open_work", "fixes", "sessions", "links")
-        rows = {part: [one._asdict() for one in getattr(found, part)] for part in parts}
-        render.print_json({**found._asdict(), **rows})
+        render.print_json(found)
         return
     if found.is_empty:
         click.echo(f"Nothing is known about {render.safe(entity)}. `mdmem search` searches for its words.", err=True)
@@ -250,7 +248,7 @@ def digest(
         found, text = _of_time(settings, project or "", by, when)
     value, added = found.as_object(), _prose(settings, found) if _wants_prose(settings, prose, for_agent) else None
     if added and added.text:
-        value["prose"] = added._asdict()
+        value["prose"] = added
         head, _, body = text.partition("\n")
         text = f"{head}\n\n{added.text}\n\n*Written by {added.model}; what follows is from the notes.*\n{body}"
     click.echo(render.as_json(value) if as_json else render.safe(text), nl=as_json)
@@ -323,7 +321,7 @@ def proposals(
         note_rows.refresh(settings)
         found = learned.waiting(settings, project or "", now=options.now())
     if as_json:
-        render.print_json([one._asdict() for one in found])
+        render.print_json(found)
     elif decided:
         click.echo("\n".join(f"{what}: {render.safe(one.title)}" for what, one in decided))
     elif found:

@@ -49,7 +49,7 @@ def list_notes(
 
     shown, total, unmatched = rows.ask(settings, answer)
     if as_json:
-        render.print_json([row._asdict() for row in shown])
+        render.print_json(shown)
         return
     print_rows(shown)
     more = total - len(shown)
@@ -111,7 +111,7 @@ def sessions(
     fitting = (one for one in found if (not last or one.started < last) and (among is None or one.session in among))
     kept = list(islice(fitting, limit or None))
     if as_json:
-        render.print_json([one._asdict() for one in kept])
+        render.print_json(kept)
         return
     columns = (render.WHEN, render.NUMBER, render.PROJECT, render.ID, render.NUMBER, render.NUMBER, render.TITLE)
     render.table(columns, [_session_row(one) for one in kept])

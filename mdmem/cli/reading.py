@@ -234,8 +234,7 @@ def show(
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
         named = [{"id": row.id, "path": row.path, "title": row.title} for row in _backlinks(settings, path, parsed)]
-        joined = [one._asdict() for one in _relations(settings, path, parsed)]
-        rest = {"body": parsed.body, "backlinks": named, "relations": joined}
+        rest = {"body": parsed.body, "backlinks": named, "relations": _relations(settings, path, parsed)}
         render.print_json({**parsed.meta, "path": path, **problem, **rest})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)

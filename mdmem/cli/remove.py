@@ -124,7 +124,7 @@ def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: b
         click.confirm("This rewrites every commit and cannot be undone. Continue?", abort=True)
     done = work.apply(settings, planned)
     if as_json:
-        print_json(done._asdict())
+        print_json(done)
     else:
         _print_purged(done)
     return 1 if done.left else 0
@@ -187,7 +187,7 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
         if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
             commit.commit(settings)
     if as_json:
-        print_json({**done._asdict(), "left": [one._asdict() for one in done.left]})
+        print_json(done)
         return
     counted = f"{wording.number(done.notes, 'note')} of {wording.number(done.sessions, 'session')}"
     if undo:

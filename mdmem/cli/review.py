@@ -165,7 +165,9 @@ def _ask_proposals(settings: Config, project: str) -> int:
     """Ask about what agents and rules propose, behind the notes: what was decided of those is kept by now."""
     from mdmem.cli import learned as commands
     from mdmem.learn import proposals as learned
+    from mdmem.views import rows
 
+    rows.refresh(settings)
     with suppress(click.Abort):
         commands.ask(settings, learned.waiting(settings, project, now=options.now()))
     return 0

@@ -58,10 +58,9 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     if (done.received or brought) and upkeep.rebuild(settings, now=time.time()):
         done = done.with_later(work.sync(settings, remote, mode))  # other machines need not make these pages again
     if as_json:
-        held_back, kept = ([one._asdict() for one in rows] for rows in (done.held_back, done.kept))
-        print_json({**done._asdict(), "held_back": held_back, "kept": kept})
-        return 1 if done.conflicts or done.held_back or done.kept else 0
-    _tell(done)
+        print_json(done)
+    else:
+        _tell(done)
     return 1 if done.conflicts or done.held_back or done.kept else 0
 
 
@@ -233,7 +232,7 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
 
     made = work.backup(config.load(vault), target)
     if as_json:
-        print_json({**made._asdict(), "path": str(made.path)})
+        print_json(made)
         return
     click.echo(
         f"{wording.number(made.commits, 'commit is', 'commits are')} in {made.path} ({made.bytes:,} bytes), verified."

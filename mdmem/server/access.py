@@ -13,6 +13,7 @@ from mdmem.errors import UsageError
 from mdmem.history import private
 from mdmem.search.gate import Gate
 from mdmem.search.staged import Place
+from mdmem.server import safe_text
 from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
 from mdmem.vault import journal, note, people
@@ -68,6 +69,14 @@ class Access(NamedTuple):
         if isinstance(self.internal, str):
             raise UsageError(self.internal)
         return self.internal
+
+    def line(self, text: str, chars: int = safe_text.LINE_CHARS) -> str:
+        """Return stored text as one safe line of at most `chars` characters."""
+        return safe_text.line(self.gate, text, chars)
+
+    def text(self, body: str) -> str:
+        """Return a stored text made safe, with its lines."""
+        return safe_text.text(self.gate, body)
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
         """Return whether a note may be shown: nobody's internal memory, and no other project's private note."""

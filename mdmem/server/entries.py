@@ -43,11 +43,11 @@ class FoundNotes(TypedDict):
 def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Return an entry for a hit. meta: its front matter, as its file says now."""
     return {
-        "id": safe_text.line(at.gate, hit.id, NAME_CHARS),
+        "id": at.line(hit.id, NAME_CHARS),
         "date": timestamps.readable(hit.created),
-        "kind": safe_text.line(at.gate, hit.kind, NAME_CHARS),
-        "title": safe_text.line(at.gate, hit.title, safe_text.TITLE_CHARS),
-        "project": safe_text.line(at.gate, hit.project, NAME_CHARS),
+        "kind": at.line(hit.kind, NAME_CHARS),
+        "title": at.line(hit.title, safe_text.TITLE_CHARS),
+        "project": at.line(hit.project, NAME_CHARS),
         "score": 0.0 if at.titles_only else round(hit.score, 2),
         "line": _outdated(at, meta) + _alike(hit) + _text(at, hit.snippet, hit.title),
     }
@@ -58,11 +58,11 @@ def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -
     meta = {**facts, **parsed.meta}
     title = str(meta.get("title", "")) or path.rpartition("/")[2].removesuffix(".md")
     return {
-        "id": safe_text.line(at.gate, str(meta.get("id", "")), NAME_CHARS),
-        "date": safe_text.line(at.gate, timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
-        "kind": safe_text.line(at.gate, str(meta.get("kind", "note")), NAME_CHARS),
-        "title": safe_text.line(at.gate, title, safe_text.TITLE_CHARS),
-        "project": safe_text.line(at.gate, str(meta.get("project", "")), NAME_CHARS),
+        "id": at.line(str(meta.get("id", "")), NAME_CHARS),
+        "date": at.line(timestamps.readable(str(meta.get("created", ""))), NAME_CHARS),
+        "kind": at.line(str(meta.get("kind", "note")), NAME_CHARS),
+        "title": at.line(title, safe_text.TITLE_CHARS),
+        "project": at.line(str(meta.get("project", "")), NAME_CHARS),
         "score": 0.0,
         "line": _outdated(at, meta) + _text(at, journal.unmarked(parsed.body[:1_000]), title),
     }
@@ -70,7 +70,7 @@ def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -
 
 def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
     newer = meta.get("superseded_by")
-    return f"(superseded by {safe_text.line(at.gate, str(newer), NAME_CHARS)}) " if newer else ""
+    return f"(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else ""
 
 
 def _alike(hit: SearchHit) -> str:
@@ -79,7 +79,7 @@ def _alike(hit: SearchHit) -> str:
 
 def _text(at: Access, text: str, title: str) -> str:
     """Show the best of a note's text, unless only titles are open, or it says what the title says."""
-    line = "" if at.titles_only else safe_text.line(at.gate, text)
+    line = "" if at.titles_only else at.line(text)
     return "" if line.rstrip("…").strip() in title else line
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem import timestamps
-from mdmem.server import lookup, safe_text
+from mdmem.server import lookup
 from mdmem.server.access import Access
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def _known(at: Access, fix: Fix) -> KnownFix:
         "id": fix.id,
         "solved": fix.solved,
         "edits": fix.edits,
-        "project": safe_text.line(at.gate, fix.project, 80),
+        "project": at.line(fix.project, 80),
         "created": fix.created,
-        "command": safe_text.line(at.gate, fix.command, 200),
-        "error": safe_text.line(at.gate, fix.error, 300),
-        "files": [safe_text.line(at.gate, file, 200) for file in fix.files[:20]],
+        "command": at.line(fix.command, 200),
+        "error": at.line(fix.error, 300),
+        "files": [at.line(file, 200) for file in fix.files[:20]],
         "diff": at.gate.stored(fix.diff),
     }
 
@@ -101,9 +101,9 @@ def open_work(
             {
                 "key": item.key,
                 "kind": item.kind,
-                "text": safe_text.line(at.gate, item.text, 200),
-                "detail": safe_text.line(at.gate, item.detail, 300),
-                "project": safe_text.line(at.gate, item.project, 80),
+                "text": at.line(item.text, 200),
+                "detail": at.line(item.detail, 300),
+                "project": at.line(item.project, 80),
                 "created": item.created,
                 "id": item.id,
             }

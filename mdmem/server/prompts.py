@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.server import entries, lookup, safe_text
+from mdmem.server import entries, lookup
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
 from mdmem.views import prompts
@@ -93,12 +93,12 @@ def search_user_prompts(
 def _line(at: Access, one: FoundPrompt, chars: int) -> PromptLine:
     """Make an entry. chars: how much of the text; 0 is one line of it."""
     return {
-        "id": safe_text.line(at.gate, one.id, entries.NAME_CHARS),
-        "session": safe_text.line(at.gate, one.session, 80),
+        "id": at.line(one.id, entries.NAME_CHARS),
+        "session": at.line(one.session, 80),
         "prompt": one.prompt,
-        "project": safe_text.line(at.gate, one.project, entries.NAME_CHARS),
+        "project": at.line(one.project, entries.NAME_CHARS),
         "date": timestamps.readable(one.created),
-        "text": safe_text.text(at.gate, one.text)[:chars] if chars else safe_text.line(at.gate, one.text or one.title),
+        "text": at.text(one.text)[:chars] if chars else at.line(one.text or one.title),
     }
 
 

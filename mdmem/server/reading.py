@@ -132,7 +132,7 @@ def found(at: Access, asked: Query, *, sort: str, limit: int, offset: int, colla
     kept = list(_seen(at, result.hits))
     hints = [*result.hints, *notices]
     if result.suggestion and not kept and _is_known(at, result.suggestion):
-        hints.append(f"Did you mean: {safe_text.line(at.gate, result.suggestion)}")
+        hints.append(f"Did you mean: {at.line(result.suggestion)}")
     return entries.paged(kept, result.total, offset, limit, hints)
 
 
@@ -279,7 +279,7 @@ def get_notes(
         try:
             path, parsed = lookup.resolve(at, reference)
         except NotFoundError as error:
-            found["missing"].append(safe_text.line(at.gate, str(error), 400))
+            found["missing"].append(at.line(str(error), 400))
             continue
         whole = whole_note(at, path, parsed, offset if place == 0 else 0, room)
         found["notes"].append(whole)
@@ -292,21 +292,17 @@ def get_notes(
 
 def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: int) -> Whole:
     """Show a note's text from `offset` on, at most `chars` characters, cut at a line's end where one is near."""
-    body = safe_text.text(at.gate, journal.unmarked(parsed.body).strip("\n"))
+    body = at.text(journal.unmarked(parsed.body).strip("\n"))
     part = body[offset : offset + chars]
     if offset + chars < len(body):
         near = part.rfind("\n", len(part) * 3 // 4)
         part = part[: near + 1] if near > 0 else part
     end = offset + len(part)
-    meta = {
-        safe_text.line(at.gate, key, 60): _plain(at, value)
-        for key, value in parsed.meta.items()
-        if key not in ("title", "id")
-    }
+    meta = {at.line(key, 60): _plain(at, value) for key, value in parsed.meta.items() if key not in ("title", "id")}
     return {
-        "id": safe_text.line(at.gate, str(parsed.meta.get("id", "")), 60),
-        "path": safe_text.line(at.gate, path, 300),
-        "title": safe_text.line(at.gate, str(parsed.meta.get("title", path)), 200),
+        "id": at.line(str(parsed.meta.get("id", "")), 60),
+        "path": at.line(path, 300),
+        "title": at.line(str(parsed.meta.get("title", path)), 200),
         "meta": dict(list(meta.items())[:40]),
         "links": _links(at, path, parsed),
         "text": part,
@@ -322,9 +318,7 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
     nothing: list[relations.TypedLink] = []
     found, _ = lookup.ask(at, lambda view: relations.of_note(at.config, view, path, parsed.meta), nothing)
     seen = (one for one in found if one.path and lookup.read(at, one.path) is not None)
-    named = (
-        (one.relation, safe_text.line(at.gate, one.id, 60), safe_text.line(at.gate, one.title, 200)) for one in seen
-    )
+    named = ((one.relation, at.line(one.id, 60), at.line(one.title, 200)) for one in seen)
     return [f"{relation} [mem:{name}] {title}" for relation, name, title in named]
 
 
@@ -333,8 +327,8 @@ def _plain(at: Access, value: Any) -> Any:
     if isinstance(value, (bool, int, float)) or value is None:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [safe_text.line(at.gate, str(item), 200) for item in value[:20]]
-    return safe_text.line(at.gate, str(value), 300)
+        return [at.line(str(item), 200) for item in value[:20]]
+    return at.line(str(value), 300)
 
 
 def notes_text(found: Notes) -> list[str]:

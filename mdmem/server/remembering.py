@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.server import lookup, safe_text
+from mdmem.server import lookup
 from mdmem.server.access import Access
 from mdmem.server.internal import finding, memories
 from mdmem.server.internal.context import Scope, scope
@@ -113,7 +113,7 @@ def _refuse_other_type(at: Access, own: Scope, memory_id: str) -> None:
         _, parsed = lookup.resolve(at, memory_id)
     except NotFoundError:
         return
-    kind = safe_text.line(at.gate, str(parsed.meta.get("kind", "note")), 40)
+    kind = at.line(str(parsed.meta.get("kind", "note")), 40)
     raise UsageError(f"{memory_id!r:.60} is of the type {kind}; this tool changes memories of the type {own.kind}.")
 
 
@@ -168,7 +168,7 @@ def remember_search_internal_memory_by(
     made = _part(at, ordered, found, offset, limit)
     if mode == "byBroad":
         for one, memory in zip(made["memories"], ordered[offset:], strict=False):
-            one["content"] = safe_text.line(at.gate, finding.outline(memory.content), 400)
+            one["content"] = at.line(finding.outline(memory.content), 400)
             one["truncated"] = len(memory.content) > 3 * finding.BROAD_CHARS
     return made
 
@@ -210,21 +210,21 @@ def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset
 
 
 def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> Remembered:
-    content = safe_text.text(at.gate, memory.content.strip("\n"))
+    content = at.text(memory.content.strip("\n"))
     weight = memory.meta.get("weight")
     return {
-        "memory_id": safe_text.line(at.gate, memory.id, 60),
-        "title": safe_text.line(at.gate, memory.title, 200),
+        "memory_id": at.line(memory.id, 60),
+        "title": at.line(memory.title, 200),
         "content": content[:chars],
         "truncated": len(content) > chars,
-        "tags": [safe_text.line(at.gate, tag, 100) for tag in memory.tags],
-        "created": safe_text.line(at.gate, memory.created, 40),
-        "updated": safe_text.line(at.gate, memory.updated, 40),
+        "tags": [at.line(tag, 100) for tag in memory.tags],
+        "created": at.line(memory.created, 40),
+        "updated": at.line(memory.updated, 40),
         "version": memory.version,
         "weight": memories.share_of(weight, 0.0) if weight is not None else None,
         "trust": memory.trust,
         "feelings": {
-            safe_text.line(at.gate, key, 60): memories.share_of(value, 0.0)
+            at.line(key, 60): memories.share_of(value, 0.0)
             for key, value in memory.meta.items()
             if key.startswith(memories.FEEL)
         },

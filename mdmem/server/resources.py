@@ -63,7 +63,7 @@ def ghost(at: Access, _: str) -> list[str]:
     """Read who this ghost is, in its owner's words, and what this connection is trusted with."""
     context = at.context()
     told = ghost_config.load(at.config, home(at.config, context))
-    persona = safe_text.text(at.gate, told.persona) if told.persona else "Its owner has not written a persona."
+    persona = at.text(told.persona) if told.persona else "Its owner has not written a persona."
     return [persona, f"This connection's accessor is trusted with {at.trust:g} of 1."]
 
 

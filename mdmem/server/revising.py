@@ -161,8 +161,8 @@ def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> R
 
 def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
     return {
-        "id": safe_text.line(at.gate, owned.id, 60),
-        "path": safe_text.line(at.gate, owned.path, 300),
+        "id": at.line(owned.id, 60),
+        "path": at.line(owned.path, 300),
         "done": done,
         "checksum": safe_text.checksum(owned.data) if owned.data else "",
         "undo": oid[:12],

@@ -13,7 +13,7 @@ from mdmem.errors import NotFoundError
 from mdmem.history import session_log
 from mdmem.search import staged
 from mdmem.search.index.view import View
-from mdmem.server import entries, lookup, safe_text
+from mdmem.server import entries, lookup
 from mdmem.server.access import Access
 from mdmem.server.entries import FoundNotes, NoteLine
 from mdmem.server.reading import Limit, Offset, Project, found
@@ -94,15 +94,15 @@ def get_session(
         part = [entries.of_note(at, path, parsed, {}) for path, parsed in steps[offset : offset + limit]]
         times = sorted(timestamps.utc(str(parsed.meta.get("created", ""))) for _, parsed in steps or seen)
         known = ("project", "agent", "branch", "title")
-        facts = {key: safe_text.line(at.gate, str(page.get(key, "")), 120) for key in known}
+        facts = {key: at.line(str(page.get(key, "")), 120) for key in known}
         return {
-            "session": safe_text.line(at.gate, str(page.get("session", "")), 80),
+            "session": at.line(str(page.get("session", "")), 80),
             "title": facts["title"],
             "project": facts["project"],
             "agent": facts["agent"],
             "branch": facts["branch"],
-            "started": safe_text.line(at.gate, times[0], 30),
-            "ended": safe_text.line(at.gate, times[-1], 30),
+            "started": at.line(times[0], 30),
+            "ended": at.line(times[-1], 30),
             "notes": entries.paged(part, len(steps), offset, limit),
         }
 
@@ -153,7 +153,7 @@ def project_context(
     pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
     decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
     made: ProjectContext = {
-        "project": safe_text.line(at.gate, name, 80),
+        "project": at.line(name, 80),
         "pinned": pinned["entries"],
         "sessions": summaries(at, project=name),
         "decisions": decided["entries"],
@@ -177,12 +177,12 @@ def summaries(at: Access, *, project: str = "", since: str = "", limit: int = MA
 
 def _summary(at: Access, one: session_log.LoggedSession) -> Summary:
     return {
-        "session": safe_text.line(at.gate, one.session, 80),
-        "title": safe_text.line(at.gate, one.title),
+        "session": at.line(one.session, 80),
+        "title": at.line(one.title),
         "started": timestamps.readable(one.started),
-        "asks": [safe_text.line(at.gate, ask) for ask in one.asks[:MAX_ASKS]],
-        "outcome": safe_text.line(at.gate, one.outcome, 240),
-        "files": [] if at.titles_only else [safe_text.line(at.gate, file, 120) for file in one.files[:MAX_ASKS]],
+        "asks": [at.line(ask) for ask in one.asks[:MAX_ASKS]],
+        "outcome": at.line(one.outcome, 240),
+        "files": [] if at.titles_only else [at.line(file, 120) for file in one.files[:MAX_ASKS]],
         "notes": one.notes,
     }
 
@@ -218,7 +218,7 @@ def _counts(at: Access, view: View, key: str, seen: set[int], limit: int = 30) -
         term.partition(":")[2]: len(view.notes("facet", term) & seen) for term in view.starting_with("facet", f"{key}:")
     }
     most = sorted(((name, number) for name, number in counted.items() if name and number), key=lambda item: -item[1])
-    return {safe_text.line(at.gate, name, 80): number for name, number in most[:limit]}
+    return {at.line(name, 80): number for name, number in most[:limit]}
 
 
 # -- as text ---------------------------------------------------------------------------------------

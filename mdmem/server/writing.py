@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from mdmem.errors import UsageError
-from mdmem.server import lookup, safe_text
+from mdmem.server import lookup
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
 from mdmem.server.reading import Note
@@ -105,7 +105,7 @@ def supersede(
 
 
 def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
-    return {"id": safe_text.line(at.gate, name, 60), "path": safe_text.line(at.gate, path, 300), "done": done}
+    return {"id": at.line(name, 60), "path": at.line(path, 300), "done": done}
 
 
 def written_text(made: WrittenNote) -> list[str]:

@@ -237,7 +237,7 @@ def prompts(
 
     page = rows.ask(settings, answer)
     if as_json:
-        render.print_json([one._asdict() for one in page.prompts])
+        render.print_json(page.prompts)
     for one in () if as_json else page.prompts:
         where = f"  {render.safe(one.project)}" if one.project else ""
         head = f"{wording.day(one.created)}  {render.safe(one.session[:8])} prompt {one.prompt}{where}  "

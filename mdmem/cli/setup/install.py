@@ -284,7 +284,7 @@ def _accept(
 
 def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool) -> None:
     if as_json:
-        render.print_json([change._asdict() for change in changes])
+        render.print_json(changes)
         return
     for change in changes:
         click.echo(f"{change.title}: {WORDS[change.action]} {change.path}")

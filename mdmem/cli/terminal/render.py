@@ -29,12 +29,13 @@ def toml(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Write a value as JSON, readable in any script; bytes of a file name that are no text stay escaped."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:  # a number in somebody's front matter that JSON does not have
-        return as_json(_without_nan(value))
-    return text if text.isascii() or "\\ud" not in ascii(text) else json.dumps(value)
+    """Write a value as JSON, readable in any script; bytes of a file name that are no text stay escaped.
+
+    A named tuple becomes an object, a number that JSON does not have a text.
+    """
+    value = _plain(value)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if text.isascii() or "\\ud" not in ascii(text) else json.dumps(value, default=str)
 
 
 def print_json(value: Any) -> None:
@@ -42,11 +43,13 @@ def print_json(value: Any) -> None:
     print(as_json(value))
 
 
-def _without_nan(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -75,12 +75,12 @@ class DigestNotes(NamedTuple):
             "until": self.until,
             "seconds": round(self.seconds),
             "sessions": [{**one._asdict(), "answer": self.answers.get(one.session)} for one in self.sessions],
-            "decisions": [row._asdict() for row in self.decided],
-            "notes": [row._asdict() for row in self.written],
-            "failures": [row._asdict() for row in self.failed],
-            "fixes": [one._asdict() for one in self.fixed],
-            "open_work": [one._asdict() for one in self.left],
-            "closed_work": [one._asdict() for one in self.closed],
+            "decisions": self.decided,
+            "notes": self.written,
+            "failures": self.failed,
+            "fixes": self.fixed,
+            "open_work": self.left,
+            "closed_work": self.closed,
         }
 
 
