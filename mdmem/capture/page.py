@@ -48,7 +48,7 @@ def _untitled(created: str) -> str:
 
 
 def update(session: Session, folder: disk.Folder) -> bool:
-    """Bring the part between the markers up to date; False when the page was left alone.
+    """Update the part between the markers; False when the page was left alone.
 
     A page without the markers is its owner's alone, and so is an endless one. What somebody saves at the same
     moment is kept.

@@ -176,13 +176,13 @@ class Capture:
         """Do nothing with a note that was delivered before; a replay may know more of it."""
 
     def expect_late(self) -> None:
-        """Have the session's own transcript read later, for what hooks cannot know."""
+        """Mark the session's own transcript to be read later, for what hooks cannot know."""
         from mdmem.capture import late
 
         late.expect(self)
 
     def update_page(self) -> None:
-        """Bring the session's page up to date."""
+        """Update the session's page."""
         from mdmem.capture import page
 
         page.refresh(self.session)

@@ -260,7 +260,7 @@ def learn(at: Capture, spans: tuple[str, ...]) -> bool:
 
 
 def pass_over(at: Capture, *, typed: bool) -> bool:
-    """Learn what is private in an event that is not stored; mark its turn if it is a prompt that somebody typed.
+    """Remember what is private in an event that is not stored; mark its turn if it is a prompt that somebody typed.
 
     False when what it said could not be remembered.
     """
@@ -272,7 +272,7 @@ def pass_over(at: Capture, *, typed: bool) -> bool:
 
 
 def learn_from(at: Capture) -> bool:
-    """Learn what is private in an event, without storing anything of it; False when it could not be remembered."""
+    """Remember what is private in an event, without storing anything of it; False when it could not be remembered."""
     from mdmem import privacy
     from mdmem.capture import window
 

@@ -299,7 +299,7 @@ def _wait(stopped: Callable[[], bool]) -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C end the work after the note that is being stored, and the second one at once."""
+    """Yield whether to end: the first Ctrl-C ends the work after the note that is being stored, the second at once."""
     asked: list[int] = []
 
     def ask(number: int, _: object) -> None:

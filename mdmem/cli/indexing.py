@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.as_json("an object with what changed")
 @click.pass_obj
 def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -> None:
-    """Bring the index up to date with the files. Every search does this by itself.
+    """Update the index from the files. Every search does this by itself.
 
     Queued notes, which the vault could not take, are written first.
 

@@ -78,7 +78,7 @@ def _work(settings: config.Config) -> None:
 
 @contextmanager
 def _hooks_served() -> Iterator[None]:
-    """Let a process of its own serve hooks while the block runs; where there can be none, hooks do without."""
+    """Serve hooks in a process of its own while the block runs; where there can be none, hooks do without."""
     from mdmem.agents.install import launcher
 
     path = launcher.socket_path()

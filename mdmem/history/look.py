@@ -137,7 +137,7 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
 
 
 def forget(config: Config) -> None:
-    """Let the next look be one at every file."""
+    """Discard what is kept, so that the next look is one at every file."""
     files.remove(_file(config))
 
 

@@ -178,7 +178,7 @@ def clone(
 
 
 def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int) -> Joined:
-    """Bring the files to what both sides make together, then commit that; what was not committed stays on top."""
+    """Write the files as both sides make them together, then commit that; what was not committed stays on top."""
     ours = writer.tip(repo, branch)
     base = _base(repo, ours, theirs) if ours else ""
     if base == theirs:
@@ -242,7 +242,7 @@ def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> dict[str, bytes]
 
 
 def _bring(config: Config, repo: Repository, path: str, before: bytes | None, after: bytes | None) -> list[KeptPlace]:
-    """Bring one file from what our last commit has to what the common one will have.
+    """Write one file as the common commit will have it, coming from what our last one has.
 
     What was changed here and is not committed (staged, held back, just being written) is kept on top. Returns where
     both that and what came have something else.
@@ -307,7 +307,7 @@ def _push(
 def _over_purge(
     config: Config, repo: Repository, branch: str, ours: str, theirs: str, known: str, held: int
 ) -> CarriedPurge | None:
-    """Bring both sides together when one has purged what the other still has: that is not to come back.
+    """Merge both sides when one has purged what the other still has: that is not to come back.
 
     known: what the remote's branch was when last heard of. None when neither side has purged anything of the other's.
     """

@@ -247,7 +247,7 @@ def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG0
 
 
 def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
-    """Let the earlier note stand for both; the later one stays, superseded."""
+    """Keep the earlier note for both; the later one stays, superseded."""
     decisions.supersede(config, one.id, one.other)
 
 

@@ -83,7 +83,7 @@ def _items(parsed: note.Parsed, path: str, at: str) -> Iterator[Listed]:
 
 
 def _take(tasks: dict[str, Listed], parsed: note.Parsed, path: str, at: str) -> None:
-    """Bring the tasks of a session up to what one TaskCreate or TaskUpdate says."""
+    """Update the tasks of a session by what one TaskCreate or TaskUpdate says."""
     title = str(parsed.meta.get("title", ""))
     found = _TASK.match(title)
     if found is None:

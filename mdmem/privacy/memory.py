@@ -88,7 +88,7 @@ def load_without(config: Config, session: str, spans: Iterable[str]) -> Echo | N
 
 
 def forget(config: Config, session: str, spans: Iterable[str]) -> None:
-    """Let a session forget texts whose owner wants them stored after all.
+    """Forget texts of a session whose owner wants them stored after all.
 
     Raises:
         OSError: the memory cannot be written.

@@ -321,7 +321,7 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
 
 
 def learn_secret(value: str, job: Job) -> None:
-    """Have a secret that was found masked wherever it stands again, if it is none of a word."""
+    """Remember a secret that was found, to mask it wherever it stands again, if it is none of a word."""
     from mdmem.privacy.secrets import repeated
 
     value = value.strip()

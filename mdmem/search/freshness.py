@@ -66,7 +66,7 @@ def bring_up_to_date(
 
 
 def _in_background(config: Config) -> str:
-    """Have a process finish the index, unless one is at work, and return what a user is told of it."""
+    """Start a process that finishes the index, unless one is at work, and return what a user is told of it."""
     completion.finish(config)
     view = index.current(config)
     notes = f"{view.live if view else 0:,}"

@@ -223,7 +223,7 @@ def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FI
 
 
 def _weigh_titles(view: View, found: dict[int, float]) -> None:
-    """Let titles count more in notes whose kind is in `TITLES`."""
+    """Weigh titles more in notes whose kind is in `TITLES`."""
     more = [TITLES.get(kind, FIELDS["title"]) / FIELDS["title"] for kind in KINDS]
     flags = view.numbers("flags")
     for note in found:
@@ -245,7 +245,7 @@ def _match_folders(view: View, lists: Iterable[Iterable[int]], weight: float) ->
 def _add_context(
     view: View, matches: list[_Match], pool: list[int], total: dict[int, float], covered: dict[int, int]
 ) -> None:
-    """Let the notes of the pool gain from what stands before and after them."""
+    """Add to the scores of the pool's notes what stands before and after them."""
     lengths = view.lengths("body")
     beside: dict[int, list[int]] = {}
     norm: dict[int, float] = {}

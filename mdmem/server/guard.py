@@ -133,7 +133,7 @@ class Guard:
         return hmac.compare_digest(scheme.lower() + b" " + value.strip(), self._token)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """Let a request through, for as long as an answer may take."""
+        """Pass a request on, for as long as an answer may take."""
         started = False
 
         async def watched(message: Any) -> None:

@@ -101,7 +101,7 @@ class Bound:
         return ("127.0.0.1", 0) if self.password else unix_path(self.folder, self.name)
 
     def publish(self, server: Socket) -> None:
-        """Let others find a socket that has bound the address."""
+        """Publish a socket that has bound the address."""
         if self.password:
             path = port_path(self.folder, self.name)
             temp = f"{path}.{os.getpid()}.tmp"

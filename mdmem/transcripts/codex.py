@@ -183,7 +183,7 @@ class CodexReader:
     # -- lines -------------------------------------------------------------------------------------
 
     def _meta(self, payload: dict[str, Any]) -> Iterator[Saved]:
-        """Learn whose session this is, from the first such line: a fork's file has its parent's as well."""
+        """Read whose session this is, from the first such line: a fork's file has its parent's as well."""
         if self._session:
             return
         self._session = text(payload.get("id")) or made_id(self._path)

@@ -206,7 +206,7 @@ class Import:
 
     @contextlib.contextmanager
     def _synced(self) -> Iterator[None]:
-        """Have everything on disk at the end, however it comes: once, not once a note."""
+        """Sync everything to disk at the end, however it comes: once, not once a note."""
         try:
             yield
         finally:

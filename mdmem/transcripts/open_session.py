@@ -167,7 +167,7 @@ class OpenSession(Session):
             self.read()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         if self._folder is not None:
             self._folder.inside.close()
             self._folder = None

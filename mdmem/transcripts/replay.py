@@ -100,7 +100,7 @@ class Replay:
         return outcome
 
     def foresee(self, coming: Iterable[Event]) -> None:
-        """Learn what private sections of coming events say, so that it is masked in those before them as well.
+        """Collect what private sections of coming events say, so that it is masked in those before them as well.
 
         A turn is one document: what a tool prints may be marked as private by the next tool's output only.
         """
@@ -109,7 +109,7 @@ class Replay:
                 turn.learn_from(_Replayed(self, event, 0.0, self._place(event, "", "")))
 
     def close(self) -> None:
-        """Bring the session's page up to date if notes were added, and let go of the folder."""
+        """Update the session's page if notes were added, and close the folder."""
         try:
             if self.added or self.completed:
                 page.refresh(self.session)
@@ -137,7 +137,7 @@ class Replay:
         return where
 
     def _stored_before(self, event: Event) -> Outcome | None:
-        """Know an event by its id, without cleaning and describing it again.
+        """Recognize an event by its id, without cleaning and describing it again.
 
         Not where something was removed from it.
         """

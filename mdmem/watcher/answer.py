@@ -101,7 +101,7 @@ def serving(config: Config, answers: Mapping[str, Answer]) -> Iterator[Server]:
 
 
 def _end(server: Server) -> None:
-    """Let the server's thread end, which looks up when somebody knocks."""
+    """End the server's thread, which looks up when somebody connects."""
     ending = threading.Thread(target=server.shutdown, daemon=True)
     ending.start()
     while ending.is_alive():

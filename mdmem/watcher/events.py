@@ -148,7 +148,7 @@ def _is_of_turn(path: str) -> bool:
 
 
 class _Warnings(logging.Handler):
-    """Hear of an overflow where watchdog tells it, in its log, and keep that off the user's terminal."""
+    """Notice an overflow where watchdog tells it, in its log, and keep that off the user's terminal."""
 
     def __init__(self, dirty: Dirty) -> None:
         super().__init__(logging.WARNING)

@@ -135,7 +135,7 @@ class Live:
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Queue[LiveEvent]]:
-        """Hear of every event from now on, in the event loop that this is called from."""
+        """Subscribe to every event from now on, in the event loop that this is called from."""
         listener = (asyncio.get_running_loop(), asyncio.Queue[LiveEvent]())
         self._listeners.add(listener)
         try:

@@ -111,7 +111,7 @@ def _forget(request: PageRequest) -> Response:
 
 
 def _keep(request: PageRequest, opened: OpenNote) -> None:
-    """Have history hold the note before it goes, so that it can be brought back.
+    """Commit the note before it goes, so that it can be brought back.
 
     Raises:
         VaultError: when the vault has no history.

@@ -25,7 +25,7 @@ def of(names: list[str]) -> list[str]:
 
 
 def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_run: bool = False) -> SettingsChange:
-    """Have the agent show mdmem's status line.
+    """Register mdmem's status line with the agent.
 
     Raises:
         ConfigError: when the user has a status line of their own, or the settings cannot be understood.

@@ -115,7 +115,7 @@ class _Wanted(NamedTuple):
 
 
 def _guess(settings: Config, text: str) -> str:
-    """Have a model guess at the note that is looked for; "" when none is there, and the user is told."""
+    """Ask a model to guess the note that is looked for; "" when none is there, and the user is told."""
     from mdmem.search.expansion import hyde
 
     guess = hyde.guess(settings, text, caller="search") if text else ""

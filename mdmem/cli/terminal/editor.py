@@ -40,7 +40,7 @@ def words() -> list[str]:
 
 
 def edit(path: str) -> None:
-    """Let the user edit a file, and wait until they have.
+    """Open a file in the user's editor, and wait until it is closed.
 
     Raises:
         MdmemError: when the editor cannot be started or fails.
@@ -49,7 +49,7 @@ def edit(path: str) -> None:
 
 
 def ask(config: Config, text: str) -> str:
-    """Let the user write a text, beginning with `text`; return what they saved.
+    """Open `text` in the user's editor; return what they saved.
 
     The draft lies in the user's own runtime folder, and goes when they are done: it may hold what is private.
 

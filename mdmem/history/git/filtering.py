@@ -95,7 +95,7 @@ def fetch_back(repo: Repository, done: Rewritten, held: int) -> None:
 
 
 def put_back_heard(repo: Repository) -> None:
-    """Let the refs that keep what remotes had be git's own again, where a remote has nothing to be replaced."""
+    """Restore git's own refs from those that keep what remotes had, where a remote has nothing to be replaced."""
     listed = repository.run(repo, "for-each-ref", "--format=%(refname) %(objectname)", HEARD)
     for line in os.fsdecode(listed).splitlines():
         ref, oid = line.split(" ")
@@ -124,7 +124,7 @@ def scrub(repo: Repository) -> None:
 
 
 def _list_stash(repo: Repository) -> None:
-    """Let `git stash` show its last entry, which was rewritten; the older ones were in the reflog alone."""
+    """Put the last entry of `git stash`, rewritten, back on its list; the older ones were in the reflog alone."""
     oid = writer.tip(repo, "refs/stash")
     if oid:
         repository.run(repo, "update-ref", "-d", "refs/stash")

@@ -100,13 +100,13 @@ def catch_up(repo: Repository, held: int) -> bool:
 
 
 def catch_up_copy(repo: Repository, copy: Copy, held: int) -> None:
-    """Bring a copy to the last commit, where an interrupted run left the index behind or ahead of it."""
+    """Update a copy to the last commit, where an interrupted run left the index behind or ahead of it."""
     if writer.marked(repo) is not None:
         _bring_copy(repo, copy, writer.tip(repo, repository.branch(repo)), held)
 
 
 def _bring_copy(repo: Repository, copy: Copy, target: str, held: int) -> None:
-    """Bring a copy to commit `target` from both commits that an interrupted run may have left the index at."""
+    """Update a copy to commit `target` from both commits that an interrupted run may have left the index at."""
     _, goal = writer.interrupted(repo)
     if goal:
         advance(repo, copy, goal, target, held)
@@ -146,7 +146,7 @@ def follow(repo: Repository, branch: str, head: str, goal: str, held: int) -> No
 
 
 def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> None:
-    """Bring a copy from commit `base` to commit `head`, leaving alone every path where it was not at `base`.
+    """Update a copy from commit `base` to commit `head`, leaving alone every path where it was not at `base`.
 
     "" stands for no commit at all.
     """
@@ -170,7 +170,7 @@ def tree_changes(repo: Repository, base: str, head: str) -> list[IndexEntry]:
 
 
 def keep_bytes(repo: Repository) -> None:
-    """Have git compare files byte by byte in this clone, whatever the attributes in the vault say of line ends."""
+    """Set up git to compare files byte by byte in this clone, whatever the attributes in the vault say of line ends."""
     file = repo.common_dir / "info" / "attributes"
     text = file.read_text("utf-8") if file.is_file() else ""
     if BYTES not in text:

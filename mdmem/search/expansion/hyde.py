@@ -29,7 +29,7 @@ TASK = (
 def guess(
     config: Config, query: str, *, caller: str, env: Mapping[str, str] | None = None, seconds: float | None = None
 ) -> str:
-    """Have a model guess the note that `query` looks for; "" when none did.
+    """Ask a model to guess the note that `query` looks for; "" when none did.
 
     caller: who asks, for the ledger: `search`, or an injection that was `explicit`ly asked for or came by `turn`s.
     seconds: how long all providers together may take, each an equal share of what is left; by default each has its

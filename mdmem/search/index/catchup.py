@@ -64,7 +64,7 @@ def update(
     wait_seconds: float = WAIT_SECONDS,
     share: int = scan_record.SHARE,
 ) -> Changes:
-    """Bring the index up to date with the vault.
+    """Update the index from the vault.
 
     paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
     quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
@@ -119,7 +119,7 @@ def _update(
     *,
     share: int | None = None,
 ) -> Changes:
-    """Bring the index up to date; share: as for `update`, None to look at every file."""
+    """Update the index; share: as for `update`, None to look at every file."""
     started_ns = time.time_ns()
     view, damage = _readable(config)
     before = scan_record.load(config.index_dir) if view is not None and paths is None else None
@@ -148,7 +148,7 @@ def _update_all(
     deadline: float | None,
     wait_seconds: float,
 ) -> Changes:
-    """Bring the index up to date with every file; the files are indexed while the vault is walked.
+    """Update the index from every file; the files are indexed while the vault is walked.
 
     readable: the index and why there is none, as `_readable` returns them. before: what is kept of earlier looks.
     """

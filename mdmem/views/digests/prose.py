@@ -55,7 +55,7 @@ class DigestProse(NamedTuple):
 
 
 def write(config: Config, found: DigestNotes, *, env: Mapping[str, str] | None = None, now: float) -> DigestProse:
-    """Have a model write what a digest says. now: seconds since the epoch, for the budget of the day (UTC)."""
+    """Ask a model to write what a digest says. now: seconds since the epoch, for the budget of the day (UTC)."""
     said = facts(config, found)
     if not said:
         return DigestProse("", problem="There is nothing in it that may be sent to a model.")

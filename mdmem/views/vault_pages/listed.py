@@ -120,7 +120,7 @@ _LINK = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
 
 
 def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
-    """Let the links of a page's lines to archived notes lead to the files that hold them, where any program finds them.
+    """Change the links of a page's lines to archived notes: they lead to the files that hold these, for any program.
 
     folder: that of the page.
     """

@@ -32,7 +32,7 @@ MAX_STAMP_BYTES = 4 * 1024 * 1024
 def refresh(
     config: Config, *, now: float, background: bool = False, may_wait: bool = False, everything: bool = False
 ) -> list[str]:
-    """Bring the pages up to date as far as the vault has changed; return the paths of those that were written.
+    """Update the pages as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
     index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long.
