@@ -173,13 +173,13 @@ def _compile_anew() -> None:
 
 def registrations(config: Config) -> Iterator[HealthFinding]:
     """Check the settings of every agent."""
-    from mdmem.agents.install import detect, registration
+    from mdmem.agents.install import known, registration
 
     rows = registration.survey()
     for row in rows:
         yield from _registration(row, config)
     present = {row.agent for row in rows if row.state in ("registered", "outdated")}
-    missing = [found for found in detect.detect() if found.agent not in present]
+    missing = [found for found in known.detect() if found.agent not in present]
     for found in missing if present else ():
         yield note(f"{found.title} is on this machine but not registered.", f"`mdmem install {found.agent}`")
     if not present:

@@ -6,7 +6,6 @@ What both sides had in common is filtered as the other one was, so that nothing 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from mdmem.config import Config
 from mdmem.history import past, purge, purge_record
@@ -18,13 +17,6 @@ from mdmem.history.merging.join import Joined
 from mdmem.history.message import counted
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
-
-
-class Carried(NamedTuple):
-    """What was made. goal: the new tip; joined: what the carried commits changed on top of the rewritten history."""
-
-    goal: str
-    joined: Joined
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
@@ -49,10 +41,10 @@ def unmet(
     return record if has else None
 
 
-def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> Carried:
+def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, held: int) -> tuple[str, Joined]:
     """Put what `own` has added since `base` ("" when that is not known) on top of `onto`, which was purged.
 
-    No ref is moved.
+    Return the new tip, and what the carried commits changed on top of the rewritten history. No ref is moved.
     """
     clean_base = filtered(repo, base, planned, held) if base else ""
     clean_own = filtered(repo, own, planned, held)
@@ -67,7 +59,7 @@ def carry(repo: Repository, base: str, onto: str, own: str, planned: PurgePlan, 
         text = f"Carry {counted(count, 'file')} over a purge\n{undecided.trailers(joined.kept)}"
         drafts.append(CommitDraft(text, puts, deletes))
     goal = writer.prepare(repo, onto, drafts, held)[-1] if drafts else onto
-    return Carried(goal, joined)
+    return goal, joined
 
 
 def last_common(repo: Repository, theirs: str) -> str:

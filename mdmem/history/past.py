@@ -166,15 +166,8 @@ def _score(text: str, weights: dict[str, float]) -> float:
     """Weigh words: rare ones more, in the front matter's lines (title, files, command) more, repetition less."""
     end = text.find("\n---", 3)
     head, length = text[: max(end, 0)], 1 + len(text) / 4000
-    return sum(
-        weight * (_saturated(text.count(term) / length) + (TITLE_WEIGHT if term in head else 0.0))
-        for term, weight in weights.items()
-        if term in text
-    )
-
-
-def _saturated(count: float) -> float:
-    return count / (count + 1.2)
+    often = ((term, weight, text.count(term) / length) for term, weight in weights.items() if term in text)
+    return sum(weight * (times / (times + 1.2) + TITLE_WEIGHT * (term in head)) for term, weight, times in often)
 
 
 def _snippet(body: str, weights: dict[str, float]) -> str:

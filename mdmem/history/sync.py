@@ -323,26 +323,24 @@ def _over_purge(
         if own.texts or own.notes:  # purged here at the same time: what came is purged as well
             again = carry.plan(config, repo, own, theirs, ours)
             onto = carry.filtered(repo, theirs, again, held)
-        carried = carry.carry(repo, base, onto, ours, planned, held)
+        goal, joined = carry.carry(repo, base, onto, ours, planned, held)
         _keep_reviewed(repo, planned, held)
     elif mine:
         planned = carry.plan(config, repo, mine, theirs, ours)
-        carried = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, held)
+        goal, joined = carry.carry(repo, carry.last_common(repo, theirs), ours, theirs, planned, held)
     else:
         return None
-    puts, deletes = _between(repo, ours, carried.goal)
+    puts, deletes = _between(repo, ours, goal)
     before = _texts(repo, ours, [*puts, *deletes])
     absent = part.absent(repo, [*puts, *deletes])
     for path, data in {**dict.fromkeys(deletes), **puts}.items():
         if path not in absent:
             _bring(config, repo, path, before.get(path), data)
     writer.mark(repo, ours)
-    git_index.follow(repo, branch, ours, carried.goal, held)
+    git_index.follow(repo, branch, ours, goal, held)
     if again:
         purge.apply_held(config, again, held)
-    return CarriedPurge(
-        planned, carried.joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again)
-    )
+    return CarriedPurge(planned, joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again))
 
 
 def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:

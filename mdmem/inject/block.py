@@ -12,7 +12,7 @@ from mdmem.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 NAME = "mdmem-context"
 """The fence's element; the privacy gate takes it out of everything that is stored."""
@@ -68,7 +68,8 @@ def render(sections: Sequence[Section], *, chars: int, bullet_chars: int, nonce:
     ready = [_ready(section, bullet_chars) for section in sections]
 
     def written(count: int, share: float) -> str:
-        return _fenced([_PREFACE, *_lines(_first(ready, count), share, bullet_chars)], nonce)
+        lines = _lines(_first(ready, count), share, bullet_chars)
+        return "\n".join([f"<{NAME} id={nonce}>", _PREFACE, *lines, f"</{NAME} id={nonce}>"])
 
     count = sum(len(section.items) for section in sections)
     while count and width(written(count, _SHARES[-1])) > room:
@@ -225,10 +226,6 @@ def _first(sections: Sequence[Section], count: int) -> list[Section]:
         if items or section.remark:
             kept.append(Section(section.heading, items, section.remark))
     return kept
-
-
-def _fenced(lines: Iterable[str], nonce: str) -> str:
-    return "\n".join([f"<{NAME} id={nonce}>", *lines, f"</{NAME} id={nonce}>"])
 
 
 def _ready(section: Section, bullet_chars: int) -> Section:

@@ -58,12 +58,8 @@ class Offer:
         return len(items)
 
 
-def _waits() -> bool:
-    return False
-
-
 def build(
-    config: Config, event: Event, now: float, deadline: float, is_late: Callable[[], bool] = _waits
+    config: Config, event: Event, now: float, deadline: float, is_late: Callable[[], bool] = lambda: False
 ) -> str | None:
     """Put together what an event is given, and remember it; None when there is nothing to give.
 

@@ -205,8 +205,18 @@ def respond(
     return _line(reply) if reply else b""
 
 
-def given(name: str, data: bytes, vault: str | None, env: Mapping[str, str]) -> bytes:
-    """Answer one payload in a process that goes on: within the deadline, with what `run` prints.
+def given(
+    name: str,
+    data: bytes,
+    vault: str | None,
+    env: Mapping[str, str],
+    started: float | None = None,
+    is_late: Callable[[], bool] | None = None,
+) -> bytes:
+    """Answer one payload in a process that goes on: with what `run` prints.
+
+    started: when the answer was begun, on the monotonic clock. is_late: as for `respond`; by default, whether the
+    deadline has passed.
 
     Raises:
         Exception: whatever is wrong with the payload.
@@ -215,13 +225,15 @@ def given(name: str, data: bytes, vault: str | None, env: Mapping[str, str]) -> 
     from mdmem import config as settings
     from mdmem.agents import payload
 
-    started = time.monotonic()
+    begun = time.monotonic() if started is None else started
     event = agents.load(name).read(payload.decode(data), env)
     if event.name not in EVENTS or event.subagent:
         return b""
     ours = settings.load(vault, env)
-    until = started + seconds(ours, event)
-    return respond(ours, event, env, started, lambda: time.monotonic() >= until) if wants(ours, event, env) else b""
+    if not wants(ours, event, env):
+        return b""
+    until = begun + seconds(ours, event)
+    return respond(ours, event, env, begun, is_late or (lambda: time.monotonic() >= until))
 
 
 def answer(
@@ -239,19 +251,14 @@ def answer(
     Raises:
         Exception: whatever is wrong with the request; the asker then answers by itself.
     """
-    from mdmem import agents
-    from mdmem import config as settings
-    from mdmem.agents import payload
     from mdmem.watcher import client
 
     agent, started, until = words[0], float(words[1]), float(words[2])
     if not started <= clock() < until:
         return None
     env = {**{name: value for name, value in os.environ.items() if not client.is_passed(name)}, **env}
-    event = agents.load(agent).read(payload.decode(body), env)
-    ours = settings.load(config.vault, env)
-    given = respond(ours, event, env, started, lambda: clock() >= until) if wants(ours, event, env) else b""
-    return given if clock() < until else None
+    out = given(agent, body, config.vault, env, started, lambda: clock() >= until)
+    return out if clock() < until else None
 
 
 def now(env: Mapping[str, str]) -> float:
@@ -273,7 +280,9 @@ def end_after(delay: float, config: Config | None = None, say: Callable[[], None
         if say is not None:
             say()
         if config is not None:
-            _log_to(config, "inject gave nothing: its deadline passed")
+            from mdmem import log
+
+            log.write(config, "inject gave nothing: its deadline passed")
         os._exit(0)
 
     system.alarm(delay and max(delay, 0.001), end)
@@ -292,12 +301,6 @@ def _log_bad_variables(config: Config) -> None:
     for warning in config.warnings:
         if warning.startswith("MDMEM_") and warning not in logged:  # of a file's, the values are quoted
             log.write(config, warning)
-
-
-def _log_to(config: Config, what: str) -> None:
-    from mdmem import log
-
-    log.write(config, what)
 
 
 def _log(what: str, error: BaseException, vault: str | None) -> None:

@@ -104,14 +104,10 @@ def answers(
             return Answer(group, tuple(hits), *weigh(group.notes))
 
         given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))
-        return tuple(answer for answer in given if not _answers_nothing(answer, text))
+        answers = (one for one in given if one.hits[0].kind != "project")
+        return tuple(one for one in answers if not (one.is_talk and _asks_the_same(one.hits, text)))
 
     return freshness.answered(config, found, seen) or ()
-
-
-def _answers_nothing(answer: Answer, text: str) -> bool:
-    """Whether an answer is a project's page, or the same question asked before."""
-    return answer.hits[0].kind == "project" or (answer.is_talk and _asks_the_same(answer.hits, text))
 
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:

@@ -65,7 +65,8 @@ def _conditions(view: View, root: str, query: Query) -> Iterable[set[int]]:
     for key, found in by_key.items():
         yield set.intersection(*found) if key in _EVERY_ONE else set.union(*found)
     if query.since is not None or query.until is not None:
-        yield _within(view, query.since, query.until)
+        first = float("-inf") if query.since is None else query.since
+        yield view.between(first, float("inf") if query.until is None else query.until)
     for word in query.must:
         yield with_word(view, word)
     for phrase in query.phrases:
@@ -114,12 +115,6 @@ def _glob(value: str) -> re.Pattern[str]:
 
 def _containing(view: View, key: str, value: str) -> list[str]:
     return [term for term in view.starting_with("facet", f"{key}:") if value in term.partition(":")[2]]
-
-
-def _within(view: View, since: float | None, until: float | None) -> set[int]:
-    first = float("-inf") if since is None else since
-    last = float("inf") if until is None else until
-    return view.between(first, last)
 
 
 # -- text --------------------------------------------------------------------------------------------

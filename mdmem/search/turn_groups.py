@@ -154,7 +154,7 @@ class Kinds:
     def _of(self, folder: int, turn: int) -> int:
         if (folder, turn) not in self._known:
             path = f"{self._root}/{self._view.folders[folder]}"
-            self._known[folder, turn] = _kind(path, self._names(folder)[turn])
+            self._known[folder, turn] = kind_of_turn(path, self._names(folder)[turn])
         return self._known[folder, turn]
 
     def _names(self, folder: int) -> dict[int, list[str]]:
@@ -172,10 +172,7 @@ class Kinds:
 
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     """Return what a turn is, by the names of its notes; `folder` is their folder on disk."""
-    return _kind(folder, list(names))
-
-
-def _kind(folder: str, names: list[str]) -> int:
+    names = list(names)
     sources = {name.split("-", 3)[2] for name in names}
     is_answered = not sources.isdisjoint(["response", "summary"])
     sources -= {"prompt", "response", "summary"}

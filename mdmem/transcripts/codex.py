@@ -16,11 +16,11 @@ from typing import Any
 from mdmem.agents import codex, mapping, number, text
 from mdmem.agents.dialect import decoded, made_id
 from mdmem.transcripts import codex_text
-from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import (
     NO_RESULT,
     SAID,
+    AnswerParts,
     Reading,
     Saved,
     SessionTokens,

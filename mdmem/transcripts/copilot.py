@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.agents import copilot, mapping, number, objects, text
-from mdmem.transcripts.answer import AnswerParts
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import SAID, Reading, Saved, SessionTokens, Skipped, Source, TurnTokens, is_quiet, moment
+from mdmem.transcripts.saved import (
+    SAID,
+    AnswerParts,
+    Reading,
+    Saved,
+    SessionTokens,
+    Skipped,
+    Source,
+    TurnTokens,
+    is_quiet,
+    moment,
+)
 
 _NOTHING = ("", 0.0)
 _SPENT = ("inputTokens", "outputTokens")
@@ -126,9 +136,6 @@ class CopilotReader:
             self._answer.add("", text(data.get("content")), self._at)
         return iter(())
 
-    def _turn_ends(self, _: dict[str, Any]) -> Iterator[Saved]:
-        return self._said()
-
     def _starts(self, data: dict[str, Any]) -> Iterator[Saved]:
         self._answer.clear()  # what was said before a tool run is no answer
         self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
@@ -211,7 +218,7 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
     "session.resume": CopilotReader._begins,
     "user.message": CopilotReader._user,
     "assistant.message": CopilotReader._assistant,
-    "assistant.turn_end": CopilotReader._turn_ends,
+    "assistant.turn_end": lambda reader, _: reader._said(),
     "tool.execution_start": CopilotReader._starts,
     "tool.execution_complete": CopilotReader._completes,
     "session.usage_record": CopilotReader._request,

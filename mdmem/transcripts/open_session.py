@@ -90,12 +90,9 @@ class OpenSession(Session):
         """Add a line; a beginning that is known stays the beginning, and so does an end."""
         if fields[0] == "start" and self.began:
             return
-        if fields[0] == "end" and self._has_ended(fields[1]):
+        if fields[0] == "end" and any(now >= float(fields[1]) for now, _ in self.moments("end")):
             return
         super().append(*fields)
-
-    def _has_ended(self, seconds: str) -> bool:
-        return any(now >= float(seconds) for now, _ in self.moments("end"))
 
     def name_of(self, note_id: str) -> str:
         """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""

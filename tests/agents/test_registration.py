@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import system
-from mdmem.agents.install import command_line, detect, entries, json_text, launcher, registration
+from mdmem.agents.install import command_line, entries, json_text, known, launcher, registration
 from mdmem.agents.install.known import AGENTS
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers.claude import registered
@@ -368,7 +368,7 @@ def test_an_agent_with_a_home_of_its_own_is_found_there(
     change = registration.register(agent)
 
     assert change.path == str(tmp_path / place)
-    assert [found.folder for found in detect.detect() if found.agent == agent] == [
+    assert [found.folder for found in known.detect() if found.agent == agent] == [
         str(tmp_path / ".gemini" if agent == "gemini" else tmp_path)
     ]
 
@@ -414,7 +414,7 @@ def test_agents_are_detected_by_folder_or_program(home: Path, tmp_path: Path, mo
     program.write_text("#!/bin/sh\n", "utf-8")
     program.chmod(0o755)
 
-    found = {each.agent: each for each in detect.detect()}
+    found = {each.agent: each for each in known.detect()}
 
     assert set(found) == {"codex", "gemini"}
     assert (found["codex"].folder, found["codex"].program) == (str(home / ".codex"), "")

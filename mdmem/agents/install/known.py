@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -256,3 +257,22 @@ def known(agent: str) -> Agent:
     if agent not in AGENTS:
         raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.")
     return AGENTS[agent]
+
+
+class DetectedAgent(NamedTuple):
+    """An agent on this machine: its settings folder and its program, "" for what is not there."""
+
+    agent: str
+    title: str
+    folder: str
+    program: str
+
+
+def detect() -> list[DetectedAgent]:
+    """Find the agents that have a settings folder or a program on PATH; nothing is started."""
+    found = []
+    for agent, module in AGENTS.items():
+        folder = module.folder(os.environ)
+        program = shutil.which(module.PROGRAM) or ""
+        found.append(DetectedAgent(agent, module.TITLE, folder if os.path.isdir(folder) else "", program))
+    return [each for each in found if each.folder or each.program]

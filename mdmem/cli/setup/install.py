@@ -216,9 +216,9 @@ def _found(asked: InstallRequest) -> list[str]:
     Raises:
         ConfigError: when there are none.
     """
-    from mdmem.agents.install import detect, mcp_registration
+    from mdmem.agents.install import known, mcp_registration
 
-    names = [found.agent for found in detect.detect()] + (mcp_registration.detect() if asked.with_mcp else [])
+    names = [found.agent for found in known.detect()] + (mcp_registration.detect() if asked.with_mcp else [])
     if not names:
         raise ConfigError("No coding agent was found on this machine. Name one: `mdmem install claude-code`.")
     if not (asked.every or asked.yes or asked.dry_run):

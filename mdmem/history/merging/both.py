@@ -76,9 +76,11 @@ def merge_note(repo: Repository, path: str, ours: bytes, base: bytes | None, the
     bodies, gap = _without_gaps(our_body, base_body, their_body)
     our_body, base_body, their_body = bodies
     if journal.is_page(path) and not base:  # made on two machines, each after its own first prompt
-        titles = _titles(heads, head)
-        our_body = our_body.replace(f"# {titles.ours}\n", f"# {titles.new}\n", 1)
-        their_body = their_body.replace(f"# {titles.theirs}\n", f"# {titles.new}\n", 1)
+        our, their, new = (
+            _value(side.get("title", ""), "title") for side in (heads.ours, heads.theirs, _entries(head))
+        )
+        our_body = our_body.replace(f"# {our or ''}\n", f"# {new or ''}\n", 1)
+        their_body = their_body.replace(f"# {their or ''}\n", f"# {new or ''}\n", 1)
     body = merge.three_way(
         repo, our_body.encode(), base_body.encode(), their_body.encode(), union=written, added=is_one_note
     )
@@ -119,19 +121,6 @@ def _retitled(data: bytes, old: str, new: str) -> bytes:
     except UsageError:
         return data
     return changed.replace(f"# {old}\n".encode(), f"# {new}\n".encode(), 1)
-
-
-class Titles(NamedTuple):
-    """The titles of two versions of a page, and of what they become."""
-
-    ours: str
-    theirs: str
-    new: str
-
-
-def _titles(heads: _Heads, merged: str) -> Titles:
-    entries = (heads.ours.get("title", ""), heads.theirs.get("title", ""), _entries(merged).get("title", ""))
-    return Titles(*(str(_value(entry, "title") or "") for entry in entries))
 
 
 def _text(data: bytes) -> str | None:

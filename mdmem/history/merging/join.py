@@ -61,7 +61,7 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
         if held.get(path) != oid
     }
     deletes = tuple(path for path in sorted(held) if path not in final)
-    moved = {path: new for path in deletes if (new := places.ours.get(path, "")) in puts}
+    moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
     return Joined(puts, deletes, sorted(conflicts), refused, moved, tuple(kept))
 
 

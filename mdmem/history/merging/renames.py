@@ -29,16 +29,8 @@ class Side(NamedTuple):
     folders: Moves
 
 
-class Aligned(NamedTuple):
-    """Where each path of three trees is to be, in the common one, our one and theirs."""
-
-    was: Moves
-    ours: Moves
-    theirs: Moves
-
-
-def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs: tuple[str, Tree]) -> Aligned:
-    """Find the name that each file of three trees has in all of them: that to which a side has moved it.
+def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs: tuple[str, Tree]) -> list[Moves]:
+    """Return where each path of three trees (the common one, ours, theirs) is to be: where a side has moved it.
 
     What a side has added to a folder that the other one moved goes along, as does a second folder of a session.
     Where both moved a file, or both made it, the name that sorts first counts. A name that is taken is not given
@@ -62,8 +54,7 @@ def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs
     for mapping, added, side, other in ((our_to, our_new, our, their), (their_to, their_new, their, our)):
         along = {**_following(side, other), **joined}
         mapping |= {path: new for path in added if (new := doubled.get(path) or _within(path, along)) != path}
-    places = [_moved(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
-    return Aligned(*places)
+    return [_moved(files, to) for files, to in ((was, was_to), (our.files, our_to), (their.files, their_to))]
 
 
 def _side(repo: Repository, base: str, was: Tree, oid: str, files: Tree) -> Side:

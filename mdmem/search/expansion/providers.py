@@ -65,11 +65,6 @@ class Request(NamedTuple):
     task: str
     max_tokens: int
 
-    @property
-    def address(self) -> str:
-        """Return the compatible server's address, as the user's settings name it."""
-        return self.config.settings.expand.address
-
 
 class Provider(NamedTuple):
     """A provider: the model asked by default, whether it is there at all, and how it is asked."""
@@ -212,7 +207,7 @@ def _ask_openrouter(request: Request) -> str:
 
 
 def _ask_compatible(request: Request) -> str:
-    return _chat(request, "compatible", request.address)
+    return _chat(request, "compatible", request.config.settings.expand.address)
 
 
 def _chat(request: Request, name: str, address: str, limit: str = "max_tokens") -> str:
