@@ -6,77 +6,76 @@ tag is a section.
 
 from __future__ import annotations
 
-from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, SHOUT, Tag
+from mdmem.privacy import paired
+from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, EMPTY, SHOUT, Tag
 
 _KINDS = frozenset(["attribute", "attributes", "element", "elements", "section", "sections", "tag", "tags"])
 """What a tag is called by somebody who speaks of it: `the <private> tag`."""
 
 _KINDS_IN_PROSE = _KINDS | frozenset(
-    [
-        "annotation", "block", "blocks", "bracket", "brackets", "directive", "generic", "header", "heading", "keyword",
-        "label", "labels", "marker", "markers", "notation", "placeholder", "syntax",
-    ]
-)  # fmt: skip
+    """
+    annotation block blocks bracket brackets directive generic header heading keyword label labels marker markers
+    notation placeholder syntax
+    """.split()  # noqa: SIM905 - a list of words reads better as text
+)
 """The same where the tag does not begin its line, and the word cannot be a command."""
 
 _BEFORE_A_NAME = frozenset(
-    [
-        "a", "about", "an", "and", "as", "between", "by", "called", "in", "labeled", "like", "marked", "named", "of",
-        "or", "tag", "tagged", "tags", "than", "the", "to", "use", "using", "via", "vs", "with", "without",
-    ]
-)  # fmt: skip
+    """
+    a about an and as between by called chapter element from in labeled like marked marker named of or tag tagged
+    tags than the to use using via vs with without
+    """.split()  # noqa: SIM905
+)
 """Words before a tag that is named in a sentence: `marked with <private>, and …`."""
 
 _ASKS = frozenset(["are", "can", "did", "do", "does", "how", "is", "should", "what", "when", "where", "which", "why"])
 """How a question begins."""
 
 _GOES_ON = frozenset(
-    [
-        "actually", "affect", "after", "and", "anyway", "are", "at", "be", "because", "before", "break", "can",
-        "change", "do", "does", "end", "exactly", "exist", "for", "from", "get", "gets", "hide", "hides", "if", "in",
-        "instead", "is", "isn't", "keep", "keeps", "like", "mean", "means", "not", "on", "or", "stops",
-        "support", "supported", "to", "use", "used", "when", "with", "without", "work", "works",
-    ]
-)  # fmt: skip
+    """
+    actually affect after and anyway are at be because before break can change do does end exactly exist for from
+    get gets hide hides if in instead is isn't keep keeps like mean means not on or stops support supported to use
+    used when with without work works
+    """.split()  # noqa: SIM905
+)
 """How a sentence goes on behind what it speaks of: `why does <private> not work here?`."""
 
 _SPEAKING = _ASKS | frozenset(
-    [
-        "a", "an", "about", "add", "adding", "another", "any", "called", "close", "closing", "each", "every", "forgot",
-        "left", "like", "lone", "missing", "my", "new", "no", "of", "old", "opening", "our", "put", "remove", "single",
-        "some", "stray", "that", "the", "their", "these", "this", "those", "typed", "unclosed", "use", "using", "via",
-        "without", "write", "wrote", "your",
-    ]
-)  # fmt: skip
+    """
+    a an about add adding another any called close closing each every forgot left like lone missing my new no of old
+    opening our put remove single some stray that the their these this those typed unclosed use using via without
+    write wrote your
+    """.split()  # noqa: SIM905
+)
 """Words before a tag, or a word in brackets, that somebody speaks of: `the [private] channel`."""
 
 _FOLLOWING = _GOES_ON | frozenset(
-    [
-        "about", "above", "across", "against", "allowed", "along", "among", "around", "as", "behind", "being", "below",
-        "between", "but", "by", "can't", "cannot", "correctly", "did", "doesn't", "don't", "during", "either", "even",
-        "everywhere", "except", "had", "has", "have", "here", "inside", "into", "isn't", "may", "might", "must", "near",
-        "needs", "nested", "never", "next", "off", "once", "only", "onto", "out", "outside", "over", "rather", "shall",
-        "should", "silently", "since", "so", "somewhere", "than", "then", "there", "through", "toward", "towards",
-        "twice", "under", "unless", "until", "up", "upon", "versus", "vs", "was", "wasn't", "were", "where", "whether",
-        "which", "while", "will", "within", "won't", "would", "yet",
-    ]
-)  # fmt: skip
+    """
+    about above across against allowed along among around as behind being below between but by can't cannot
+    correctly did doesn't don't during either even everywhere except had has have here inside into isn't may might
+    must near needs nested never next off once only onto out outside over rather shall should silently since so
+    somewhere than then there through toward towards twice more under unless until up upon versus vs was wasn't were
+    where whether which while will within won't would yet
+    """.split()  # noqa: SIM905
+)
 """Words of grammar, which go on in a sentence about the tag before them, and begin nothing that is told."""
+
+_BEGINNINGS = frozenset(["i", "it", "please", "they", "this", "that", "the", "we", "you"]) | _FOLLOWING | _ASKS
+"""Words that begin the next sentence, and therefore with a capital."""
 
 _SUBJECTS = frozenset(["how", "if", "often", "only", "when", "where", "whether", "why"])
 """Words before a tag of which something is said: `how <private> works`."""
 
 _VERBS = frozenset(
-    [
-        "accept", "allow", "appear", "append", "break", "catch", "choke", "close", "contain", "convert", "count",
-        "cover", "detect", "display", "document", "drop", "emit", "escape", "exclude", "expect", "filter", "find",
-        "flag", "forget", "get", "handle", "highlight", "hit", "ignore", "include", "insert", "keep", "leave", "list",
-        "look", "make", "mark", "match", "mention", "miss", "move", "need", "nest", "open", "output", "parse", "pass",
-        "print", "produce", "read", "recognize", "reject", "rename", "render", "replace", "return", "sanitize", "saw",
-        "search", "see", "show", "skip", "split", "store", "strip", "support", "swallow", "take", "test", "tokenize",
-        "treat", "unescape", "want", "wants", "wrap", "write",
-    ]
-)  # fmt: skip
+    """
+    accept allow appear append autocomplete become behave break catch choke close conflict contain convert count
+    cover detect differ disappear display document drop emit encrypt escape exclude expect filter find flag forget
+    get handle hide highlight hit ignore interact interfere include insert keep leave list look make mark match
+    mention miss move need nest occur open output parse pass print produce read recognize reject rename render
+    replace return sanitize saw search see show skip split store strip support swallow take test tokenize treat
+    unescape want wants wrap write
+    """.split()  # noqa: SIM905
+)
 """What programs and their authors do with a tag, without an ending: `it emits <private> for …`."""
 
 _MODALS = frozenset(["are", "can", "could", "did", "do", "does", "has", "is", "may", "must", "should", "will", "would"])
@@ -91,25 +90,55 @@ _PLACES_OF_A_NAME = (
 """Words that a tag follows in a sentence about it."""
 
 _PARTS = frozenset(
-    [
-        "annotation", "attribute", "badge", "branch", "button", "cell", "channel", "child", "class", "column",
-        "component", "constructor", "directory", "endpoint", "entry", "field", "flag", "folder", "function", "group",
-        "icon", "item", "label", "line", "link", "list", "macro", "member", "method", "mode", "modifier", "module",
-        "namespace", "network", "node", "option", "package", "parameter", "prefix", "property", "register", "repo",
-        "repositorie", "repository", "row", "scope", "string", "subnet", "suffix", "symbol", "tab", "tooltip", "type",
-        "value", "variable", "view", "word",
-    ]
-)  # fmt: skip
+    """
+    annotation attribute badge branch button cell channel child class column component constructor directory element
+    endpoint entry field flag folder function group icon item keyword label line link list macro marker member
+    method mode modifier module namespace network node option package parameter prefix property register repo
+    repositorie repository row scope string subnet suffix symbol tab tooltip type value variable view word
+    """.split()  # noqa: SIM905
+)
 """What a tag names in programs and on screens, without the s of many: `the <private> column`."""
 
 _TELLING = frozenset(
-    [
-        "address", "boss", "card", "client", "code", "codename", "confidential", "credentials", "customer", "divorce",
-        "fired", "key", "layoffs", "merger", "name", "nobody", "number", "passcode", "passphrase", "password",
-        "patient", "phone", "pin", "remember", "salary", "secret", "token",
-    ]
-)  # fmt: skip
+    """
+    address boss card client code codename confidential credentials customer divorce fired key layoffs merger name
+    nobody number passcode passphrase password patient phone pin remember salary secret token
+    """.split()  # noqa: SIM905
+)
 """A sentence with one of these may well say it."""
+
+_WORDS_FOR_TAG = frozenset(
+    "balise balises etiket etikett etiqueta etiquetas tag tagg tags znacznik тег тега теги тегом тэг".split()  # noqa: SIM905
+)
+"""What other languages call a tag, before it: `la etiqueta <private>`."""
+
+_KINDS_BEHIND = ("タグ", "标签", "標籤", "태그")
+"""What it is called behind it in scripts without blanks."""
+
+_ASKED_ELSEWHERE = frozenset(
+    """
+    was warum wie wieso weshalb wo wofür wozu wann que qu'est-ce pourquoi comment où quand qué cómo como cuándo dónde
+    para por porque che cosa perché quando dove o что почему как где зачем wat waarom hoe co dlaczego jak
+    """.split()  # noqa: SIM905
+)
+"""How a question begins in other languages."""
+
+_SPOKEN_ELSEWHERE = _WORDS_FOR_TAG | frozenset(
+    """
+    das der den dem die ein einen wird ist kann macht darf muss soll le la les un une el los las est fait peut es hace
+    puede il lo è fa può os as um uma é faz pode het de een wordt kan doet делает работает
+    """.split()  # noqa: SIM905
+)
+"""Words before a tag that somebody speaks of in another language."""
+
+_GOES_ON_ELSEWHERE = frozenset(
+    """
+    nicht im in aus bei und oder ist wird werden auch als vor nach wenn genau eigentlich richtig hier
+    dans ne n'est et ou sans pas sur est quand si en no es y sin se cuando del hace non è e o
+    nel nella na não é sem em quando do da dos в не и или без при на из niet en of w nie i jest
+    """.split()  # noqa: SIM905
+)
+"""How a sentence goes on behind a tag in other languages."""
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
 _DATA = frozenset(",:]}")
@@ -117,51 +146,45 @@ _REACH = 200
 """As far as a line is looked at beside a tag, in characters."""
 
 
-def is_heading(tag: Tag, last_closed: int) -> bool:
-    """Whether a lone tag is a bracket that in a tool's output heads a section of an INI file.
+def heads_settings(tag: Tag, plain: str) -> bool:
+    """Whether a lone bracket stands alone on its line, above a setting, in a text with another such heading."""
+    start, end = tag[0], tag[1]
+    below = plain[end : end + _REACH].partition("\n")[2].lstrip()
+    name, equals, _ = below.partition("\n")[0].partition("=")
+    if not equals or not name.replace("_", "").strip().isalnum():
+        return False
+    around = plain[max(0, start - _FILE_REACH) : start], plain[end : end + _FILE_REACH]
+    if around[0].rpartition("\n")[2].strip() or around[1].partition("\n")[0].strip():
+        return False
+    lines = [line.strip() for part in around for line in part.split("\n")]
+    return any(line[:1] == "[" and line[-1:] == "]" and line[1:-1].isalnum() for line in lines)
 
-    last_closed: where the last closing bracket that has a partner stands. Before it, brackets are tags.
-    """
-    return tag[3] != CLOSES and tag[2].endswith((BRACKET, SHOUT)) and tag[0] > last_closed
+
+_FILE_REACH = 2000
+"""As far as other headings of a file of settings are looked for, in characters."""
 
 
 def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
-    """Whether a lone tag is only spoken of; `plain` is the text's shadow, `last_closed` as for `is_heading`."""
-    start, end, family, does = tag
-    if any(applies(tag, plain) for applies in (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several)):
-        return True
-    if _is_format_code(tag, text) or _is_pattern(tag, plain):
+    """Whether a lone tag is only spoken of; `plain` is the text's shadow.
+
+    last_closed: where the last closing bracket that has a partner stands. Before it, brackets are tags.
+    """
+    start, _, family, does = tag
+    if any(applies(tag, plain) for applies in _ALWAYS) or any(applies(tag, text) for applies in _BY_CASE):
         return True
     if does == CLOSES:
         return _is_closing_named(tag, plain)
     if not family.endswith(SHOUT) and start > last_closed and _is_part_of_sentence(tag, text, plain):
         return True
-    if not family.endswith((BRACKET, SHOUT)):
-        return _is_generic(text, start, end) or _is_named(tag, plain) or _is_asked_about(tag, plain)
-    if family.endswith(SHOUT):
-        return True
-    is_other = (
-        _is_link(plain, start, end)
-        or _is_index(plain, start)
+    is_bracket = family.endswith((BRACKET, SHOUT))
+    if is_bracket and start <= last_closed:
+        return family.endswith(SHOUT)
+    return (
+        family.endswith(SHOUT)
         or _is_named(tag, plain)
         or _is_asked_about(tag, plain)
-        or _is_adjective(tag, plain)
+        or (is_bracket and any(applies(tag, plain) for applies in _OF_BRACKETS))
     )
-    return is_other and start > last_closed
-
-
-def is_setting(text: str, outer: tuple[int, int], inner: tuple[int, int]) -> bool:
-    """Whether a pair of tags is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
-    is_plain = text.startswith("<Private>", outer[0]) and text.endswith("</Private>", 0, outer[1])
-    return is_plain and inner[1] - inner[0] < 12 and text[slice(*inner)].strip("\\ \t\r\n").lower() in ("true", "false")
-
-
-def is_pattern(text: str, inner: tuple[int, int]) -> bool:
-    """Whether a pair of tags encloses only signs of a regular expression, or dots: `<private>(.*?)</private>`."""
-    return 0 < inner[1] - inner[0] < _LONGEST_PATTERN and not text[slice(*inner)].strip(_PATTERN_SIGNS)
-
-
-_LONGEST_PATTERN, _PATTERN_SIGNS = 16, ".*?+()[]^$|…"
 
 
 def _in_code(tag: Tag, plain: str) -> bool:
@@ -187,6 +210,23 @@ def _is_pattern(tag: Tag, plain: str) -> bool:
     return flags.split(" ")[0] in ("g", "gi", "i", "ig")
 
 
+def _is_code(tag: Tag, plain: str) -> bool:
+    """Whether a program looks for it or names it: `s/<private>/…/`, `TAG = "<private>"`."""
+    start, end = tag[0], tag[1]
+    is_looked_for = plain[end : end + 1] == "/" and paired.is_looked_for(plain, start)
+    return is_looked_for or paired.is_literal(plain, start, end)
+
+
+def _is_in_template(tag: Tag, plain: str) -> bool:
+    """Whether it is text of a template, between two of its commands: `{% if repo.private %}[private]{% endif %}`."""
+    return plain[tag[0] - 2 : tag[0]] in ("%}", "}}") and plain[tag[1] : tag[1] + 2] in ("{%", "{{")
+
+
+def _is_component(tag: Tag, text: str) -> bool:
+    """Whether it is a component of a page, whose name is in capitals, and which is empty: `<Private path="/x" />`."""
+    return tag[3] == EMPTY and text.startswith("<Private ", tag[0])
+
+
 def _in_quotes(tag: Tag, plain: str) -> bool:
     """Whether quotation marks enclose the tag alone, in a sentence: in a list of strings it may be a line of a file."""
     start, end = tag[0], tag[1]
@@ -196,6 +236,8 @@ def _in_quotes(tag: Tag, plain: str) -> bool:
 
 def _is_called_a_tag(tag: Tag, plain: str) -> bool:
     rest = plain[tag[1] : tag[1] + 40].partition("\n")[0].lstrip("`\"'”’»* -")
+    if rest.startswith(_KINDS_BEHIND):
+        return True
     word = rest[: len(rest) - len(rest.lstrip("abcdefghijklmnopqrstuvwxyz"))]
     if tag[2].endswith(COMMENT) and word in ("comment", "comments"):
         return True
@@ -214,8 +256,9 @@ def _is_one_of_several(tag: Tag, plain: str) -> bool:
 _JOINING = frozenset(["", "and", "or", "vs", "versus", "to", "not", "into", "with", "instead of", "rather than"])
 
 
-def _is_generic(text: str, start: int, end: int) -> bool:
+def _is_generic(tag: Tag, text: str) -> bool:
     r"""Whether it is a type's parameter: `List<Private>`, `Vec::<Private>`; also as Markdown, `List\<Private>`."""
+    start, end = tag[0], tag[1]
     if text[start:end] != "<Private>":
         return False
     before = text[max(start - 3, 0) : start].removesuffix("\\")[-2:]
@@ -235,22 +278,31 @@ def _is_format_code(tag: Tag, text: str) -> bool:
     return is_pattern or (is_code and text[start] == "<")
 
 
-def _is_index(plain: str, start: int) -> bool:
+def _is_index(tag: Tag, plain: str) -> bool:
     """Whether it is an index: `values[private]`."""
-    before = plain[start - 1 : start] if start else ""
+    before = plain[tag[0] - 1 : tag[0]] if tag[0] else ""
     return before.isalnum() or (before != "" and before in "_)]")
 
 
 def _is_named(tag: Tag, plain: str) -> bool:
     """Whether a sentence goes on behind it as behind a name: `Does it know <private>?`, `with <private>, …`."""
     start, end = tag[0], tag[1]
-    if _begins_line(plain, start) or plain[end + 1 : end + 2].strip():
-        return False
     sign = plain[end : end + 1]
+    if _begins_line(plain, start) or (sign.strip() and plain[end + 1 : end + 2].strip()):
+        return False
     if sign and sign in "?)":
         return True
     words = plain[max(0, start - _REACH) : start].split()
-    return bool(sign) and sign in ",.;" and bool(words) and words[-1] in _BEFORE_A_NAME
+    if not words or words[-1] not in _BEFORE_A_NAME:
+        return False
+    return sign in ",.;" if sign.strip() else _is_second(tag, plain)
+
+
+def _is_second(tag: Tag, plain: str) -> bool:
+    """Whether it ends a line in which another tag of the same word stands: `how <private> differs from [private]`."""
+    line = plain[max(0, tag[0] - _REACH) : tag[0]].rpartition("\n")[2]
+    word = tag[2].rpartition("-")[0]
+    return plain[tag[1] : tag[1] + 1] in ("", "\n") and (f"<{word}>" in line or f"[{word}]" in line)
 
 
 def _is_asked_about(tag: Tag, plain: str) -> bool:
@@ -259,6 +311,18 @@ def _is_asked_about(tag: Tag, plain: str) -> bool:
     words = before.split()
     asks = "?" in after and not _ASKS.isdisjoint(words)
     return asks and words[-1] in _SPEAKING and _first_word(after) in _GOES_ON and _TELLING.isdisjoint(after.split())
+
+
+def _is_asked_about_elsewhere(tag: Tag, plain: str) -> bool:
+    """Whether a question in another language is about it: `was macht <private> im Prompt?`."""
+    before, after = _sentence(tag, plain)
+    words, rest = before.replace("¿", "").split(), after.strip()
+    if not words or not rest.endswith("?") or not _TELLING.isdisjoint(rest.split()):
+        return False
+    plain_words = rest.strip("?! ").split()
+    if not all(map(str.isalpha, plain_words)) or (plain_words and plain_words[0] not in _GOES_ON_ELSEWHERE):
+        return False
+    return words[-1] in _WORDS_FOR_TAG or (words[-1] in _SPOKEN_ELSEWHERE and words[0] in _ASKED_ELSEWHERE)
 
 
 def _is_adjective(tag: Tag, plain: str) -> bool:
@@ -285,7 +349,11 @@ def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
         return first in _FOLLOWING or first.endswith(("ed", "ing"))
     if first in _FOLLOWING:
         return last in _PLACES_OF_A_NAME or last.removesuffix("s") in _PARTS or _is_verb(last)
+    if _is_verb(first) and words[0] in _ASKS and "?" in after and last in _MODALS | _PLACES_OF_A_NAME:
+        return True
     if first.endswith("s") and len(words) > 1 and (last in _SUBJECTS or last in _PARTS):
+        return True
+    if first.endswith("s") and last in _PLACES_OF_A_NAME and _is_verb(first):
         return True
     return first.removesuffix("s") in _PARTS and (last in _SPEAKING or tag[2].endswith(BRACKET))
 
@@ -302,12 +370,18 @@ def _is_verb(word: str) -> bool:
 def _names_something(tag: Tag, text: str) -> bool:
     """Whether a word behind it begins with a capital, and is neither an abbreviation nor the first of a sentence."""
     words = text[tag[1] : tag[1] + _REACH].partition("\n")[0].split()
-    return any(word[:1].isupper() and not (word.rstrip(".,;:?!").isupper() and len(word) > 1) for word in words)
+    ends = [" ", *[word[-1] for word in words]]
+    return any(
+        word[:1].isupper()
+        and not (word.rstrip(".,;:?!").isupper() and len(word) > 1)
+        and not (end in ".?!" and word.lower().rstrip(",") in _BEGINNINGS)
+        for word, end in zip(words, ends, strict=False)
+    )
 
 
 def _without_tags(part: str) -> str:
     """Return a part of a sentence with other tags as plain words, and without what sets off inline code."""
-    words = [word.strip("`") for word in part.replace("code block", "block").split()]
+    words = [word.strip("`") for word in part.replace("code block", "block").replace("in code", "in text").split()]
     return " ".join([_bare(word) for word in words])
 
 
@@ -339,13 +413,16 @@ def _first_word(after: str) -> str:
 
 def _tells_nothing(part: str) -> bool:
     """Whether a part of a sentence is of plain words alone, none of which announces a secret."""
-    plain = part.replace(",", " ").replace(".", " ").replace("?", " ").replace("!", " ").replace("'", "")
-    words = plain.split()
-    return all(word.isalpha() and word.isascii() for word in words) and _TELLING.isdisjoint(words)
+    words = part.translate(_PUNCTUATION).split()
+    return all(word.replace("-", "", 1).isalpha() and word.isascii() for word in words) and _TELLING.isdisjoint(words)
 
 
-def _is_link(plain: str, start: int, end: int) -> bool:
+_PUNCTUATION = str.maketrans({**dict.fromkeys(',.?!;()"`', " "), "'": None})
+
+
+def _is_link(tag: Tag, plain: str) -> bool:
     """Whether it is a link's text, in markdown or in a wiki's double brackets, or the name of a link's address."""
+    start, end = tag[0], tag[1]
     after = plain[end : end + 1]
     is_reference = after == ":" and plain[end + 1 : end + 20].lstrip().startswith(
         ("http:", "https:", "<http", "./", "#")
@@ -358,3 +435,12 @@ def _begins_line(plain: str, start: int) -> bool:
     """Whether nothing but signs of markdown, of a diff or of a comment stands before it on its line."""
     line = plain[max(0, start - _REACH) : start].rpartition("\n")[2]
     return not line.strip(" \t>#*+-/|!<")
+
+
+_ALWAYS = (
+    _in_code, _in_quotes, _is_called_a_tag, _is_one_of_several, _is_pattern, _is_code, _is_in_template,
+    _is_asked_about_elsewhere,
+)  # fmt: skip
+_BY_CASE = (_is_format_code, _is_component, _is_generic)
+_OF_BRACKETS = (_is_link, _is_index, _is_adjective)
+"""The rules: each says of a lone tag that it is only spoken of, by the text's shadow, or by the text itself."""

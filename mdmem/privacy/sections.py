@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.privacy import fences, intent, limits
-from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, WORD, Tag, named_tags, private_tags, shadow
+from mdmem.privacy import limits, paired
+from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, WORD, Section, Tag, named_tags, private_tags, shadow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ HOST = ("system-reminder", "system_instruction", "system-instruction", "persiste
 
 _MOST_MENTIONS = 1000
 """A text that speaks of tags more often than this means the next one."""
-
-Section = tuple[int, int, int, int, str]
-"""A part to be taken out: start and end with its tags, start and end of what they enclose, and the rule."""
 
 
 def private(
@@ -34,16 +31,18 @@ def private(
     """
     plain = shadow(low)
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
-    pairs = [
-        pair
-        for pair in pairs
-        if not intent.is_setting(text, pair[:2], pair[2:4]) and not intent.is_pattern(text, pair[2:4])
-    ]
-    if literal_code and pairs:
-        pairs = _outside_fences(text, pairs)
-    last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)
+    pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
-    counted = (tag for tag in lone if strict or not intent.is_heading(tag, last_closed))
+    if not lone:
+        return sections, set()
+    from mdmem.privacy import intent  # most sections are closed
+
+    last_closed = max((end for _, end, _, _, family in pairs if family.endswith((BRACKET, SHOUT))), default=-1)
+    counted = (
+        tag
+        for tag in lone
+        if tag[0] < last_closed or not _is_bracket(tag) or (strict and not intent.heads_settings(tag, plain))
+    )
     meant = (
         tag
         for number, tag in enumerate(_outside(counted, sections))
@@ -53,10 +52,17 @@ def private(
     return (_union(sections + hidden) if hidden else sections), unclosed
 
 
+def _is_bracket(tag: Tag) -> bool:
+    """Whether a tag may be a bracket that heads a section of an INI file."""
+    return tag[3] != CLOSES and tag[2].endswith((BRACKET, SHOUT))
+
+
 def without_tags(text: str, low: str, words: tuple[str, ...]) -> str:
     """Return a text without the private tags that hide something in it, and with what they hide."""
     plain = shadow(low)
     pairs, lone = _pair(private_tags(text, plain, words))
+    from mdmem.privacy import intent
+
     cuts = [(tag[0], tag[1]) for tag in lone if not intent.is_mention(tag, text, plain, -1)]
     for start, end, inner_start, inner_end, _ in pairs:
         cuts += ((start, inner_start), (inner_end, end))
@@ -83,6 +89,8 @@ def context(text: str, low: str) -> list[Section]:
         sections += _pair(limits.counted(named_tags(text, plain, name), limits.MOST_TAGS))[0]
     if "-context" not in low:
         return _union(sections)
+    from mdmem.privacy import fences
+
     found, lone = fences.find(low)
     sections = _union(sections + found)
     lone = [tag for tag in lone if not _in_backticks(tag, low)]
@@ -167,33 +175,3 @@ def _hide_lone(size: int, sections: list[Section], lone: Iterable[Tag], keep: bo
 
 def _in_backticks(tag: Tag, plain: str) -> bool:
     return plain[tag[0] - 1 : tag[0]] == "`" == plain[tag[1] : tag[1] + 1]
-
-
-def _outside_fences(text: str, sections: list[Section]) -> list[Section]:
-    """Leave out the sections that lie wholly inside one closed code fence."""
-    from bisect import bisect
-
-    fences = _closed_fences(text)
-    starts = [start for start, _ in fences]
-
-    def is_outside(section: Section) -> bool:
-        number = bisect(starts, section[0]) - 1
-        return number < 0 or section[1] > fences[number][1]
-
-    return [section for section in sections if is_outside(section)]
-
-
-def _closed_fences(text: str) -> list[tuple[int, int]]:
-    """Find the code fences of a markdown text that are closed: from the opening to the end of the closing line."""
-    fences: list[tuple[int, int]] = []
-    opened, ticks, at = 0, "", 0
-    for line in text.split("\n"):
-        bare = line.strip()
-        mark = bare[:1] if bare[:3] in ("```", "~~~") else ""
-        if mark and not ticks:
-            opened, ticks = at, bare[: len(bare) - len(bare.lstrip(mark))]
-        elif ticks and bare.startswith(ticks) and not bare.strip(ticks[0]):
-            fences.append((opened, at + len(line)))
-            ticks = ""
-        at += len(line) + 1
-    return fences

@@ -74,6 +74,9 @@ Tag = tuple[int, int, str, str]
 A plain tuple: of a million objects in a hostile text, the collector would visit each again and again.
 """
 
+Section = tuple[int, int, int, int, str]
+"""A part to be taken out: start and end with its tags, start and end of what they enclose, and the rule."""
+
 
 def shadow(low: str) -> str:
     """Undo the disguises of a tag's characters in a lower-case text, keeping every position."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mdmem.privacy import Cleaned, Rules
     from mdmem.privacy.echo import Echo
     from mdmem.privacy.revealed import Revealed
-    from mdmem.privacy.sections import Section
+    from mdmem.privacy.tags import Section
 
 MAX_ROUNDS = 6
 """Taking text out can glue new tags together, so every text is cleaned until it stays as it is; one that

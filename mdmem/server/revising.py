@@ -63,7 +63,9 @@ def edit_note(
         raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
     owned = _owned(at, note, checksum)
     body = notes.parse(owned.data).body
-    new = str(user_notes.clean(at.config, text))
+    new = str(user_notes.clean(at.config, user_notes.as_typed(text, body)))
+    if text.strip() and not new.strip():
+        raise UsageError("The text is private as a whole, so it cannot be stored. Nothing was changed.")
     changed = _with_section(body, section, new) if section else _with_text(body, find, new, every=every)
     after = _with_body(owned.data, changed)
     if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):

@@ -24,7 +24,7 @@ def keeps_private(meta: Mapping[str, object]) -> bool:
 
     A number counts what was kept out of a captured note, and says nothing about the rest of it.
     """
-    return str(meta.get("private", "")).strip().lower() in _YES
+    return any(str(meta[key]).strip().lower() in _YES for key in meta if str(key).lower() == "private")
 
 
 def is_captured(parsed: note.Parsed) -> bool:

@@ -129,7 +129,7 @@ def change_body(config: Config, path: str, text: str, *, seen: bytes) -> None:
         NotFoundError: when there is no such note.
         VaultError, BusyError, OSError: when it cannot be written.
     """
-    body = cleaned_body(config, text)
+    body = cleaned_body(config, as_typed(text, note.parse(seen).body))
 
     def edit(data: bytes) -> bytes:
         if data != seen:
@@ -274,6 +274,12 @@ def clean(config: Config, value: Any) -> Any:
     rules = privacy.Rules.of(config.settings)
     names = frozenset(value) if isinstance(value, dict) else frozenset()
     return privacy.clean(value, rules=rules, origin="prompt", echo=memory.load_all(config), names=names).value
+
+
+def as_typed(text: str, before: str) -> str:
+    """Return a text with `[PRIVATE]` at its start as the tag that somebody typed, unless it is a mark in `before`."""
+    first = text.strip().partition("\n")[0]
+    return text if first in before else privacy.as_typed(text)
 
 
 def cleaned_body(config: Config, text: str) -> str:

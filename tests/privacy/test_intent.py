@@ -54,6 +54,21 @@ MENTIONS = (
     "the label [private] overlaps the avatar",
     "the regex <private>(.*?)</private> is greedy, why?",
     "make the <private> field optional",
+    "the template has {% if repo.private %}[private]{% endif %}, show a lock",
+    "¿Qué hace la etiqueta <private> en el prompt?",
+    "Was macht <private> im Prompt?",
+    "Что делает тег <private> в тексте?",
+    "<private>タグは何をしますか？",
+    "sed 's/<private>//g; s/<\\/private>//g' file.txt fails, why?",
+    'TAG = "<private>"; END = "</private>" are the constants',
+    'text.replace("<private>", "") leaves the closing one',
+    "keep what stands between <private> and </private> out of the index",
+    "how does <private> interact with redaction of links?",
+    "list the files in which <private> occurs, please",
+    "explain how <private> differs from [private]",
+    '<Private path="/admin" component={Admin} /> is an old component',
+    "it shows <private> in the list. The rest works, and it (also) does in self-hosted ones",
+    "[mail]\nport = 25\n\n[private]\npath = /srv\n\n[public]\npath = /pub",
 )
 
 SECTIONS = (
@@ -95,6 +110,18 @@ SECTIONS = (
     ("ok [private]: S", "ok [PRIVATE]"),
     ("the <private> tag hides <private>S", "the <private> tag hides [PRIVATE]"),
     ("the <private>S</private> tag", "the [PRIVATE] tag"),
+    ("<private> and S and </private>", ""),
+    ("a <private>y</private> b", "a [PRIVATE] b"),
+    ("cd s/<private>/S", "cd s/[PRIVATE]"),
+    ('["<private>", "S", "</private>"]', '["[PRIVATE]"]'),
+    ("{{ x }}<private>S{{ y }}", "{{ x }}[PRIVATE]"),
+    ("was macht <private> S morgen?", "was macht [PRIVATE]"),
+    ("warum will der <private> nicht mit S", "warum will der [PRIVATE]"),
+    ("la etiqueta <private> S se va", "la etiqueta [PRIVATE]"),
+    ("it shows <private> in there. S left", "it shows [PRIVATE]"),
+    ("use correct-horse-battery <private> in the correct-horse-S", "use correct-horse-battery [PRIVATE]"),
+    ("[mail]\nport = 25\n\n[private] S\nhost = S", "[mail]\nport = 25\n\n[PRIVATE]"),
+    ("[private]\ndoor = S", ""),
 )
 
 DISGUISES = (

@@ -36,10 +36,10 @@ def test_a_hand_written_note_with_something_private_is_in_no_commit(vault: Path,
     assert "notes/plan.md" not in head_files(vault)
 
 
-@pytest.mark.parametrize("word", ["true", "yes", "on", "True", "YES"])
-def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, word: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ["private: true", "private: yes", "private: on", "Private: True", "PRIVATE: YES"])
+def test_a_note_that_says_it_is_private_stays_on_this_machine(vault: Path, line: str, tmp_path: Path) -> None:
     settings = start(vault)
-    put(vault, "notes/diary.md", f"---\nprivate: {word}\n---\n\nwalrus\n")
+    put(vault, "notes/diary.md", f"---\n{line}\n---\n\nwalrus\n")
     put(vault, "notes/open.md", "seal\n")
 
     commit.commit(settings)
@@ -143,8 +143,21 @@ def test_a_note_that_begins_with_the_word_for_private_is_private_as_a_whole(vaul
         user_notes.add(settings, "", f"{sign}the walrus sings", now=START)
     with pytest.raises(UsageError, match="all of it is private"):
         user_notes.append(settings, "notes/plan.md", f"{sign}the walrus sings")
+    with pytest.raises(UsageError, match="all of it is private"):
+        user_notes.change_body(settings, "notes/plan.md", f"{sign}the walrus sings", seen=b"# Plan\n")
 
     assert "walrus" not in "".join(path.read_text("utf-8") for path in vault.rglob("*.md"))
+
+
+def test_a_mark_that_a_note_begins_with_stays_a_mark_when_its_text_is_edited(vault: Path) -> None:
+    settings = start(vault)
+    put(vault, "notes/plan.md", "[PRIVATE] and a seal\n")
+
+    user_notes.change_body(
+        settings, "notes/plan.md", "[PRIVATE] and a seal\n\nA heron.", seen=b"[PRIVATE] and a seal\n"
+    )
+
+    assert (vault / "notes/plan.md").read_text("utf-8") == "[PRIVATE] and a seal\n\nA heron.\n"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
         ({"find": "UTC", "text": "x", "checksum": "000000000000"}, "changed since it was read"),
         ({"find": "UTC", "text": "UTC"}, "nothing to change"),
         ({"find": "UTC", "text": "x" * 70_000}, "at most"),
+        ({"find": "UTC", "text": "[PRIVATE] canary"}, "private as a whole"),
     ],
 )
 def test_what_does_not_fit_changes_nothing(server: Server, vault: Path, arguments: dict[str, Any], said: str) -> None:

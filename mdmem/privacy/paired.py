@@ -1,0 +1,85 @@
+"""Pairs of private tags that hide nothing: both are only named, or a part of a program."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.tags import Section
+
+_LONGEST_NAMING = 16
+_PATTERN_SIGNS = ".*?+()[]^$|…"
+_JOINING = frozenset(["and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e", "или", "и", "/"])
+
+
+def meant(text: str, pairs: list[Section], *, literal_code: bool) -> list[Section]:
+    """Return the pairs that hide what is between them. literal_code: not those wholly inside a closed code fence."""
+    pairs = [pair for pair in pairs if not (_is_setting(text, pair) or _is_named(text, pair) or _is_code(text, pair))]
+    return _outside_fences(text, pairs) if literal_code and pairs else pairs
+
+
+def _is_setting(text: str, pair: Section) -> bool:
+    """Whether it is a yes or no of a project file: `<Private>True</Private>` of MSBuild."""
+    start, end, inner_start, inner_end, _ = pair
+    is_plain = text.startswith("<Private>", start) and text.endswith("</Private>", 0, end)
+    return is_plain and text[inner_start:inner_end][:12].strip("\\ \t\r\n").lower() in ("true", "false")
+
+
+def _is_named(text: str, pair: Section) -> bool:
+    """Whether nothing is between but what joins two names, or a pattern: `<private> and </private>`, `<private>.*`."""
+    _, _, inner_start, inner_end, _ = pair
+    between = text[inner_start:inner_end] if inner_end - inner_start < _LONGEST_NAMING else ""
+    is_word = between[:1] in (" ", ",") and between[-1:] == " "
+    return bool(between.strip()) and (
+        not between.strip(_PATTERN_SIGNS) or (is_word and between.strip(" ,") in _JOINING)
+    )
+
+
+def _is_code(text: str, pair: Section) -> bool:
+    """Whether a program looks for both tags, or names both."""
+    start, end, inner_start, inner_end, _ = pair
+    if is_looked_for(text, start) and is_looked_for(text, inner_end):
+        return True
+    return is_literal(text, start, inner_start) and is_literal(text, inner_end, end)
+
+
+def is_looked_for(text: str, start: int) -> bool:
+    """Whether a command of sed or vi looks for the tag that starts here: `s/<private>/…/`."""
+    before = text[max(0, start - 4) : start].rstrip("\\")
+    return before.endswith(("'s/", '"s/', "`s/", "%s/", "; s/", ";s/"))
+
+
+def is_literal(text: str, start: int, end: int) -> bool:
+    """Whether a tag is a string of a program: `TAG = "<private>"`, `replace("<private>", "")`; not one of a list."""
+    quote = text[start - 1 : start]
+    before = text[max(0, start - 4) : start - 1].rstrip(" ")[-1:]
+    return quote in ("'", '"') and text[end : end + 1] == quote and before in ("=", "(")
+
+
+def _outside_fences(text: str, sections: list[Section]) -> list[Section]:
+    """Leave out the sections that lie wholly inside one closed code fence."""
+    from bisect import bisect
+
+    fences = _closed_fences(text)
+    starts = [start for start, _ in fences]
+
+    def is_outside(section: Section) -> bool:
+        number = bisect(starts, section[0]) - 1
+        return number < 0 or section[1] > fences[number][1]
+
+    return [section for section in sections if is_outside(section)]
+
+
+def _closed_fences(text: str) -> list[tuple[int, int]]:
+    """Find the code fences of a markdown text that are closed: from the opening to the end of the closing line."""
+    fences: list[tuple[int, int]] = []
+    opened, ticks, at = 0, "", 0
+    for line in text.split("\n"):
+        bare = line.strip()
+        mark = bare[:1] if bare[:3] in ("```", "~~~") else ""
+        if mark and not ticks:
+            opened, ticks = at, bare[: len(bare) - len(bare.lstrip(mark))]
+        elif ticks and bare.startswith(ticks) and not bare.strip(ticks[0]):
+            fences.append((opened, at + len(line)))
+            ticks = ""
+        at += len(line) + 1
+    return fences
