@@ -91,7 +91,9 @@ def compile_all() -> bool:
     """Compile what mdmem has, so that no hook needs to; False when that cannot be written."""
     import compileall
 
-    return bool(compileall.compile_dir(_package(), quiet=2))
+    from mdmem import bytecode
+
+    return bool(compileall.compile_dir(_package(), quiet=2)) and bytecode.write(_package())
 
 
 def _package() -> str:

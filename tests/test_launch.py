@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import mdmem
-from mdmem import config, launch
+from mdmem import config, launch, preload
 from mdmem.agents.install import launcher
 from mdmem.capture import losses
 from mdmem.health import folders, machine
@@ -76,6 +76,7 @@ ONE = ["__init__", "capture/__init__", "capture/hook", "config", "agents/payload
 
 @pytest.mark.parametrize("name", few(ONE, always=["capture/hook"]))
 def test_cut_bytecode_of_one_module_is_removed(copied: Path, vault: Path, name: str) -> None:
+    Path(preload.path_in(str(copied))).unlink()  # hooks that have it ask for no module alone
     folder, _, module = name.rpartition("/")
     (path,) = (copied / folder / "__pycache__").glob(f"{module}.*.pyc")
     path.write_bytes(path.read_bytes()[:200])

@@ -1,8 +1,9 @@
-"""Quick import loads fresh bytecode as the interpreter would, and leaves everything else to it."""
+"""Quick import and preload take fresh bytecode as the interpreter would, and leave everything else to it."""
 
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mdmem import bytecode, preload
 from tests.conftest import REPO
 
 PACKAGE = {
@@ -95,3 +97,96 @@ def test_every_module_of_a_hook_comes_this_way(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], input=payload, capture_output=True, env=env)
 
     assert done.stderr.split() == [b"mdmem.capture", b"mdmem.capture.hook", b"mdmem.quick_import"]
+
+
+# -- what every hook imports, from one file ----------------------------------------------------------
+
+
+@pytest.fixture
+def package(look: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a small package, with the file of what every hook of it imports."""
+    monkeypatch.setattr(bytecode, "ROOTS", ("mdmem.one",))
+    assert bytecode.write(str(tmp_path / "mdmem"))
+    return tmp_path / "mdmem"
+
+
+def loaded(package: Path) -> dict[str, list[str]]:
+    """Load the file in a new process; return its modules, and those that are imported afterwards."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        f"try: exec(open({str(REPO / 'mdmem' / 'preload.py')!r}).read(), {{'preloads': sys.argv[1] + '/mdmem'}})\n"
+        "except Exception: pass\n"
+        "found = {name: one for name, one in sys.modules.items() if name[:5] == 'mdmem'}\n"
+        "import json, mdmem.quick_import\n"
+        "later = {name: one for name, one in sys.modules.items() if name[:5] == 'mdmem' and name not in found}\n"
+        "print(json.dumps([{name: [one.__file__, one.__package__] for name, one in each.items()}"
+        " for each in (found, later)]))"
+    )
+    words = [sys.executable, "-I", "-S", "-B", "-c", code, str(package.parent)]
+    first, later = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    assert later["mdmem.quick_import"] == [f"{package}/quick_import.py", "mdmem"]
+    found: dict[str, list[str]] = first
+    return found
+
+
+def test_what_every_hook_imports_comes_from_one_file(package: Path) -> None:
+    assert loaded(package) == {
+        "mdmem": [f"{package}/__init__.py", "mdmem"],
+        "mdmem.inner": [f"{package}/inner/__init__.py", "mdmem.inner"],
+        "mdmem.inner.two": [f"{package}/inner/two.py", "mdmem.inner"],
+        "mdmem.one": [f"{package}/one.py", "mdmem"],
+    }
+
+
+def test_a_source_that_has_changed_leaves_the_file_to_the_next_writer(package: Path) -> None:
+    os.utime(package / "inner" / "two.py", (1, 1))
+
+    assert preload.read(str(package)) == []
+    assert loaded(package) == {}
+    assert bytecode.write(str(package))
+    assert len(preload.read(str(package))) == 4
+
+
+@pytest.mark.parametrize("keep", [0, 10, 100])
+def test_a_damaged_file_loads_nothing_and_is_written_again(package: Path, keep: int) -> None:
+    file = Path(preload.path_in(str(package)))
+    file.write_bytes(file.read_bytes()[:keep])
+
+    assert loaded(package) == {}
+    assert bytecode.write(str(package))
+    assert len(preload.read(str(package))) == 4
+
+
+def test_where_one_module_fails_none_of_the_file_is_loaded(package: Path) -> None:
+    (package / "one.py").write_text("from mdmem.inner import two\nraise RuntimeError\n")
+    assert bytecode.write(str(package))
+
+    assert len(preload.read(str(package))) == 4
+    assert loaded(package) == {}
+
+
+def test_a_file_that_cannot_be_written_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preload, "path_in", lambda _: str(package / "one.py" / "file"))
+
+    assert not bytecode.write(str(package))
+
+
+def test_a_tool_run_imports_nothing_beside_that_file(tmp_path: Path) -> None:
+    package = str(REPO / "mdmem")
+    assert bytecode.write(package)
+    (tmp_path / "mdmem.toml").touch()
+    code = (
+        "import sys; exec(open(sys.argv[2] + '/preload.py').read(), {'preloads': sys.argv[2]})\n"
+        "import os; from mdmem.recall import hook\n"
+        "said = lambda: ' '.join(name for name, one in sys.modules.items() if name[:5] == 'mdmem' and one.__spec__)\n"
+        "os._exit = lambda code: (os.write(2, said().encode()), sys.exit(0))\nhook.main(['claude-code'])"
+    )
+    payload = (REPO / "tests" / "payloads" / "claude_code" / "PostToolUse-Edit-01.json").read_bytes()
+    words = [sys.executable, "-I", "-S", "-B", "-c", code, "", package]
+    env = {**os.environ, "MDMEM_VAULT": str(tmp_path)}
+    for _ in range(2):  # the second one finds the session's folder
+        payload = payload.replace(b"toolu_", b"toolu_2")
+        done = subprocess.run(words, input=payload, capture_output=True, env=env)
+
+    assert done.stderr.split() == []
+    assert len(list(tmp_path.rglob("*-edit-*.md"))) == 2

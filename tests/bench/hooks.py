@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mdmem import launch
 from tests.bench import measure
 from tests.helpers.claude import registered
 
@@ -65,6 +66,7 @@ def long_session(work: Path, env: dict[str, str], edit: dict[str, Any], notes: i
 
 def main(rounds: int = 31) -> None:
     """Print the table."""
+    launch.compile_all()  # as `mdmem install` does
     with tempfile.TemporaryDirectory(prefix="mdmem-bench-") as folder:
         work = Path(folder)
         vault = work / "vault"

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem import launch
 from tests.bench import hooks, measure, watcher
 from tests.helpers.claude import registered
 
@@ -72,6 +73,7 @@ def turns(work: Path, env: dict[str, str], rounds: int, share: Callable[[], floa
 def main() -> None:
     """Print the table."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    launch.compile_all()  # as `mdmem install` does
     costs = {}
     for name in ("without a watcher", "with one"):
         with tempfile.TemporaryDirectory(prefix="mdmem-turn-") as folder:

@@ -56,8 +56,14 @@ _OTHER = """import sys
 sys.path+={paths}
 w,v=sys.argv[2:3],(sys.argv[4:]or[None])[0]
 sys.excepthook=lambda*_:exec(open({rescue}).read(),{{"failed":("{module}",w,v)}})
-from {module} import main
+{preload}from {module} import main
 main(w,v)
+"""
+
+_PRELOAD = """try:
+ from _frozen_importlib_external import SourceFileLoader as L
+ exec(L("p",{preload}).get_code("p"),{{"preloads":{package}}})
+except Exception:pass
 """
 
 # Where the watcher serves hooks, this one is given to it; only where that fails, it goes on by itself. The loader of
@@ -118,7 +124,10 @@ def code(verb: str) -> str:
     """Return the Python that a verb runs, with the launcher's words as its arguments."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
-    found = form.format(paths=paths, rescue=rescue, module=MODULES.get(verb, ""))
+    preload = _PRELOAD.format(preload=_literal(os.path.join(_PACKAGE, "preload.py")), package=_literal(_PACKAGE))
+    found = form.format(
+        paths=paths, rescue=rescue, module=MODULES.get(verb, ""), preload=preload if verb == "hook" else ""
+    )
     if verb != "hook" or _is_windows():
         return found
     hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())

@@ -1,0 +1,102 @@
+"""Bytecode: what every hook imports, compiled into the one file that `mdmem.preload` loads."""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import os
+import time
+from typing import Any
+
+from mdmem import preload
+
+ROOTS = (
+    "mdmem.recall.hook",
+    "mdmem.hook_errors",
+    "mdmem.agents.claude_code",
+    "mdmem.agents.payload",
+    "mdmem.config",
+    "mdmem.capture.events",
+    "mdmem.capture.tool_run",
+    "mdmem.capture.files_on_disk",
+    "mdmem.capture.tools.files",
+    "mdmem.capture.tools.language",
+)
+"""Modules that hooks import while they work; what these import at their top comes with them."""
+
+
+def write(package: str) -> bool:
+    """Write the file of a package unless it is there and fresh; return False when it cannot be written."""
+    try:
+        if {name for name, _, _ in preload.read(package)}.issuperset(ROOTS):
+            return True
+    except (OSError, ValueError, TypeError, EOFError):
+        pass  # there is none, or it is damaged
+    path = preload.path_in(package)
+    temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
+    try:
+        data = preload.head() + marshal.dumps(_compiled(package))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        try:
+            with open(temp, "xb") as file:
+                file.write(data)
+            os.replace(temp, path)
+        except BaseException:
+            os.unlink(temp)
+            raise
+    except OSError:
+        return False
+    return True
+
+
+def _compiled(package: str) -> list[tuple[str, str, int, int, Any]]:
+    """Return name, source, its mtime and size, and code of each module, in the order in which an import runs them."""
+    order: list[tuple[str, str, int, int, Any]] = []
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        source = _source(package, name)
+        if name in seen or not source:
+            return
+        seen.add(name)
+        if "." in name:
+            visit(name.rpartition(".")[0])
+        found = os.stat(package + source)
+        with open(package + source, "rb") as file:
+            tree = ast.parse(file.read())
+        for wanted in _imported(tree):
+            visit(wanted)
+        order.append((name, source, int(found.st_mtime), found.st_size, _code(tree, package + source)))
+
+    for root in ROOTS:
+        visit(root)
+    return order
+
+
+def _source(package: str, name: str) -> str:
+    """Return the file of a module below its package; "" for what is no module of it."""
+    top, _, rest = name.partition(".")
+    place = "/" + rest.replace(".", "/") if rest else ""
+    for source in (f"{place}.py", f"{place}/__init__.py"):
+        if top == os.path.basename(package) and os.path.isfile(package + source):
+            return source
+    return ""
+
+
+def _imported(tree: ast.Module) -> list[str]:
+    """Return the names that a module imports at its top, from the first to the last; some may be no modules."""
+    names = []
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+        elif isinstance(node, ast.Import):
+            names += [one.name for one in node.names]
+    return names
+
+
+def _code(tree: ast.Module, source: str) -> Any:
+    """Compile a module as it stands, without asking for `__future__` and without docstrings."""
+    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    tree.body = [node for node in tree.body if node not in future]
+    flags = annotations.compiler_flag if future else 0
+    return compile(tree, source, "exec", flags, dont_inherit=True, optimize=2)
