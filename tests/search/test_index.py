@@ -954,7 +954,7 @@ def test_posting_lists_are_read_as_they_were_written(pairs: dict[int, int]) -> N
 @given(st.dictionaries(st.text(max_size=8).map(lambda t: t.encode()), st.integers(1, 3), max_size=300))
 def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
     items = sorted((b"b" + term, layout.encode_postings(range(count), [1] * count)) for term, count in terms.items())
-    opened = dictionary.Dictionary(dictionary.encode(items))
+    opened = dictionary.Dictionary(b"".join(dictionary.pack(items)))
 
     assert [key for key, _ in opened.everything()] == [key for key, _ in items]
     for term, count in terms.items():

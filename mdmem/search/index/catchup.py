@@ -9,11 +9,12 @@ from heapq import nlargest
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.errors import MdmemError, VaultError
-from mdmem.search.index import layout, pending, scan, scan_record
+from mdmem.errors import BusyError, MdmemError, VaultError
+from mdmem.search.index import contents, layout, pending, scan, scan_record
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
+from mdmem.search.index.tiers import to_join
 from mdmem.vault import disk, journal
 
 if TYPE_CHECKING:
@@ -80,7 +81,10 @@ def update(
     _check_vault(config)
     deadline = None if budget_seconds is None else time.monotonic() + budget_seconds
     try:
-        return _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
+        changes = _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
+        if paths is None and not quick and deadline is None:
+            _join_segments(config, wait_seconds)
+        return changes
     except (MdmemError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever a damaged index makes a reader do; once, not twice
@@ -231,6 +235,19 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
     if len(waiting) >= least:
         with writer.change(config.index_dir) as batch:
             tally.index(batch, config.vault, [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))])
+
+
+def _join_segments(config: Config, wait_seconds: float) -> None:
+    """Join segments that are many, one group after the other; others may write between them."""
+    while (found := contents.load(config.index_dir)) and to_join([segment.live for segment in found.segments]):
+        from mdmem.search.index import joining, writer
+
+        try:
+            with writer.alone(config.index_dir, wait_seconds):
+                if not joining.join_next(config.index_dir):
+                    return
+        except (BusyError, OSError):
+            return  # the index is whole, and whoever looks at every file next joins them
 
 
 def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:

@@ -11,16 +11,21 @@ import os
 import sys
 import zlib
 from array import array
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem import __version__, files
 from mdmem.search.index import layout
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.text import analysis
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 NAME = "contents"
 MAX_BYTES = 256 * 1024 * 1024
 """Nothing of an index that is longer than this is read."""
+
+_BUFFER_BYTES = 256 * 1024
 
 LOCK = "writer.lock"
 FOLDERS = "looked"
@@ -93,6 +98,18 @@ def load(folder: str) -> Contents | None:
         raise DamagedError("it was made by another version of mdmem")
     generation, records = rest
     return Contents(generation, [Segment(*record) for record in records])
+
+
+def write(folder: str, segment: Segment, extension: str, data: Iterable[bytes]) -> None:
+    """Write a file of a segment, piece by piece, and let the segment remember what it should be."""
+    path = os.path.join(folder, segment.name + extension)
+    size = checksum = 0
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", _BUFFER_BYTES) as file:
+        for piece in data:
+            file.write(piece)
+            size += len(piece)
+            checksum = zlib.crc32(piece, checksum)
+    segment.files[extension] = (size, checksum, os.stat(path).st_mtime_ns)
 
 
 def publish(folder: str, contents: Contents) -> None:

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 KEYS_PER_BLOCK = 64
 BLOCKS_KEPT = 256
-"""Number of blocks of a segment that stay unpacked."""
+"""Number of blocks of a segment that stay unpacked: of a large one, a quarter of its blocks."""
 
 
-def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Pack keys and values; the keys come in ascending order."""
-    values: list[bytes] = []
+def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """Yield keys and values, packed, piece by piece; the keys come in ascending order."""
     blocks: list[bytes] = []
     firsts: list[bytes] = []
     sizes, sums = array("I"), array("I")
@@ -37,16 +36,17 @@ def encode(items: Iterable[tuple[bytes, bytes]]) -> bytes:
     while some := list(islice(items, KEYS_PER_BLOCK)):
         keys = [key for key, _ in some]
         own = [value for _, value in some]
-        values += own
+        yield b"".join(own)
         ends = array("Q", accumulate(map(len, own), initial=ends[-1]))
         block = marshal.dumps((keys, ends.tobytes()))
         blocks.append(block)
         firsts.append(keys[0])
         sizes.append(len(block))
         sums.append(zlib.crc32(block))
+    yield from blocks
     guide = marshal.dumps((firsts, sizes.tobytes(), sums.tobytes()))
-    tail = array("Q", [ends[-1], len(guide), zlib.crc32(guide)]).tobytes()
-    return b"".join([*values, *blocks, guide, tail])
+    yield guide
+    yield array("Q", [ends[-1], len(guide), zlib.crc32(guide)]).tobytes()
 
 
 class _Guide(NamedTuple):
@@ -85,9 +85,9 @@ class Dictionary:
 
     def _block(self, number: int) -> _Block:
         if number not in self._blocks:
-            if len(self._blocks) >= BLOCKS_KEPT:
-                self._blocks.clear()
             guide = self._guide
+            if len(self._blocks) >= max(BLOCKS_KEPT, len(guide.firsts) // 4):
+                self._blocks.clear()
             data = self._data[guide.starts[number] : guide.starts[number + 1]]
             if zlib.crc32(data) != guide.sums[number]:
                 raise DamagedError("a block of a dictionary does not have its checksum")
@@ -127,8 +127,16 @@ class Dictionary:
 
     def everything(self) -> Iterator[tuple[bytes, Postings]]:
         """Yield every posting list, in the order of keys: field and term in one."""
-        for key, value in self._from(b""):
+        for key, value in self.packed():
             yield key, decode_postings(value)
+
+    def packed(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield every posting list as it is packed, in the order of keys."""
+        return self._from(b"")
+
+    def some_keys(self) -> Iterator[bytes]:
+        """Yield some of the keys, in order: of each few dozen the first."""
+        return iter(self._guide.firsts)
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
         first = max(0, bisect_right(self._guide.firsts, start) - 1)

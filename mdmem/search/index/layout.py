@@ -9,14 +9,14 @@ from __future__ import annotations
 import marshal
 import zlib
 from array import array
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mdmem.hashing import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
     class Stored(Protocol):
@@ -89,7 +89,7 @@ _CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inod
                                              "created": "q", "flags": "B"}  # fmt: skip
 _WIDTHS = {name: array(code).itemsize for name, code in _CODES.items()}
 _FACTS_PER_BLOCK = 32
-_BLOCKS_KEPT = 64
+_BLOCKS_KEPT = 320
 """Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
 
 
@@ -109,7 +109,8 @@ def digest(data: bytes) -> int:
 # -- posting lists -----------------------------------------------------------------------------------
 
 _WIDE, _WEIGHTED = 1, 2
-_ONE = Struct("=BH").pack
+ONE_ROW = Struct("=BH")
+"""A posting list of one row without a weight. No other list has its size."""
 
 
 def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes:
@@ -118,12 +119,14 @@ def encode_postings(rows: Sequence[int], weights: Sequence[int] | None) -> bytes
     weights: None where each is 1.
     """
     if len(rows) == 1 and not weights and rows[0] <= 0xFFFF:
-        return _ONE(0, rows[0])  # most lists are so short
+        return ONE_ROW.pack(0, rows[0])  # most lists are so short
     wide = rows[-1] > 0xFFFF
     weighted = weights is not None and max(weights) > 1
     head = bytes((wide * _WIDE | weighted * _WEIGHTED,))
     packed = head + array("I" if wide else "H", rows).tobytes()
-    return packed + bytes([min(weight, 255) for weight in weights]) if weighted and weights else packed
+    if not weighted or not weights:
+        return packed
+    return packed + (weights if isinstance(weights, bytes) else bytes([min(weight, 255) for weight in weights]))
 
 
 def decode_postings(data: bytes) -> Postings:
@@ -159,67 +162,98 @@ def place_in_sequence(name: str) -> tuple[int, str]:
     return int(name[:digits] or 0), name
 
 
-def encode_table(rows: list[IndexRow], counts: Sequence[dict[Any, int]] = ()) -> bytes:
-    """Pack rows column by column, with a directory at the end that holds a checksum of each column.
+class TableContent(NamedTuple):
+    """What a table is made of, note by note.
 
-    counts: what the rows come to; see `tally`.
+    folders, folder_of: as `Table` returns them. names: of the files. numbers, lengths: return a column by its name.
+    counts: what the notes come to; see `tally`.
     """
+
+    folders: Sequence[str]
+    folder_of: array[int]
+    names: Sequence[str]
+    numbers: Callable[[str], array[int]]
+    lengths: Callable[[str], array[int]]
+    sketches: Iterable[bytes]
+    facts: Iterable[dict[str, Any]]
+    counts: Iterable[Mapping[Any, int]] = ()
+
+
+def encode_table(rows: list[IndexRow], counts: Iterable[Mapping[Any, int]] = ()) -> bytes:
+    """Pack rows column by column; counts: what they come to, see `tally`."""
     folders: dict[str, int] = {}
     folder_of = array("I")
     names = []
-    members: list[list[int]] = []
-    for place, row in enumerate(rows):
+    for row in rows:
         folder, _, name = row.path.rpartition("/")
-        number = folders.setdefault(folder, len(folders))
-        if number == len(members):
-            members.append([])
-        members[number].append(place)
-        folder_of.append(number)
-        names.append(name.encode("utf-8", "surrogatepass"))
-
-    def in_sequence(found: list[int]) -> list[int]:
-        return sorted(found, key=lambda place: place_in_sequence(rows[place].path.rpartition("/")[2]))
-
-    newest = sorted(range(len(rows)), key=lambda place: (rows[place].created, rows[place].path), reverse=True)
-    columns = {
-        "folders": marshal.dumps(list(folders)),
-        "folder_of": folder_of.tobytes(),
-        "members": array("I", chain.from_iterable(map(in_sequence, members))).tobytes(),
-        "member_ends": array("I", accumulate(map(len, members))).tobytes(),
-        "names": b"".join(names),
-        "name_ends": array("I", accumulate(map(len, names))).tobytes(),
-        "newest": array("I", newest).tobytes(),
-        "counts": marshal.dumps([dict(part) for part in counts]),
-        "sketch": array("I", [number for row in rows for number in row.sketch]).tobytes(),
-    }
-    for name, code in _CODES.items():
-        columns[name] = array(code, [getattr(row, name) for row in rows]).tobytes()
-    for place, name in enumerate(TEXT_FIELDS):
-        lengths = array("I", [row.lengths[place] for row in rows])
-        columns[f"length_{name}"] = lengths.tobytes()
-        columns[f"sum_{name}"] = array("Q", [sum(lengths), len(lengths) - lengths.count(0)]).tobytes()
-    columns["facts"], columns["fact_blocks"] = _encode_facts([row.facts for row in rows])
-    return _join(columns)
+        folder_of.append(folders.setdefault(folder, len(folders)))
+        names.append(name)
+    content = TableContent(
+        folders=list(folders),
+        folder_of=folder_of,
+        names=names,
+        numbers=lambda name: array(_CODES[name], [getattr(row, name) for row in rows]),
+        lengths=lambda field: array("I", [row.lengths[TEXT_FIELDS.index(field)] for row in rows]),
+        sketches=(array("I", row.sketch).tobytes() for row in rows),
+        facts=(row.facts for row in rows),
+        counts=counts,
+    )
+    return b"".join(pack_table(content))
 
 
-def _encode_facts(facts: list[dict[str, Any]]) -> tuple[bytes, bytes]:
-    blocks = [
-        zlib.compress(marshal.dumps(facts[i : i + _FACTS_PER_BLOCK]), 1) for i in range(0, len(facts), _FACTS_PER_BLOCK)
-    ]
-    ends = array("I")
-    for block in blocks:
-        ends.append((ends[-1] if ends else 0) + len(block))
-    return b"".join(blocks), ends.tobytes()
-
-
-def _join(columns: dict[str, bytes]) -> bytes:
+def pack_table(content: TableContent) -> Iterator[bytes]:
+    """Yield a table, column by column, and at the end a directory that holds where each is, and its checksum."""
     directory = {}
     position = 0
-    for name, data in columns.items():
+    for name, data in _columns(content):
+        yield data
         directory[name] = (position, len(data), zlib.crc32(data))
         position += len(data)
     tail = marshal.dumps(directory)
-    return b"".join([*columns.values(), tail, array("I", [len(tail), zlib.crc32(tail)]).tobytes()])
+    yield tail
+    yield array("I", [len(tail), zlib.crc32(tail)]).tobytes()
+
+
+def _columns(content: TableContent) -> Iterator[tuple[str, bytes]]:
+    folders, folder_of, names = content.folders, content.folder_of, content.names
+    members: list[list[int]] = [[] for _ in folders]
+    for place, folder in enumerate(folder_of):
+        members[folder].append(place)
+    for found in members:
+        found.sort(key=lambda place: place_in_sequence(names[place]))
+    yield "folders", marshal.dumps(list(folders))
+    yield "folder_of", folder_of.tobytes()
+    yield "members", array("I", chain.from_iterable(members)).tobytes()
+    yield "member_ends", array("I", accumulate(map(len, members))).tobytes()
+    encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+    yield "names", b"".join(encoded)
+    yield "name_ends", array("I", accumulate(map(len, encoded))).tobytes()
+    created = content.numbers("created")
+    starts = [f"{folder}/" if folder else "" for folder in folders]
+    newest = sorted(
+        range(len(names)), key=lambda place: (created[place], starts[folder_of[place]] + names[place]), reverse=True
+    )
+    yield "newest", array("I", newest).tobytes()
+    yield "counts", marshal.dumps([dict(part) for part in content.counts])
+    yield "sketch", b"".join(content.sketches)
+    for name in _CODES:
+        yield name, content.numbers(name).tobytes()
+    for field in TEXT_FIELDS:
+        lengths = content.lengths(field)
+        yield f"length_{field}", lengths.tobytes()
+        yield f"sum_{field}", array("Q", [sum(lengths), len(lengths) - lengths.count(0)]).tobytes()
+    facts, ends = _encode_facts(content.facts)
+    yield "facts", facts
+    yield "fact_blocks", ends
+
+
+def _encode_facts(facts: Iterable[dict[str, Any]]) -> tuple[bytes, bytes]:
+    """Pack what results show of the rows, some rows at a time; return that, and where each such block ends."""
+    rest = iter(facts)
+    blocks = []
+    while some := list(islice(rest, _FACTS_PER_BLOCK)):
+        blocks.append(zlib.compress(marshal.dumps(some), 1))
+    return b"".join(blocks), array("I", accumulate(map(len, blocks))).tobytes()
 
 
 class Table:
@@ -281,6 +315,11 @@ class Table:
         start = self._directory["sketch"][0] + row * 4 * SKETCH_SIZE
         return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE]))
 
+    def sketches(self) -> Iterator[bytes]:
+        """Yield every row's sketch, packed."""
+        data, size = self._column("sketch"), 4 * SKETCH_SIZE
+        return (data[start : start + size] for start in range(0, len(data), size))
+
     def total_length(self, field: str) -> tuple[int, int]:
         """Return the sum of the lengths of a text field, and how many rows have it."""
         total, having = array("Q", self._column(f"sum_{field}"))
@@ -326,14 +365,23 @@ class Table:
         if block not in self._facts:
             if len(self._facts) >= _BLOCKS_KEPT:
                 self._facts.clear()
-            ends = array("I", self._column("fact_blocks"))
-            start = self._directory["facts"][0]
-            data = self._data[start + (ends[block - 1] if block else 0) : start + ends[block]]
-            try:
-                self._facts[block] = marshal.loads(zlib.decompress(data))
-            except zlib.error as error:
-                raise DamagedError("the facts of a segment cannot be unpacked") from error
+            self._facts[block] = self._fact_block(block)
         return self._facts[block][place]
+
+    def all_facts(self) -> Iterator[dict[str, Any]]:
+        """Yield what a result shows of every row, and keep nothing of it."""
+        for block in range(-(-self._count // _FACTS_PER_BLOCK)):
+            yield from self._fact_block(block)
+
+    def _fact_block(self, block: int) -> list[dict[str, Any]]:
+        ends = array("I", self._column("fact_blocks"))
+        start = self._directory["facts"][0]
+        data = self._data[start + (ends[block - 1] if block else 0) : start + ends[block]]
+        try:
+            facts: list[dict[str, Any]] = marshal.loads(zlib.decompress(data))
+        except zlib.error as error:
+            raise DamagedError("the facts of a segment cannot be unpacked") from error
+        return facts
 
     def rows(self, keep: Sequence[int]) -> list[IndexRow]:
         """Return rows as they were put in: for moving them to another segment."""

@@ -37,3 +37,27 @@ def to_merge(live: Sequence[int], deleted: Sequence[int], *, limit: int = SMALL_
         group.append(i)
         total += live[i]
     return shrunk + (group if total <= limit else [])
+
+
+MAX_JOINED = 65_536
+"""No more notes than this are joined into one segment: its posting lists have two bytes a row, and it takes 100 MB."""
+LEAST_JOINED, FEW_SEGMENTS = 5_000, 4
+"""Joining fewer notes, or fewer segments, gains nothing that is noticed."""
+
+
+def to_join(live: Sequence[int]) -> tuple[int, int] | None:
+    """Choose neighbours among segments, by their numbers of live notes, that one segment should replace.
+
+    Return the first and the one after the last. None of them has more than half of the notes, so that a note is
+    written again as often as the vault doubles.
+    """
+    for first in range(len(live)):
+        total, largest = 0, 0
+        last = first
+        while last < len(live) and total + live[last] <= MAX_JOINED:
+            total += live[last]
+            largest = max(largest, live[last])
+            last += 1
+        if last - first >= FEW_SEGMENTS and total >= LEAST_JOINED and 2 * largest <= total:
+            return first, last
+    return None

@@ -34,6 +34,11 @@ class Leaf(NamedTuple):
     table: layout.Table
     deleted: set[int]
 
+    @property
+    def live(self) -> int:
+        """Return how many of its notes are not deleted."""
+        return len(self.table) - len(self.deleted)
+
 
 class Members:
     """The notes of each folder, in the order of its files, looked up when they are asked for."""

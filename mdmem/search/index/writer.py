@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import zlib
 from collections import defaultdict, deque
 from contextlib import contextmanager
 from functools import cached_property
@@ -80,12 +79,9 @@ class Storage(FileStorage):
     def destroy(self) -> None:
         """Of a place for temporary files: there is nothing to remove."""
 
-    def write(self, segment: Segment, extension: str, data: bytes) -> None:
-        """Write a file of a segment, and let the segment remember what it should be."""
-        path = os.path.join(self.folder, segment.name + extension)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-        segment.files[extension] = (len(data), zlib.crc32(data), os.stat(path).st_mtime_ns)
+    def write(self, segment: Segment, extension: str, data: Iterable[bytes]) -> None:
+        """Write a file of a segment, piece by piece, and let the segment remember what it should be."""
+        contents.write(self.folder, segment, extension, data)
 
 
 class Index(FileIndex):
@@ -182,7 +178,7 @@ class RowWriter(base.PerDocumentWriter):
     def close(self) -> None:
         """Write the rows, if there are any."""
         if self.rows:
-            self._storage.write(self._segment, ".rows", layout.encode_table(self.rows, tally.of(self.rows)))
+            self._storage.write(self._segment, ".rows", [layout.encode_table(self.rows, tally.of(self.rows))])
         self.is_closed = True
 
 
@@ -196,7 +192,7 @@ class TermWriter(base.FieldWriter):
 
     def add_postings(self, schema: Any, lengths: None, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Write all posting lists."""
-        self._storage.write(self._segment, ".terms", dictionary.encode(items))
+        self._storage.write(self._segment, ".terms", dictionary.pack(items))
 
     def close(self) -> None:
         """Do nothing: all is written already."""

@@ -1,0 +1,168 @@
+"""Segments that are joined: the same notes, the same answers, and nothing lost however it ends."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.search import engine, index
+from mdmem.search.index import builder, contents, dictionary, joining, layout, store, tiers, writer
+from mdmem.search.index.document import Document
+from mdmem.vault import disk
+
+WORDS = [f"{first}{second}r" for first in "bdfgklmnprst" for second in "aeiou"]
+
+
+@pytest.fixture
+def settings(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    monkeypatch.setattr(tiers, "LEAST_JOINED", 20)
+    return config.load(str(vault))
+
+
+@pytest.fixture
+def documents(vault: Path, settings: Config) -> list[Document]:
+    """Return notes of some sessions, as they are indexed, with words that are rare, common, and there often."""
+    chance = random.Random(7)
+    for number in range(50):
+        folder = vault / "journal" / f"p{number % 3}" / "2026-09-14" / f"0800-a-s{number % 7}"
+        folder.mkdir(parents=True, exist_ok=True)
+        words = " ".join(chance.choices(WORDS, range(len(WORDS), 0, -1), k=chance.randint(1, 40)))
+        file = folder / f"{number % 5:03d}-000-prompt-ä{number}.md"
+        file.write_text(f"---\nkind: prompt\nproject: p{number % 3}\n---\n\n{words} n{number}\n", encoding="utf-8")
+        os.utime(file, (1_700_000_000 + number // 4, 1_700_000_000 + number // 4))
+    return [found for found in builder.read(settings.vault, disk.walk(settings.vault)) if found is not None]
+
+
+def write_segments(folder: str, documents: list[Document], size: int) -> None:
+    """Write notes into an index, some in each segment."""
+    with writer.alone(folder, 1):
+        for start in range(0, len(documents), size):
+            with writer.change(folder, merge=False) as batch:
+                for document in documents[start : start + size]:
+                    batch.add(document)
+
+
+def join(folder: str) -> bool:
+    with writer.alone(folder, 1):
+        return joining.join_next(folder)
+
+
+def content_of(folder: str) -> list[object]:
+    """Return all that an index's only segment holds, in its order."""
+    view = store.open_view(folder, verify=True)
+    assert view is not None and len(view.leaves) == 1
+    terms, table = view.leaves[0].terms, view.leaves[0].table
+    assert isinstance(terms, dictionary.Dictionary)
+    sums = [table.total_length(field) for field in layout.TEXT_FIELDS]
+    rows = table.rows(range(len(table)))
+    counts = [{key: number for key, number in part.items() if number} for part in table.counts()]
+    return [list(terms.everything()), rows, table.folders(), table.members(), table.newest(), counts, sums]
+
+
+@pytest.mark.parametrize("deleted", [[], [0, 17, 18, 19, 30, 49], list(range(10, 20))])
+def test_segments_are_joined_into_what_one_segment_of_their_notes_would_be(
+    settings: Config, documents: list[Document], tmp_path: Path, deleted: list[int]
+) -> None:
+    folder, other = settings.index_dir, str(tmp_path / "private" / "other")
+    write_segments(folder, documents, 10)
+    with writer.alone(folder, 1), writer.change(folder, merge=False) as batch:
+        for number in deleted:
+            batch.remove(number)
+
+    assert join(folder)
+
+    write_segments(other, [one for number, one in enumerate(documents) if number not in deleted], 1000)
+    assert content_of(folder) == content_of(other)
+    assert not join(folder)
+
+
+def test_an_index_in_many_segments_is_joined_by_who_looks_at_every_file(
+    settings: Config, documents: list[Document]
+) -> None:
+    def answer() -> list[tuple[str, float, str]]:
+        options = engine.SearchOptions(now=datetime(2026, 10, 1, tzinfo=UTC))
+        return [(hit.path, hit.score, hit.snippet) for hit in engine.search(settings, "bar n17 dor", options).hits]
+
+    index.update(settings)
+    wanted = answer()
+    writer.discard(settings.index_dir, wait_seconds=1)
+    write_segments(settings.index_dir, documents, 10)
+
+    assert index.update(settings) == index.Changes()
+
+    view = index.current(settings)
+    assert view is not None and len(view.leaves) == 1
+    assert answer() == wanted
+    assert index.verify(settings, repair=False).agrees
+
+
+def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(
+    settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = settings.index_dir
+    write_segments(folder, documents, 10)
+    before = set(os.listdir(folder))
+    write = contents.write
+
+    def interrupted(folder: str, segment: contents.Segment, extension: str, data: object) -> None:
+        if extension == ".rows":
+            raise KeyboardInterrupt
+        write(folder, segment, extension, data)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
+        during.setattr(contents, "write", interrupted)
+        join(folder)
+
+    assert set(os.listdir(folder)) == before
+    assert index.verify(settings, repair=False).agrees
+    assert content_of(folder)  # joined by who looked at every file
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothing_for_good(
+    settings: Config, documents: list[Document]
+) -> None:
+    folder = settings.index_dir
+    write_segments(folder, documents, 10)
+    code = (
+        "import os, signal, sys; from mdmem.search.index import contents, joining, tiers, writer\n"
+        "tiers.LEAST_JOINED = 20; contents.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "with writer.alone(sys.argv[1], 1): joining.join_next(sys.argv[1])"
+    )
+    before = set(os.listdir(folder))
+
+    done = subprocess.run([sys.executable, "-c", code, folder], check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    assert set(os.listdir(folder)) > before
+    assert engine.search(settings, "kind:prompt", engine.SearchOptions(update=False)).total == len(documents)
+    assert index.update(settings) == index.Changes()
+    assert len(os.listdir(folder)) <= 5
+    assert index.verify(settings, repair=False).agrees
+
+
+@pytest.mark.parametrize(
+    ("live", "chosen"),
+    [
+        ([], None),
+        ([5000] * 3, None),
+        ([5000] * 4, (0, 4)),
+        ([5000] * 20, (0, 13)),
+        ([65_000, 35_000], None),
+        ([65_000, 5000, 5000, 5000, 4000], (1, 5)),
+        ([30_000, 3000, 3000, 3000], None),  # it would be written again for little
+        ([30_000, 3000, 3000, 3000, 20], (1, 5)),
+        ([10, 10, 10, 10], None),
+    ],
+)
+def test_neighbours_are_joined_when_it_makes_a_difference(live: list[int], chosen: tuple[int, int] | None) -> None:
+    assert tiers.to_join(live) == chosen
