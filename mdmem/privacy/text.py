@@ -401,6 +401,10 @@ _PLACE_SIGNS = (
     "master/",
     "user/",
     "default/",
+    "ogin:",
+    "ccount:",
+    "elnet",
+    "계정",
 )
 """What stands at every place that `places` knows: an address, a key block, a line of a password file."""
 

@@ -29,6 +29,9 @@ from mdmem.privacy import clean
         "{} is the password",
         "ssh bob@10.0.0.5 root/{}",
         "10.0.0.5-->admin/{}",
+        "Login:bob.miller/{}",
+        "telnet(bob.miller/{})",
+        "계정:bob.miller/{}",
     ],
 )
 def test_a_password_in_a_note_is_masked_however_loosely_it_is_written(line: str, value: str) -> None:
@@ -44,6 +47,8 @@ def test_a_random_word_with_signs_in_it_is_masked(word: str) -> None:
     "word",
     [
         "csikht36hgjcs42n",
+        "5i5v6wfz04pta5x",
+        "2867d825c8ae4054c8c037b104ee14f319803",
         "8dk2vzt5xq1mw9rbh3",
         "fhoelo15xdjb8yhgd=dizxf58o=6359hq7",
         "ihq7wcrb4cvk8a8dqg056",

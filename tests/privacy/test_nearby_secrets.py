@@ -36,6 +36,7 @@ ASSIGNED = (
     'cloudflare: "{}"',
     "TOMTOM={}",
     "HUBSPOT_CLIENT_ID={}",
+    "XYZZYHUB_ACCESS_ID={}",
     "STORMGLASS_API={}",
     "zerobounce = '{}'",
     'const coinlayerLogin = "{}"',

@@ -21,6 +21,8 @@ _NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
 USERS = ("root/", "admin/", "master/", "user/", "default/")
 """How a pair of a user and a password begins that stands by itself."""
+LOGINS = ("login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
+"""What stands before a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
@@ -96,13 +98,26 @@ def of_users(text: str) -> Iterator[Span]:
             at = text.find(user, start)
 
 
+def of_logins(text: str, low: str) -> Iterator[Span]:
+    """Find `Login: user/…`, `account: user …`."""
+    for label in LOGINS:
+        at = low.find(label)
+        while at >= 0:
+            at += len(label)
+            start = _behind_user(text, skip_blank(text, at))
+            word = _word(text, start) if start else ""
+            if _is_secret(word):
+                yield start, start + len(word), "password"
+            at = low.find(label, at)
+
+
 def pairs(text: str) -> Iterator[Span]:
     """Find `(user/…)`."""
     at = text.find("(")
     while at >= 0:
         slash = text.find("/", at + 2, at + 2 + _LONGEST_USER)
         user = text[at + 1 : slash] if slash > 0 else ""
-        if user.isalnum():
+        if user.replace(".", "").isalnum():
             start = at + 2 + len(user)
             word = _word(text, start)
             if _is_secret(word) and text[start + len(word) : start + len(word) + 1] in (")", ",", " "):

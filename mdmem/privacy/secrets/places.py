@@ -76,6 +76,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
     if "(" in text and "/" in text:
         yield from loose.pairs(text)
     yield from loose.of_users(text)
+    yield from loose.of_logins(text, low)
     if "jdbc:oracle:thin:" in low:
         yield from _oracle_urls(text, low)
 

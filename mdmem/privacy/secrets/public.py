@@ -8,7 +8,7 @@ _OUTLINE = "0123456789.-MmZzLlHhVvCcSsQqTtAa"
 """The characters of a path in SVG: numbers, and letters for what is drawn."""
 _STRUCT = "0123456789xcbBhHiIlLqQnNefdspP"
 _LONGEST_STRUCT = 24
-_HEX_FLOAT = HEX + "xpP.+-"
+_NUMBER = HEX + "xpP.+-_ui"
 _BEFORE_STRUCT = frozenset("\"'<>=!@")
 """The characters of a binary layout, as in `struct.unpack("<4sBBHH8x")`, and what stands before them."""
 _SHORTEST_WRAP = 56
@@ -54,7 +54,12 @@ _DOUBTFUL = (
 
 def is_public(text: str, start: int, end: int, run: str) -> bool:
     """Whether a random run is known to be no secret by what it is, or by what stands around it."""
-    if is_hash(run) or run.startswith(PUBLIC) or text.endswith(BEFORE_HASH, 0, start):
+    if (
+        is_hash(run)
+        or ("EXAMPLE" in run and not run.replace("EXAMPLE", "").strip(HEX + "-"))
+        or run.startswith(PUBLIC)
+        or text.endswith(BEFORE_HASH, 0, start)
+    ):
         return True
     if not run.strip(_OUTLINE) or text.endswith(BEFORE_DATA, 0, start):
         return True
@@ -62,10 +67,11 @@ def is_public(text: str, start: int, end: int, run: str) -> bool:
         return True
     if len(run) == 26 and run.startswith("01") and run.isupper():
         return True  # a ULID, an id that begins with the time
-    if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_HEX_FLOAT)):
+    if text.startswith("?=", end) or (run[:2] == "0x" and not run.strip(_NUMBER)):
         return True
     return (
         _is_regular(run)
+        or _is_boundary(text, start, end, run)
         or _is_version(run)
         or _is_labeled(text, start)
         or _is_wrapped(text, start, end)
@@ -103,6 +109,12 @@ def _is_regular(run: str) -> bool:
 def _has_dropbox_form(run: str) -> bool:
     """Whether ten times A stand at the place that they have in an access token of Dropbox."""
     return len(run) == 64 and run.find("A" * 10) == 11
+
+
+def _is_boundary(text: str, start: int, end: int, run: str) -> bool:
+    """Whether it is the line between two parts of a message."""
+    is_line = text[start - 1 : start] in ("", "\n") and text[end : end + 1] in ("", "\n", "\r")
+    return is_line and run.startswith("--")
 
 
 def _is_version(run: str) -> bool:

@@ -85,6 +85,9 @@ _ROLES = (
 )  # fmt: skip
 """What may follow the name of a service: `HUBSPOT_CLIENT_ID`, `sonarLogin`."""
 
+_SURE_ROLES = ("api", "clientid", "accessid", "apiid", "login")
+"""How a name ends that opens something, whatever the service is."""
+
 _REACH = 64
 _JOINS = " \t\\\"'`"
 _SIGNS = frozenset("=:>,(|")
@@ -104,7 +107,7 @@ def is_named_before(text: str, at: int) -> bool:
 
 def _is_of_service(name: str) -> bool:
     flat = without_separators(name)
-    if flat.endswith("api"):
+    if flat.endswith(_SURE_ROLES):
         return True
     for _ in range(2):
         flat = next((flat.removesuffix(role) for role in _ROLES if flat.endswith(role) and flat != role), flat)

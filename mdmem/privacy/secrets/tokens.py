@@ -12,6 +12,7 @@ from mdmem.privacy.secrets.formats import (
     BEFORE_DATA,
     BEFORE_HASH,
     BY_FIRST_TWO,
+    DIGITS,
     DOTS,
     DOTTED,
     HEX,
@@ -183,7 +184,7 @@ def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
             if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
                 return None
             end = _match(text, at + len(row[1]), row)
-            if end:
+            if end and not (row[0] == "jwt" and "." not in text[at:end] and _says_words(text[at:end])):
                 return at, end, row[0]
     return None
 
@@ -249,7 +250,8 @@ def _is_mixed(body: str) -> bool:
     """Whether letters and digits stand together in it as in no name made of words."""
     parts = body.translate(_SEPARATORS).split()
     part = max(parts, key=len, default="")
-    if len(part) >= 12 and not part.isalpha() and not part.isdigit():
+    word = part.rstrip(DIGITS)
+    if len(part) >= 12 and not part.isdigit() and not (word.isalpha() and (word == part or word.islower())):
         return True
     form = shape("".join(parts))
     return "0" in form and turns(form) >= 0.35 * len(form)

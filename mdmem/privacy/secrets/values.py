@@ -18,7 +18,7 @@ _WORDS = frozenset(
     self data result args kwargs options option config settings request response process callback function lambda
     new await async return yield const let var else then when while flag argument parameter switch enabled disabled
     pass passed password passwd pwd secret token credentials cookie define undef read write files compat
-    key-id keyid identifier keyword comment constant operator punctuation describe
+    key-id keyid identifier keyword comment constant operator punctuation describe always on_create
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 """Words that stand beside `password` in prose, documentation, types and forms."""
@@ -65,6 +65,7 @@ def is_secret(value: str, weight: int, *, quoted: bool, alone: bool = False) -> 
         or is_placeholder(core)
         or ("." in core and core.replace(".", "").isdigit())  # a version: 'Event::Pass' => '1.302103'
         or not any(map(str.isalnum, core))  # a part of a regular expression: secret:.*|)$
+        or is_short_number(core)
         or (not quoted and is_code(core, numbers=alone))
     ):
         return False
@@ -145,7 +146,9 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
 
     numbers: names with digits in them are rather values, as in a settings file.
     """
-    if value[0] in "([":
+    if value[0] in "([" or value.startswith(("#[", "#![")):
+        return True
+    if _is_type(value):
         return True
     if value[0] == "@" and value[1:].rstrip(";").isidentifier() and not numbers:
         return True  # a list in Perl: @ARGV
@@ -163,6 +166,14 @@ def is_code(value: str, *, numbers: bool = False) -> bool:
     if any(noun in core.lower() for noun in (*_NOUNS, "key")):
         return True  # private_key: Ed25519PrivateKey
     return "." in core and _digit_turns(core) <= 2 * (core.count(".") + 1)
+
+
+def _is_type(value: str) -> bool:
+    """Whether it is a type or an address in code: `[32]uint8`, `*ed25519.PrivateKey`, `&empty`."""
+    name = value.lstrip("[]0123456789*&")
+    if value[0] not in "[*&" or not _is_dotted_name(name):
+        return False
+    return "]" in value if value[0] == "[" else "." in name or "0" not in shape(name)
 
 
 def looks_random(core: str) -> bool:
@@ -190,6 +201,8 @@ def is_spoken_secret(value: str, *, quoted: bool) -> bool:
     if core.isdigit():
         return len(core) >= 6
     form = shape(core)
+    if _is_type(core):
+        return False
     if "_" in core and core.isupper() and core.isidentifier() and not looks_random(core.replace("_", "")):
         return False  # a constant: OP_SSLEAY_080_CLIENT_DH_BUG
     if "0" in form and ("a" in form or "A" in form):
@@ -204,9 +217,19 @@ def is_unlike_words(value: str) -> bool:
     core = value.strip()
     form = shape(core)
     mixed = "0" in form and ("a" in form or "A" in form) and " " not in form and form.count("\\") < 2
-    if core[:2] == "0x" and len(core) <= 11:
-        return False  # a number
-    return mixed and len(core) >= 5 and not is_placeholder(core) and not is_code(core, numbers=True)
+    return (
+        mixed
+        and not is_short_number(core)
+        and len(core) >= 5
+        and not is_placeholder(core)
+        and not is_code(core, numbers=True)
+    )
+
+
+def is_short_number(core: str) -> bool:
+    """Whether it is a number in hexadecimal of four bytes at most."""
+    bare = core.lstrip("-")
+    return bare[:2] == "0x" and len(bare) <= _LONGEST_NUMBER
 
 
 def is_dense(core: str) -> bool:
@@ -240,6 +263,7 @@ def _is_of_random_letters(core: str) -> bool:
 
 
 _SHORTEST_LETTERS, _LEAST_HUMPS = 12, 4
+_LONGEST_NUMBER = 11
 
 
 def names_a_secret(core: str) -> bool:
