@@ -12,22 +12,12 @@ if TYPE_CHECKING:
     HookRow = tuple[str, str, str, int]
 
     class Agent(Protocol):
-        """The contract of a module in this folder, for hooks and installation; mypy checks it in `install.known`."""
+        """The contract of a module in this folder; mypy checks it in `install.known`, which has what hooks need not."""
 
         NAME: str
         """What it is called in commands and notes."""
         TITLE: str
         """What people call it."""
-        PROGRAM: str
-        """Its executable."""
-        NOTE: str
-        """What the user should know or do after a registration, or ""."""
-        GROUPED: bool
-        """Whether the handlers of an event lie in groups with a matcher, not bare in its list."""
-        SKELETON: dict[str, Any]
-        """What its settings file needs beside the hooks."""
-        PLUGIN: str
-        """The file among the templates that is its plugin, "" where hooks lie in a JSON file."""
 
         @property
         def HOOKS(self) -> tuple[HookRow, ...]:  # noqa: N802 - a constant of a module
@@ -49,14 +39,6 @@ if TYPE_CHECKING:
 
         def folder(self, env: Mapping[str, str]) -> str:
             """Return the user's folder of settings."""
-            ...
-
-        def settings_file(self, scope: str, root: str, env: Mapping[str, str]) -> str:
-            """Return the file of a scope; "" when there is no such scope."""
-            ...
-
-        def entry(self, command: str, verb: str, timeout: int) -> dict[str, Any]:
-            """Return the handler of one hook."""
             ...
 
 

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 NAME = "claude-code"
 TITLE = "Claude Code"
-PROGRAM = "claude"
-NOTE = ""
-GROUPED = True
-SKELETON: dict[str, Any] = {}
-PLUGIN = ""
 
 # Event, verb, matcher, timeout in seconds. SessionEnd's timeout is what its hooks get in place of 1.5 s for all.
 # PostCompact is not among them: its command lines are shown to the user. The summary comes as a SubagentStop.
@@ -167,12 +162,6 @@ def _mentions(path: str, mark: str) -> bool:
             return mark.encode() in file.read(_MAX_SETTINGS_BYTES)
     except (OSError, ValueError):
         return False
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return the handler of one hook."""
-    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": timeout}
-    return handler | {"async": True} if verb == "commit" else handler
 
 
 def _extra(payload: dict[str, Any]) -> dict[str, str]:

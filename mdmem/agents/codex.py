@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "codex"
 TITLE = "Codex CLI"
-PROGRAM = "codex"
-NOTE = "Codex runs new or changed hooks only after you review them: type /hooks in Codex."
-GROUPED = True
-SKELETON: dict[str, Any] = {}
-PLUGIN = ""
 ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # Older versions pass over an event that they do not know. Those of SessionEnd get three seconds at most.
@@ -68,18 +63,6 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 def folder(env: Mapping[str, str]) -> str:
     """Return the user's folder of settings."""
     return env.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
-
-
-def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the hooks file of a scope; "" when there is no such scope."""
-    places = {"user": folder(env), "project": os.path.join(root, ".codex")}
-    return os.path.join(places[scope], "hooks.json") if scope in places else ""
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return the handler of one hook; `async` is skipped by older versions, so a commit detaches itself."""
-    del verb
-    return {"type": "command", "command": command, "timeout": timeout}
 
 
 def _tell_failure(event: Event) -> None:

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "copilot"
 TITLE = "GitHub Copilot CLI"
-PROGRAM = "copilot"
-NOTE = ""
-GROUPED = False
-SKELETON: dict[str, Any] = {"version": 1}
-PLUGIN = ""
 ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # In Pascal case the payload says its event. What the model gets with a prompt can be changed only in
@@ -129,18 +124,6 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 def folder(env: Mapping[str, str]) -> str:
     """Return the user's folder of settings."""
     return env.get("COPILOT_HOME") or os.path.join(os.path.expanduser("~"), ".copilot")
-
-
-def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the hooks file of a scope, a file of mdmem's own; "" when there is no such scope."""
-    places = {"user": folder(env), "project": os.path.join(root, ".github")}
-    return os.path.join(places[scope], "hooks", "mdmem.json") if scope in places else ""
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return the entry of one hook; Copilot's lists are flat."""
-    del verb
-    return {"type": "command", "bash": command, "timeoutSec": timeout}
 
 
 def _name(payload: dict[str, Any]) -> str:

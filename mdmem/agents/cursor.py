@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "cursor"
 TITLE = "Cursor"
-PROGRAM = "cursor-agent"
-NOTE = "Cursor takes context at the start of a session only; give it mdmem's MCP server to look things up later."
-GROUPED = False
-SKELETON: dict[str, Any] = {"version": 1}
-PLUGIN = ""
 ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
@@ -110,18 +105,6 @@ def folder(env: Mapping[str, str]) -> str:
     """Return the user's folder of settings."""
     del env
     return os.path.join(os.path.expanduser("~"), ".cursor")
-
-
-def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the hooks file of a scope; "" when there is no such scope."""
-    places = {"user": folder(env), "project": os.path.join(root, ".cursor")}
-    return os.path.join(places[scope], "hooks.json") if scope in places else ""
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return the entry of one hook; Cursor's lists are flat."""
-    del verb
-    return {"command": command, "timeout": timeout}
 
 
 def _cwd(payload: dict[str, Any], env: Mapping[str, str]) -> str:

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
-PROGRAM = "gemini"
-NOTE = ""
-GROUPED = True
-SKELETON: dict[str, Any] = {}
-PLUGIN = ""
 ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
@@ -125,17 +120,6 @@ def reply(event: Event, context: str | None, message: str | None) -> dict[str, A
 def folder(env: Mapping[str, str]) -> str:
     """Return the user's folder of settings."""
     return os.path.join(env.get("GEMINI_CLI_HOME") or os.path.expanduser("~"), ".gemini")
-
-
-def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the settings file of a scope; "" when there is no such scope."""
-    places = {"user": folder(env), "project": os.path.join(root, ".gemini")}
-    return os.path.join(places[scope], "settings.json") if scope in places else ""
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return the handler of one hook."""
-    return {"name": f"mdmem-{verb}", "type": "command", "command": command, "timeout": timeout * 1000}
 
 
 def _tool(payload: dict[str, Any]) -> str:

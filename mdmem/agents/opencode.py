@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "opencode"
 TITLE = "OpenCode"
-PROGRAM = "opencode"
-NOTE = "OpenCode loads plugins at startup: restart it."
-GROUPED = False
-SKELETON: dict[str, Any] = {}
-PLUGIN = "opencode/mdmem.js"  # among the templates
 ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (("plugin", "hook", "", 10), ("plugin", "inject", "", 10), ("plugin", "commit", "", 10))
@@ -116,17 +111,6 @@ def database(env: Mapping[str, str]) -> str:
     """Return the file in which OpenCode keeps its sessions."""
     base = env.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
     return os.path.join(base, "opencode", env.get("OPENCODE_DB") or "opencode.db")
-
-
-def settings_file(scope: str, root: str, env: Mapping[str, str]) -> str:
-    """Return the plugin file of a scope; "" when there is no such scope. Every version looks into `plugin`."""
-    places = {"user": folder(env), "project": os.path.join(root, ".opencode")}
-    return os.path.join(places[scope], "plugin", "mdmem.js") if scope in places else ""
-
-
-def entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
-    """Return one of the plugin's command lines."""
-    return {"verb": verb, "command": command, "timeout": timeout}
 
 
 def _unquoted(prompt: str) -> str:

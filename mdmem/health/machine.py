@@ -202,7 +202,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         else:
             yield warning(f"{where} was registered by another or an older mdmem.", again, fix)
     elif row.problem:
-        yield warning(f"{where}: {row.problem}", known(row.agent).NOTE)
+        yield warning(f"{where}: {row.problem}", known(row.agent).note)
     elif row.state == "registered":
         yield fine(f"{where} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:

@@ -105,9 +105,7 @@ def _folders(env: Mapping[str, str], roots: Iterable[str]) -> Iterator[MarkdownF
     for row in ROWS:
         folder = Path(row.module.folder(env))
         if row.own_instructions and (folder / row.own_instructions).is_file():
-            yield MarkdownFolder(
-                folder, f"{row.module.NAME}-instructions", (row.own_instructions,), follow=markdown.OF_USER
-            )
+            yield MarkdownFolder(folder, f"{row.name}-instructions", (row.own_instructions,), follow=markdown.OF_USER)
     for root in filter(None, roots):
         names = tuple(name for name in _OF_PROJECT if Path(root, name).is_file() and not Path(root, name).is_symlink())
         if names:

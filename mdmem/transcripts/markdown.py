@@ -51,8 +51,8 @@ class MarkdownFolder(NamedTuple):
 def loaded_by(folder: MarkdownFolder, path: str) -> list[str]:
     """Return the agents that load a followed file by themselves: they are not given its note as well."""
     if folder.follow == OF_USER:
-        return [row.module.NAME for row in ROWS if folder.name.startswith(f"{row.module.NAME}-instructions")]
-    loads = {row.module.NAME: row.instructions if folder.follow == OF_PROJECT else (row.own_memory,) for row in ROWS}
+        return [row.name for row in ROWS if folder.name.startswith(f"{row.name}-instructions")]
+    loads = {row.name: row.instructions if folder.follow == OF_PROJECT else (row.own_memory,) for row in ROWS}
     return [agent for agent, paths in loads.items() if path in paths]
 
 

@@ -339,7 +339,7 @@ def test_a_reply_is_written_as_json_writes_it(value: Any) -> None:
 
 
 def test_hooks_load_the_agents_of_the_table_and_nothing_else() -> None:
-    assert all(agents.load(name) is module for name, module in known.AGENTS.items())
+    assert all(agents.load(name) is row.module for name, row in known.AGENTS.items())
     for name in ("", "payload", "install", "claude_code", "no-such-agent", "../x", "codex.x"):
         with pytest.raises(KeyError):
             agents.load(name)

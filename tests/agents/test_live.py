@@ -137,10 +137,10 @@ def found(program: str) -> str:
 def record(place: Place, agent: str, folder: Path) -> None:
     """Have the registered commands keep what they are given before they read it."""
     folder.mkdir(parents=True, exist_ok=True)
-    module = known.AGENTS[agent]
-    file = place.home / Path(module.settings_file("user", "", {})).relative_to(Path.home())
+    found = known.AGENTS[agent]
+    file = place.home / Path(found.settings("user", "", {})).relative_to(Path.home())
     text = file.read_text(encoding="utf-8")
-    own = (plugin_file.lines if module.PLUGIN else entries.lines)(text, str(file))
+    own = (plugin_file.lines if found.plugin else entries.lines)(text, str(file))
     for line in dict.fromkeys(own):
         kept = f'f=$(mktemp {shlex.quote(str(folder))}/payload-XXXXXXXX); cat > "$f"; ( {line} ) < "$f"'
         text = text.replace(json.dumps(line, ensure_ascii=False), json.dumps(kept, ensure_ascii=False))

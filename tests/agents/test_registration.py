@@ -45,7 +45,7 @@ HAND_WRITTEN = """\
 
 
 def settings(home: Path, agent: str = "claude-code") -> Path:
-    path = Path(registration.known(agent).settings_file("user", "", os.environ))
+    path = Path(registration.known(agent).settings("user", "", os.environ))
     assert path.is_relative_to(home)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -326,7 +326,7 @@ def test_every_agent_can_be_registered_looked_at_and_taken_out(home: Path, agent
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_event_that_an_agent_sends_to_the_hook_is_one_that_it_reads(agent: str) -> None:
-    module = registration.known(agent)
+    module = registration.known(agent).module
 
     assert {verb for _, verb, _, _ in module.HOOKS} - {"inject"} == {"hook", "commit"}
     assert all(timeout > 0 for _, _, _, timeout in module.HOOKS)
@@ -447,11 +447,11 @@ def test_in_and_out_again_leaves_every_byte_of_any_settings_file(
     data: dict[str, Any], indent: int | str | None, plain: bool, end: str
 ) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=plain) + end
-    module = registration.known("claude-code")
+    skeleton = registration.known("claude-code").skeleton
 
-    inside = entries.merged(text, "x", WANTED, module.SKELETON)
+    inside = entries.merged(text, "x", WANTED, skeleton)
 
-    assert entries.merged(inside, "x", WANTED, module.SKELETON) == inside
+    assert entries.merged(inside, "x", WANTED, skeleton) == inside
     assert entries.merged(inside, "x", {}, {}) == text
     lists = json.loads(inside)["hooks"]
     assert all(lists[event][-1:] == items for event, items in WANTED.items())

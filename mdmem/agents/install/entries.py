@@ -10,29 +10,31 @@ from mdmem.agents.install.command_line import command, is_own, words
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mdmem.agents import Agent
+    from collections.abc import Mapping
+
+    from mdmem.agents.install.known import KnownAgent
 
 Lists = dict[str, list[dict[str, Any]]]
 
 
-def wanted(agent: Agent, vault: str, *, shared: bool) -> Lists:
+def wanted(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
     """Return what the list of each event shall hold of mdmem's; `vault` "" leaves the vault to the settings.
 
     shared: for a file that other people get as well.
     """
     lists: Lists = {}
     settings = config.load(vault or None).settings
-    rows = (*agent.HOOKS, *(row for name, row in agent.ON_REQUEST.items() if name in settings.inject.on))
+    rows = (*agent.module.HOOKS, *(row for name, row in agent.module.ON_REQUEST.items() if name in settings.inject.on))
     for event, verb, matcher, timeout in rows:
-        handler = agent.entry(command(verb, agent.NAME, vault, shared=shared), verb, timeout)
-        if command_line.needs_no_shell(agent.NAME):
-            program, *args = words(verb, agent.NAME, vault)
+        handler = agent.entry(command(verb, agent.name, vault, shared=shared), verb, timeout)
+        if command_line.needs_no_shell(agent.name):
+            program, *args = words(verb, agent.name, vault)
             handler |= {"command": program, "args": args}
         items = lists.setdefault(event, [])
-        group = next((item for item in items if item.get("matcher", "") == matcher), None) if agent.GROUPED else None
+        group = next((item for item in items if item.get("matcher", "") == matcher), None) if agent.is_grouped else None
         if group is not None:
             group["hooks"].append(handler)
-        elif agent.GROUPED:
+        elif agent.is_grouped:
             items.append(({"matcher": matcher} if matcher else {}) | {"hooks": [handler]})
         else:
             items.append(handler)
@@ -50,7 +52,7 @@ def lines(text: str, path: str) -> list[str]:
     return [line for handler in handlers if (line := _own_line(handler))]
 
 
-def merged(text: str, path: str, lists: Lists, skeleton: dict[str, Any]) -> str:
+def merged(text: str, path: str, lists: Lists, skeleton: Mapping[str, Any]) -> str:
     """Return the settings with mdmem's entries as in `lists`, and every other byte as it was.
 
     Entries of an older version are replaced where they stand. `lists` {} takes all out.

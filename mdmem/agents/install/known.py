@@ -71,10 +71,16 @@ def _below(user: Callable[[Mapping[str, str]], str], project: str | None, *name:
     return file
 
 
+def _entry(command: str, verb: str, timeout: int) -> dict[str, Any]:
+    del verb
+    return {"type": "command", "command": command, "timeout": timeout}
+
+
 _cursor_file = _below(cursor.folder, ".cursor", "mcp.json")
 _codex_file = _below(codex.folder, ".codex", "config.toml")
 _codex_rules = _below(codex.folder, ".codex", "rules", "mdmem.rules")
 _copilot_file = _below(copilot.folder, None, "mcp-config.json")
+_gemini_file = _below(gemini.folder, ".gemini", "settings.json")
 _opencode_file = _below(opencode.folder, "", "opencode.json")
 
 
@@ -106,7 +112,13 @@ class SettingsOffer(NamedTuple):
 class KnownAgent(NamedTuple):
     """All that mdmem knows of an agent.
 
-    module: reads its payloads and writes its replies. mcp: how it starts MCP servers.
+    module: reads its payloads and writes its replies. program: its executable.
+    settings: names the file of a scope that holds the hooks. mcp: how it starts MCP servers.
+    entry: returns the handler of one hook, of its command, verb and timeout in seconds.
+    is_grouped: whether the handlers of an event lie in groups with a matcher, not bare in its list.
+    skeleton: what the settings file needs beside the hooks.
+    plugin: the file among the templates that is its plugin, "" where hooks lie in a JSON file.
+    note: what the user should know or do after a registration.
     transcripts: the module of `mdmem.transcripts` that reads what it saves; "" where it saves nothing of use.
     instructions: the files that it loads by itself, relative to a project's folder.
     own_instructions: the user's own file of that kind, relative to the agent's folder; "" for none.
@@ -116,13 +128,30 @@ class KnownAgent(NamedTuple):
     """
 
     module: Agent
+    program: str
+    settings: SettingsPlace
     mcp: McpClient
+    entry: Callable[[str, str, int], dict[str, Any]] = _entry
+    is_grouped: bool = False
+    skeleton: Mapping[str, Any] = {}
+    plugin: str = ""
+    note: str = ""
     transcripts: str = ""
     instructions: tuple[str, ...] = ()
     own_instructions: str = ""
     own_memory: str = ""
     offers: tuple[SettingsOffer, ...] = ()
     resume: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in commands and notes."""
+        return self.module.NAME
+
+    @property
+    def title(self) -> str:
+        """Return what people call it."""
+        return self.module.TITLE
 
 
 READING = ("search", "show", "timeline")
@@ -141,6 +170,8 @@ def _each(form: str) -> tuple[str, ...]:
 ROWS = (
     KnownAgent(
         claude_code,
+        "claude",
+        claude_code.settings_file,
         McpClient(
             claude_code.TITLE,
             _claude_code_file,
@@ -149,6 +180,9 @@ ROWS = (
             is_state=lambda scope: scope != "project",
             note="New sessions load it; /mcp lists it.",
         ),
+        # a commit may go on after the event
+        entry=lambda *given: _entry(*given) | ({"async": True} if given[1] == "commit" else {}),
+        is_grouped=True,
         transcripts="claude_files",
         instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
         own_instructions="CLAUDE.md",
@@ -167,7 +201,11 @@ ROWS = (
     ),
     KnownAgent(
         codex,
+        "codex",
+        _below(codex.folder, ".codex", "hooks.json"),
         McpClient(codex.TITLE, _codex_file, lambda _scope, _root: ("mcp_servers",), is_toml=True),
+        is_grouped=True,
+        note="Codex runs new or changed hooks only after you review them: type /hooks in Codex.",
         transcripts="codex",
         instructions=("AGENTS.md",),
         own_instructions="AGENTS.md",
@@ -183,17 +221,34 @@ ROWS = (
     ),
     KnownAgent(
         gemini,
-        McpClient(gemini.TITLE, gemini.settings_file, _servers),
+        "gemini",
+        _gemini_file,
+        McpClient(gemini.TITLE, _gemini_file, _servers),
+        entry=lambda command, verb, timeout: {"name": f"mdmem-{verb}", **_entry(command, verb, timeout * 1000)},
+        is_grouped=True,
         transcripts="gemini",
         instructions=("GEMINI.md",),
         own_instructions="GEMINI.md",
         offers=(_reading(gemini.TITLE, ("tools", "allowed"), items=_each("run_shell_command(mdmem {})")),),
         resume=("gemini", "--resume"),
     ),
-    KnownAgent(cursor, McpClient(cursor.TITLE, _cursor_file, _servers), instructions=("AGENTS.md", "CLAUDE.md")),
+    KnownAgent(
+        cursor,
+        "cursor-agent",
+        _below(cursor.folder, ".cursor", "hooks.json"),
+        McpClient(cursor.TITLE, _cursor_file, _servers),
+        entry=lambda command, _, timeout: {"command": command, "timeout": timeout},
+        skeleton={"version": 1},
+        note="Cursor takes context at the start of a session only; give it mdmem's MCP server to look things up later.",
+        instructions=("AGENTS.md", "CLAUDE.md"),
+    ),
     KnownAgent(
         copilot,
+        "copilot",
+        _below(copilot.folder, ".github", "hooks", "mdmem.json"),
         McpClient(copilot.TITLE, _copilot_file, _servers, extra={"type": "local", "tools": ["*"]}),
+        entry=lambda command, _, timeout: {"type": "command", "bash": command, "timeoutSec": timeout},
+        skeleton={"version": 1},
         transcripts="copilot",
         instructions=("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"),
         own_instructions="copilot-instructions.md",
@@ -201,6 +256,8 @@ ROWS = (
     ),
     KnownAgent(
         opencode,
+        "opencode",
+        _below(opencode.folder, ".opencode", "plugin", "mdmem.js"),  # every version looks into `plugin`
         McpClient(
             opencode.TITLE,
             _opencode_file,
@@ -209,6 +266,8 @@ ROWS = (
             is_one_list=True,
             note="OpenCode reads its settings when it starts: start it again.",
         ),
+        plugin="opencode/mdmem.js",
+        note="OpenCode loads plugins at startup: restart it.",
         transcripts="opencode",
         instructions=("AGENTS.md", "CLAUDE.md"),
         own_instructions="AGENTS.md",
@@ -225,11 +284,11 @@ ROWS = (
 )
 """Every agent, a row each; mypy checks each module against `agents.Agent`."""
 
-AGENTS: dict[str, Agent] = {row.module.NAME: row.module for row in ROWS}
-"""An agent's name -> its module, in `mdmem.agents` under that name; hooks load one of them only."""
+AGENTS = {row.name: row for row in ROWS}
+"""An agent's name -> its row; its module lies in `mdmem.agents` under that name, and hooks load one of them only."""
 
 CLIENTS: dict[str, McpClient] = {
-    **{row.module.NAME: row.mcp for row in ROWS},
+    **{row.name: row.mcp for row in ROWS},
     "claude-desktop": McpClient("Claude Desktop", _desktop_file, _servers, note="Restart Claude Desktop."),
 }
 """The name of a client of MCP in commands -> what is known of it; Claude Desktop has no hooks."""
@@ -240,7 +299,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 def resume_command(agent: str, session: str, cwd: str) -> str:
     """Return the line for a shell by which an agent goes on with a session where it was; "" where there is none."""
-    words = next((row.resume for row in ROWS if agent == row.module.NAME), ())
+    words = AGENTS[agent].resume if agent in AGENTS else ()
     if not words or not _PLAIN_ID.fullmatch(session):
         return ""
     home, tail = ("~/", cwd[2:]) if cwd.startswith("~/") else ("", cwd)
@@ -248,8 +307,8 @@ def resume_command(agent: str, session: str, cwd: str) -> str:
     return f"{start}{shlex.join([*words, session])}"
 
 
-def known(agent: str) -> Agent:
-    """Return the module of the agent called `agent`.
+def known(agent: str) -> KnownAgent:
+    """Return what is known of the agent called `agent`.
 
     Raises:
         UsageError: when there is no such agent.
@@ -271,8 +330,8 @@ class DetectedAgent(NamedTuple):
 def detect() -> list[DetectedAgent]:
     """Find the agents that have a settings folder or a program on PATH; nothing is started."""
     found = []
-    for agent, module in AGENTS.items():
-        folder = module.folder(os.environ)
-        program = shutil.which(module.PROGRAM) or ""
-        found.append(DetectedAgent(agent, module.TITLE, folder if os.path.isdir(folder) else "", program))
+    for row in ROWS:
+        folder = row.module.folder(os.environ)
+        program = shutil.which(row.program) or ""
+        found.append(DetectedAgent(row.name, row.title, folder if os.path.isdir(folder) else "", program))
     return [each for each in found if each.folder or each.program]

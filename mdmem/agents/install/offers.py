@@ -18,7 +18,7 @@ from mdmem.errors import ConfigError, UsageError
 RECORD_SUFFIX = ".mdmem-added"
 
 
-OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.module.NAME: row.offers for row in ROWS if row.offers}
+OFFERS: dict[str, tuple[SettingsOffer, ...]] = {row.name: row.offers for row in ROWS if row.offers}
 """An agent -> what it can be offered."""
 
 
@@ -72,11 +72,11 @@ def withdraw(agent: str, scope: str = "user") -> Iterator[SettingsChange]:
 
 
 def _path(agent: str, offer: SettingsOffer, scope: str) -> str:
-    return located(offer.file or known(agent).settings_file, scope)
+    return located(offer.file or known(agent).settings, scope)
 
 
 def _open(agent: str, offer: SettingsOffer, scope: str) -> tuple[SettingsFile, SettingsChange]:
-    title, path = known(agent).TITLE, _path(agent, offer, scope)
+    title, path = known(agent).title, _path(agent, offer, scope)
     if not path:
         raise UsageError(f"{title} has no settings of that kind for the scope {scope!r}.")
     return SettingsFile(path), SettingsChange(agent, title, scope, path, "unchanged")

@@ -10,21 +10,21 @@ from mdmem.agents.install.command_line import command
 from mdmem.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mdmem.agents import Agent
+    from mdmem.agents.install.known import KnownAgent
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _MARK = "mdmem's plugin for"
 _PLACE = "__COMMANDS__"
 
 
-def render(agent: Agent, vault: str, *, shared: bool = False) -> str:
+def render(agent: KnownAgent, vault: str, *, shared: bool = False) -> str:
     """Return the plugin's text; `vault` "" leaves the vault to the settings; `shared`: other people get it as well.
 
     Raises:
         ConfigError: when this installation of mdmem has no such template.
     """
-    commands = {verb: command(verb, agent.NAME, vault, shared=shared) for _, verb, _, _ in agent.HOOKS}
-    return _template(agent.PLUGIN).replace(_PLACE, json.dumps(commands, indent=2, ensure_ascii=False))
+    commands = {verb: command(verb, agent.name, vault, shared=shared) for _, verb, _, _ in agent.module.HOOKS}
+    return _template(agent.plugin).replace(_PLACE, json.dumps(commands, indent=2, ensure_ascii=False))
 
 
 def lines(text: str, path: str) -> list[str]:

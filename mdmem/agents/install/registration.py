@@ -6,16 +6,13 @@ For people's commands only: a hook never loads this.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem.agents.install import entries, launcher, plugin_file, settings_file, trust
 from mdmem.agents.install.command_line import command, vault_of
-from mdmem.agents.install.known import AGENTS, known, located
+from mdmem.agents.install.known import ROWS, KnownAgent, known, located
 from mdmem.agents.install.settings_file import SettingsFile
 from mdmem.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from mdmem.agents import Agent
 
 __all__ = ["SCOPES", "SettingsChange", "Status", "command", "known", "register", "status", "survey", "unregister"]
 
@@ -70,14 +67,14 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    module, file = open_settings(agent, scope)
-    is_ours_alone = bool(_lines(module, file)) and _is_empty_without(module, file)
+    found, file = open_settings(agent, scope)
+    is_ours_alone = bool(_lines(found, file)) and _is_empty_without(found, file)
     shared = scope == "project"
-    text = _registered(module, file.text or "", file.path, vault or "", shared=shared)
+    text = _registered(found, file.text or "", file.path, vault or "", shared=shared)
     if not dry_run:
         _use_launcher(file.path)
-    note = " ".join(filter(None, [module.NOTE, _SHARED if shared else ""]))
-    change = SettingsChange(agent, module.TITLE, scope, file.path, "unchanged", note=note)
+    note = " ".join(filter(None, [found.note, _SHARED if shared else ""]))
+    change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note=note)
     return put(change, file, text, keep_first=not is_ours_alone, dry_run=dry_run)
 
 
@@ -107,28 +104,28 @@ def unregister(agent: str, scope: str = "user") -> SettingsChange:
         UsageError: when there is no such agent or scope.
         ConfigError: when the settings cannot be understood or not be written; they are left alone.
     """
-    module, file = open_settings(agent, scope)
-    change = SettingsChange(agent, module.TITLE, scope, file.path, "removed")
-    own = _lines(module, file)
+    found, file = open_settings(agent, scope)
+    change = SettingsChange(agent, found.title, scope, file.path, "removed")
+    own = _lines(found, file)
     if not own or file.text is None:
         return change._replace(action="unchanged", backup=file.backup())
-    change = _taken_out(module, file, change, _vault(own))
+    change = _taken_out(found, file, change, _vault(own))
     launcher.leave(file.path)
     return change
 
 
-def _taken_out(module: Agent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
+def _taken_out(found: KnownAgent, file: SettingsFile, change: SettingsChange, vault: str) -> SettingsChange:
     """Take mdmem's entries out of a file that has some."""
-    if module.PLUGIN or file.text is None:
+    if found.plugin or file.text is None:
         file.delete()
         return change._replace(action="deleted")
-    if _is_empty_without(module, file):
-        trust.forget(module.NAME, file.path)
+    if _is_empty_without(found, file):
+        trust.forget(found.name, file.path)
     before = file.text_before()
-    if before is not None and _leads_to(file, module, before, vault, shared=change.scope == "project"):
+    if before is not None and _leads_to(file, found, before, vault, shared=change.scope == "project"):
         file.restore()
         return change
-    if before is None and _is_empty_without(module, file):
+    if before is None and _is_empty_without(found, file):
         file.delete()
         return change._replace(action="deleted")
     file.write(entries.merged(file.text, file.path, {}, {}))
@@ -144,14 +141,14 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
         UsageError: when there is no such agent or scope.
     """
     path = _path(known(agent), scope)
-    row = Status(agent, known(agent).TITLE, scope, path, "absent")
+    row = Status(agent, known(agent).title, scope, path, "absent")
     try:
-        module, file = open_settings(agent, scope)
-        own = _lines(module, file)
+        found, file = open_settings(agent, scope)
+        own = _lines(found, file)
         if not own or file.text is None:
             return row
         named = _vault(own)
-        text = _registered(module, file.text, file.path, named if vault is None else vault, shared=scope == "project")
+        text = _registered(found, file.text, file.path, named if vault is None else vault, shared=scope == "project")
     except ConfigError as error:
         return row._replace(state="unreadable", problem=str(error))
     problem = trust.unreviewed(agent, path, file.text)
@@ -161,7 +158,7 @@ def status(agent: str, scope: str = "user", *, vault: str | None = None) -> Stat
 
 def survey() -> list[Status]:
     """Return how every agent is registered: in its user scope, and in others where there is something to say."""
-    scopes = [(agent, scope) for agent in AGENTS for scope in SCOPES if located(known(agent).settings_file, scope)]
+    scopes = [(row.name, scope) for row in ROWS for scope in SCOPES if located(row.settings, scope)]
     rows = [status(agent, scope) for agent, scope in scopes]
     users = {os.path.realpath(row.path) for row in rows if row.scope == "user"}  # in the home folder a project's too
     return [
@@ -169,38 +166,38 @@ def survey() -> list[Status]:
     ]
 
 
-def open_settings(agent: str, scope: str) -> tuple[Agent, SettingsFile]:
-    """Return an agent's module and its settings file.
+def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
+    """Return what is known of an agent, and its settings file.
 
     Raises:
         UsageError: when there is no such agent or scope.
         ConfigError: when the file cannot be read.
     """
-    module = known(agent)
-    return module, SettingsFile(_path(module, scope))
+    found = known(agent)
+    return found, SettingsFile(_path(found, scope))
 
 
-def _path(module: Agent, scope: str) -> str:
-    path = located(module.settings_file, scope)
+def _path(found: KnownAgent, scope: str) -> str:
+    path = located(found.settings, scope)
     if not path:
-        raise UsageError(f"{module.TITLE} has no settings for the scope {scope!r}.")
+        raise UsageError(f"{found.title} has no settings for the scope {scope!r}.")
     return path
 
 
-def _lines(module: Agent, file: SettingsFile) -> list[str]:
+def _lines(found: KnownAgent, file: SettingsFile) -> list[str]:
     """Return mdmem's command lines in the file."""
     if file.text is None:
         return []
-    read = plugin_file.lines if module.PLUGIN else entries.lines
+    read = plugin_file.lines if found.plugin else entries.lines
     return read(file.text, file.path)
 
 
-def _is_empty_without(module: Agent, file: SettingsFile) -> bool:
+def _is_empty_without(found: KnownAgent, file: SettingsFile) -> bool:
     """Whether nothing but mdmem's entries is in the file, which mdmem then has made."""
-    if module.PLUGIN:
+    if found.plugin:
         return True
     rest = entries.merged(file.text or "", file.path, {}, {})
-    return entries.parsed(rest, file.path) in ({}, module.SKELETON)
+    return entries.parsed(rest, file.path) in ({}, found.skeleton)
 
 
 def _use_launcher(path: str) -> None:
@@ -214,17 +211,17 @@ def _vault(own: list[str]) -> str:
     return next((vault for line in own if (vault := vault_of(line))), "")
 
 
-def _leads_to(file: SettingsFile, module: Agent, before: str, vault: str, *, shared: bool) -> bool:
+def _leads_to(file: SettingsFile, found: KnownAgent, before: str, vault: str, *, shared: bool) -> bool:
     """Whether registering in `before`, which has nothing of mdmem's, gives what is in the file."""
     try:
         path = file.path
-        return not entries.lines(before, path) and _registered(module, before, path, vault, shared=shared) == file.text
+        return not entries.lines(before, path) and _registered(found, before, path, vault, shared=shared) == file.text
     except ConfigError:
         return False
 
 
-def _registered(module: Agent, text: str, path: str, vault: str, *, shared: bool) -> str:
+def _registered(found: KnownAgent, text: str, path: str, vault: str, *, shared: bool) -> str:
     """Return what the file shall be when mdmem is registered, coming from `text`."""
-    if module.PLUGIN:
-        return plugin_file.render(module, vault, shared=shared)
-    return entries.merged(text, path, entries.wanted(module, vault, shared=shared), module.SKELETON)
+    if found.plugin:
+        return plugin_file.render(found, vault, shared=shared)
+    return entries.merged(text, path, entries.wanted(found, vault, shared=shared), found.skeleton)

@@ -30,7 +30,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
     Raises:
         ConfigError: when the user has a status line of their own, or the settings cannot be understood.
     """
-    module, file = open_settings(agent, scope)
+    found, file = open_settings(agent, scope)
     text = file.text or ""
     present = _present(text, file.path)
     if present is not None and not is_own(_command(present)):
@@ -45,7 +45,7 @@ def register(agent: str, scope: str = "user", *, vault: str | None = None, dry_r
         text = json_text.replace(text, (KEY,), wanted)
     if not dry_run:
         launcher.use(file.path)
-    change = SettingsChange(agent, module.TITLE, scope, file.path, "unchanged", note="The line is below the prompt.")
+    change = SettingsChange(agent, found.title, scope, file.path, "unchanged", note="The line is below the prompt.")
     return put(change, file, text, keep_first=True, dry_run=dry_run)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mdmem.agents.install.known import AGENTS, ROWS
+from mdmem.agents.install.known import AGENTS
 from mdmem.agents.install.registration import SettingsChange
 from mdmem.agents.install.settings_file import SettingsFile, diff
 from mdmem.vault import promotion
@@ -41,10 +41,10 @@ def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[Settings
     Raises:
         ConfigError: when the file cannot be read or written.
     """
-    row = next((row for row in ROWS if name == row.module.NAME), None)
+    row = AGENTS.get(name)
     if row is None or not row.own_instructions:
         return []
-    path = Path(AGENTS[name].folder(os.environ)) / row.own_instructions
+    path = Path(row.module.folder(os.environ)) / row.own_instructions
     if not path.is_file() and not wanted:
         return []
     file = SettingsFile(str(path))
@@ -52,7 +52,7 @@ def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[Settings
     after = promotion.with_note(before, NAME, TITLE, TEXT) if wanted else promotion.without_note(before, NAME)
     if after == before:
         return []
-    change = SettingsChange(name, row.module.TITLE, "user", file.path, "updated" if wanted else "removed")
+    change = SettingsChange(name, row.title, "user", file.path, "updated" if wanted else "removed")
     if dry_run:
         return [change._replace(diff=diff(before, after, file.path))]
     if after.strip():
