@@ -125,7 +125,8 @@ def render(session: Session, entries: list[PageEntry], was: list[str]) -> str:
     asked = "".join([f"{line}\n" for line in prompts(in_turns)])
     parts = [_times(session, entries), asked, _files(entries), _work(entries)]
     lines = "".join([f"{part}\n" for part in parts if part]).split("\n")
-    return "\n".join(generated.with_runs(lines, generated.navigation(was), _runs(in_turns, generated.runs(was))))
+    links = generated.navigation(was, "/".join(session.folder))
+    return "\n".join(generated.with_runs(lines, links, _runs(in_turns, generated.runs(was))))
 
 
 def _place(one: PageEntry) -> Place:

@@ -114,8 +114,10 @@ class Session(journal.Record):
 
     def look(self) -> tuple[str, ...]:
         """Look through the vault for the session's folder, also among the archives; () when it has none."""
+        from mdmem.vault import layout  # here and below: only the first note of a session asks
+
         found = journal.find_session(self.config, self.id, renamed=bool(self.folder))
-        if found or not journal.has_archives(self.config.vault):
+        if found or not any(layout.archived_in(path) for path in layout.archives(self.config.vault)):
             return found
         from mdmem.vault import archives
 

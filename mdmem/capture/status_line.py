@@ -8,7 +8,7 @@ import time
 
 from mdmem import config as configs
 from mdmem.capture import losses
-from mdmem.vault import exclusions, journal, pauses
+from mdmem.vault import exclusions, journal, layout, pauses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ def notes_today(config: Config, now: float) -> int:
     local = time.localtime(now)
     midnight = now - local.tm_hour * 3600 - local.tm_min * 60 - local.tm_sec
     days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, midnight - 1)}
-    top = os.path.join(config.vault, "journal")
-    folders = (
-        os.path.join(top, project, day, name)
-        for project in journal.folders(top)
-        for day in sorted(days)
-        for name in journal.folders(os.path.join(top, project, day))
-    )
+    folders = (os.path.join(config.vault, folder) for folder in layout.sessions_of(config.vault, days))
     return sum(_count(folder, midnight) for folder in folders)
 
 

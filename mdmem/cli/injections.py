@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem.cli.terminal import options, render
-from mdmem.vault import journal, note
+from mdmem.vault import journal, layout, note
 from mdmem.views import injections as injections_view
 from mdmem.views import rows, wording
 
@@ -303,7 +303,7 @@ def candidates(config: Config, place: Project) -> list[MovedProject]:
     A project with a remote is known by that wherever it lies, and is none of them.
     """
     made = []
-    for name in journal.folders(f"{config.vault}/journal"):
+    for name in layout.projects(config.vault):
         page = f"journal/{name}/{journal.PROJECT_PAGE}"
         known = journal.identities(config, name)
         if any(not one.startswith(_PATH) for one in known):

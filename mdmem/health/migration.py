@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.health import HealthFinding, fine, warning
-from mdmem.vault import disk, journal
+from mdmem.vault import disk, journal, layout
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def pages(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 def former_pages(root: Path) -> list[Path]:
     """Return the session pages called `session.md` whose place under the new name is free."""
-    found = sorted(root.glob(f"journal/*/*/*/{journal.FORMER_PAGE}"))
+    found = sorted(root / folder / journal.FORMER_PAGE for folder in layout.sessions(str(root)))
     return [path for path in found if path.is_file() and not path.with_name(f"{path.parent.name}.md").exists()]
 
 

@@ -11,7 +11,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, journal, note
+from mdmem.vault import disk, journal, layout, note
 
 MIN_ID_CHARS = 4
 """So much of an id, a session's id or a commit's must be typed."""
@@ -60,7 +60,7 @@ def session_folders(config: Config, name: str) -> list[str]:
     if len(name) < MIN_ID_CHARS:
         return []
     pages = {str(PurePosixPath(entry.path).parent) for entry in disk.walk(config.vault)}
-    folders = [folder for folder in sorted(pages) if folder.startswith("journal/") and folder.count("/") == 3]
+    folders = sorted(filter(layout.is_session, pages))
     ending = f"-{name[:8]}"
     likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
     sure = [folder for folder in likely if _is_session(config.vault, folder, name)]

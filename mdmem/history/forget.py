@@ -15,7 +15,7 @@ from mdmem.history import commit, find, rewrite
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT, counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import disk, note
+from mdmem.vault import disk, layout, note
 
 
 class Target(NamedTuple):
@@ -129,18 +129,12 @@ def gone(config: Config, name: str) -> GoneSession | None:
     grep = ("--extended-regexp", "--grep", f"^Mdmem-Session: {re.escape(name)}", "--no-renames", "--name-only")
     told = os.fsdecode(repository.attempt(repo, "log", "-1", form, *grep, "-z", "HEAD", "--", "journal").out)
     session, _, listed = told.removeprefix("\x01").partition("\n")
-    folder = next(
-        (path.rpartition("/")[0] for path in listed.strip("\0\n").split("\0") if path.count("/") == _DEPTH), ""
-    )
+    folder = next(filter(None, map(layout.session_of, listed.strip("\0\n").split("\0"))), "")
     if not session or not folder:
         return None
     form = "--format=%aI%x00%H%x00%s"
     last = os.fsdecode(repository.attempt(repo, "log", "-1", "--diff-filter=D", form, "HEAD", "--", folder).out)
     return GoneSession(session.strip("\0 "), *last.strip().split("\0", 2)) if last.strip() else None
-
-
-_DEPTH = 4
-"""Slashes in the path of a session's note."""
 
 
 def _folded(text: str) -> str:

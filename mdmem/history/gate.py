@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
 from mdmem.settings import Settings
-from mdmem.vault import disk, journal, note, packed, people
+from mdmem.vault import disk, journal, layout, note, packed, people
 
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
@@ -52,8 +52,8 @@ class CommitGate:
         """
         if people.clean_path(self._rules, path) != path:
             return HeldBack(path, 1, "file name")
-        if inside := packed.parse(data) if packed.folder_of(path) else {}:
-            looked = (self.look(f"{packed.folder_of(path)}/{name}", text) for name, text in inside.items())
+        if inside := packed.parse(data) if layout.archived_in(path) else {}:
+            looked = (self.look(f"{layout.archived_in(path)}/{name}", text) for name, text in inside.items())
             return next((held._replace(path=path) for held in looked if held), None)
         is_note = path.endswith(MARKDOWN)
         if not is_note and not _is_text(data):

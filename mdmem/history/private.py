@@ -11,7 +11,7 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk, front_matter, note, packed, people
+from mdmem.vault import disk, front_matter, layout, note, packed, people
 
 
 def says_so(meta: Mapping[str, object]) -> bool:
@@ -30,7 +30,7 @@ def projects(root: str) -> frozenset[str]:
 
 def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
     """Return the same as `is_private` of a file's bytes; most need not be parsed for it."""
-    end = -1 if packed.folder_of(path) else data.find(b"\n---", 3)
+    end = -1 if layout.archived_in(path) else data.find(b"\n---", 3)
     head = data if end < 0 else data[:end]
     may_be = private_projects or re.search(rb"(?i)sync|private", head)
     return bool(may_be) and is_private(path, meta_of(path, data), private_projects)
@@ -39,7 +39,7 @@ def stays(path: str, data: bytes, private_projects: frozenset[str]) -> bool:
 def meta_of(path: str, data: bytes) -> dict[str, object]:
     """Return the front matter of a file; an archive stays on this machine when one of its notes does."""
     meta: dict[str, object] = note.parse(data).meta
-    inside = packed.parse(data).values() if packed.folder_of(path) else ()
+    inside = packed.parse(data).values() if layout.archived_in(path) else ()
     return {**meta, "sync": False} if any(says_so(note.parse(one).meta) for one in inside) else meta
 
 
@@ -47,9 +47,7 @@ def is_private(path: str, meta: Mapping[str, object], private_projects: frozense
     """Return whether a note stays on this machine, by itself or with its project."""
     if says_so(meta):
         return True
-    parts = path.split("/")
-    in_journal = parts[0] == "journal" and len(parts) > 2
-    return (parts[1] if in_journal else str(meta.get("project", ""))) in private_projects
+    return (layout.project_of(path) or str(meta.get("project", ""))) in private_projects
 
 
 def refuse(root: str, repo: Repository, span: str) -> None:

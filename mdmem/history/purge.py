@@ -19,7 +19,7 @@ from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug
-from mdmem.vault import disk, journal, note, packed
+from mdmem.vault import disk, journal, layout, note, packed
 
 NOTHING = re.compile(rb"(?!)")
 
@@ -290,7 +290,7 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
         for folder, _, name in (path.rpartition("/") for path in drop)
         if not any(page in drop for page in journal.page_paths(folder))
     ]
-    sections = [_packed(path.rpartition("/")[2]) for path in drop if packed.home(path.rpartition("/")[0])]
+    sections = [_packed(path.rpartition("/")[2]) for path in drop if layout.archive_of(path.rpartition("/")[0])]
     pattern = re.compile(b"(?m)" + b"|".join([*sections, pages.links(named).pattern.removeprefix(b"(?m)")]))
     marker = config.settings.privacy.marker.encode()
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)

@@ -9,7 +9,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
-from mdmem.vault import archives, disk, generated, journal, note
+from mdmem.vault import archives, disk, generated, journal, layout, note
 
 UpdatePage = Callable[[str], list[str]]
 """Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
@@ -76,8 +76,8 @@ def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePag
 
 def _listings(page: str) -> tuple[str, ...]:
     """Return the pages that list the session whose page this is: of its project, of its day."""
-    parts = page.split("/")
-    return (f"journal/{parts[1]}/{journal.PROJECT_PAGE}", f"{generated.DAYS}/{parts[2]}.md") if len(parts) > 3 else ()
+    name, day = layout.project_of(page), layout.day_of(page)
+    return (f"journal/{name}/{journal.PROJECT_PAGE}", f"{generated.DAYS}/{day}.md") if day else ()
 
 
 def _page_of(root: str, folder: str) -> str:

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, journal, note, packed, people
+from mdmem.vault import disk, journal, layout, note, people
 
 CHANGING_TOOLS = frozenset(["edit", "write", "multiedit", "notebookedit", "apply_patch", "str_replace", "create_file"])
 """Tools, in lower case, whose files are listed as touched."""
@@ -105,36 +105,24 @@ def _day_before(since: str) -> str:
 
 def _folders(root: Path, project: str, since_day: str) -> Iterator[str]:
     """Yield the folders of sessions, newest day and hour first; a day is read when it is reached."""
-    days: dict[str, list[str]] = {}
-    for owner in _below(root / "journal"):
-        if not project or owner.name == project:
-            for day in _below(Path(owner.path)):
-                if len(day.name) == 4 and day.name.isdecimal():  # a year, with archives
-                    homes = (home.relative_to(root).as_posix() for home in Path(day.path).glob("??/??"))
-                    for inside in filter(None, map(packed.day_in, homes)):
-                        days.setdefault(inside.rpartition("/")[2], []).append(inside)
-                elif day.name >= since_day:
-                    days.setdefault(day.name, []).append(f"journal/{owner.name}/{day.name}")
-    for name in sorted(days, reverse=True):
-        found = {one: None for path in days[name] for one in _sessions(root, path)}
+    days: dict[str, set[str]] = {}
+    for name in [project] if project else layout.projects(str(root)):
+        for day, folder in layout.days(str(root), name):
+            if day >= since_day:
+                days.setdefault(day, set()).update((folder, *layout.days_packed_in(folder)))
+    for day in sorted(days, reverse=True):
+        found = {one for folder in days[day] for one in _sessions(str(root), folder)}
         yield from sorted(found, key=lambda one: (one.rpartition("/")[2], one), reverse=True)
 
 
-def _sessions(root: Path, day: str) -> Iterator[str]:
+def _sessions(root: str, day: str) -> Iterator[str]:
     """Yield the folders of a day's sessions, those that are packed included."""
-    yield from (f"{day}/{folder.name}" for folder in _below(root / day))
-    home = packed.home(f"{day}/-").rpartition("/")[0]
-    for name in disk.names_in(str(root), home) if home else ():
-        if inside := disk.archived_folder(str(root), f"{home}/{name}"):
+    yield from (f"{day}/{name}" for name in layout.folders(f"{root}/{day}"))
+    home = layout.archives_of_day(day)
+    for name in disk.names_in(root, home) if home else ():
+        inside = disk.archived_folder(root, f"{home}/{name}")
+        if inside.startswith(f"{day}/"):
             yield inside
-
-
-def _below(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return [item for item in found if item.is_dir(follow_symlinks=False) and not item.name.startswith(".")]
-    except OSError:
-        return []
 
 
 def _read(root: str, path: str) -> LoggedSession | None:
@@ -178,7 +166,7 @@ def _session(path: str, page: dict[str, object], metas: list[dict[str, object]],
         branch=_text(first, "branch"),
         title=_text(page, "title") or (asks or [""])[0] or path.rpartition("/")[2],
         folder=path,
-        day=path.split("/")[2],
+        day=layout.day_of(path),
         started=_time(page, "started") or (times or [_time(page, "created")])[0],
         ended=_time(page, "ended") or (times or [_time(page, "created")])[-1],
         asks=asks,

@@ -39,7 +39,7 @@ from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
-from mdmem.vault import disk, packed
+from mdmem.vault import disk, layout
 
 TRIES = 8
 """How often a push that another machine was quicker than starts over."""
@@ -211,7 +211,7 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
 
 def _archive_of(path: str) -> str:
     """Return the archive in which a note of a session lies when it is packed; "" for other files."""
-    return packed.home(path.rpartition("/")[0])
+    return layout.archive_of(path.rpartition("/")[0])
 
 
 def _take_along(

@@ -12,15 +12,12 @@ from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import attachments, disk, journal, note, people
+from mdmem.vault import attachments, disk, journal, layout, note, people
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
 
 _TAGS = frozenset([*message.COUNTED, "command", "subagent", "failed"])
 """Tags of captured notes; any other is a person's."""
-
-_IN_SESSION = 3
-"""A note of a session has more slashes in its path: `journal/<project>/<day>/<session>/`."""
 
 
 class UndoPlan(NamedTuple):
@@ -48,13 +45,13 @@ def plan(config: Config, target: str) -> UndoPlan:
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
     walked = {entry.path for entry in disk.walk(config.vault, "journal")}
-    here = {path.rpartition("/")[2]: path for path in walked if path.count("/") > _IN_SESSION}
+    here = {path.rpartition("/")[2]: path for path in walked if layout.is_in_session(path)}
     for oid, _, session in found:
         for was, new, old in _changes(repo, oid):
             if session and _is_upkeep(new, old, session):
                 continue
             # A folder may have another name by now; a captured note still has its id in its own.
-            path = was if was in walked or was.count("/") <= _IN_SESSION else here.get(was.rpartition("/")[2], was)
+            path = was if was in walked or not layout.is_in_session(was) else here.get(was.rpartition("/")[2], was)
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)
@@ -97,8 +94,7 @@ def _for_people(config: Config, step: RewriteStep, kept: dict[str, None]) -> Rew
 
 
 def _is_project(path: str) -> bool:
-    top, _, name = path.rpartition("/")
-    return name == journal.PROJECT_PAGE and top.startswith("journal/") and top.count("/") == 1
+    return path == f"journal/{layout.project_of(path)}/{journal.PROJECT_PAGE}"
 
 
 def _is_untouched(data: bytes) -> bool:

@@ -11,7 +11,7 @@ import os
 from mdmem import timestamps
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import turn_groups
-from mdmem.vault import disk, journal, note, people
+from mdmem.vault import disk, journal, layout, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,16 +137,14 @@ def _is_switched_off(parsed: Parsed) -> bool:
 
 def sessions(config: Config, gate: Gate, project: str, *, without: Record) -> Iterator[Visit]:
     """Yield the project's sessions, the newest first, without those that left no note and the one of `without`."""
-    home = os.path.join(config.vault, "journal", project)
     tail = f"-{journal.session_tag(without.id)}"
-    for day in sorted(journal.folders(home), reverse=True):
-        for name in sorted(journal.folders(os.path.join(home, day)), reverse=True):
-            parts = ("journal", project, day, name)
-            if name.endswith(tail) or parts == without.folder:
-                continue
-            visit = Visit(config, gate, parts)
-            if visit.names:
-                yield visit
+    for folder in layout.newest_sessions(config.vault, project):
+        parts = tuple(folder.split("/"))
+        if folder.endswith(tail) or parts == without.folder:
+            continue
+        visit = Visit(config, gate, parts)
+        if visit.names:
+            yield visit
 
 
 def last_done(visits: list[Visit]) -> Section:

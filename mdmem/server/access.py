@@ -16,7 +16,7 @@ from mdmem.search.staged import Place
 from mdmem.server import safe_text
 from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
-from mdmem.vault import journal, note, people
+from mdmem.vault import journal, layout, note, people
 
 PROJECT_HEADER = "X-Project"
 """Over HTTP: the journal's name of the project that is worked in."""
@@ -82,7 +82,7 @@ class Access(NamedTuple):
         """Return whether a note may be shown: nobody's internal memory, and no other project's private note."""
         if self.trust <= 0 or note.is_internal(path, meta.get("kind")) or people.keeps_private(meta):
             return False
-        owner = path.split("/")[1] if path.startswith("journal/") else str(meta.get("project", ""))
+        owner = layout.project_of(path) or str(meta.get("project", ""))
         if self.project and owner == self.project:
             return True
         return not (owner in self.hidden or private.says_so(meta))

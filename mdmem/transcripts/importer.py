@@ -20,7 +20,7 @@ from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.replay import Replay
 from mdmem.transcripts.saved import Reading, Saved, Skipped, is_quiet
 from mdmem.transcripts.sources import Transcript
-from mdmem.vault import journal
+from mdmem.vault import journal, layout
 
 _FAILURES_IN_A_ROW = 5
 _TURN_EVENTS = 100
@@ -243,13 +243,7 @@ def _by_turn(saved: Iterable[Saved]) -> Iterator[list[Saved]]:
 
 def _tags(config: Config) -> set[str]:
     """Return the tag of every session that the journal has a folder of."""
-    top = f"{config.vault}/journal"
-    return {
-        name.rpartition("-")[2]
-        for project in journal.folders(top)
-        for day in journal.folders(f"{top}/{project}")
-        for name in journal.folders(f"{top}/{project}/{day}")
-    }
+    return {folder.rpartition("-")[2] for folder in layout.sessions(config.vault)}
 
 
 @contextlib.contextmanager

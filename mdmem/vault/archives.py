@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from mdmem.errors import VaultError
-from mdmem.vault import disk, front_matter, journal, note, packed
+from mdmem.vault import disk, front_matter, journal, layout, note, packed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,26 +24,16 @@ _TEXT = """
 
 def sessions(root: str, year: str, project: str = "") -> list[str]:
     """Return the folders of a year's sessions that are not packed, vault-relative; project: only this folder's."""
-    top = os.path.join(root, "journal")
-    return sorted(
-        f"journal/{name}/{day}/{session}"
-        for name in journal.folders(top)
-        if project in ("", name)
-        for day in journal.folders(os.path.join(top, name))
-        if day.startswith(f"{year}-") and packed.is_day(day)
-        for session in journal.folders(os.path.join(top, name, day))
-    )
+    found = layout.sessions(root, project)
+    return sorted(one for one in found if layout.archive_of(one) and layout.day_of(one)[:4] == year)
 
 
 def packed_sessions(root: str, year: str = "", project: str = "") -> Iterator[str]:
     """Yield the folders of sessions that are packed, vault-relative. year: only those of this one."""
-    top = os.path.join(root, "journal")
-    for name in sorted(journal.folders(top)):
-        years = journal.folders(os.path.join(top, name)) if project in ("", name) else []
-        for own in (one for one in sorted(years) if len(one) == 4 and one.isdecimal() and year in ("", one)):
-            for entry in sorted(disk.walk(root, f"journal/{name}/{own}", packed=False), key=lambda one: one.path):
-                if folder := disk.archived_folder(root, entry.path):
-                    yield folder
+    for path in sorted(layout.archives(root, project)):
+        folder = disk.archived_folder(root, path)
+        if folder and year in ("", layout.day_of(folder)[:4]):
+            yield folder
 
 
 def read(root: str, folder: str) -> dict[str, bytes]:
@@ -75,7 +63,7 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
-    target = packed.home(folder)
+    target = layout.archive_of(folder)
     *above, name = target.split("/")
     data = render(folder, notes)
     with disk.open_folder(config.vault, tuple(above), create=True, durable=config.durable) as home:
@@ -103,7 +91,7 @@ def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
     title = str(meta.get("title") or folder.rpartition("/")[2])
     kept = {key: meta[key] for key in _KEPT if key in meta}
     head = {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **kept, "tags": ["archive"]}
-    year = folder.split("/")[2][:4]
+    year = layout.day_of(folder)[:4]
     text = _TEXT.format(title=note.one_line(title), count=len(notes), year=year)
     return (front_matter.write(head) + text).encode("utf-8", "replace")
 
@@ -121,7 +109,7 @@ def notice(config: Config, path: str) -> str:
     """Return what a change of this note does to its session's archive, as a sentence; "" when it is not packed."""
     if not disk.is_packed(config.vault, path):
         return ""
-    year = path.split("/")[2][:4]
+    year = layout.day_of(path)[:4]
     return f"Its archived session is made of files of their own again; `mdmem archive {year}` packs it."
 
 
@@ -133,7 +121,7 @@ def take_apart(config: Config, folder: str) -> list[str]:
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
-    target = packed.home(folder)
+    target = layout.archive_of(folder)
     data = disk.read_file(config.vault, target) or b""
     notes = packed.parse(data)
     with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as inside:
@@ -153,30 +141,15 @@ def bring_back(config: Config, session: str) -> tuple[str, ...]:
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
-    tails = tuple(f"-{tag}.md" for tag in journal.session_tags(session))
-    for path in _files(config.vault):
-        if path.endswith(tails):
+    tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
+    for path in layout.archives(config.vault):
+        folder = layout.archived_in(path)
+        if folder.endswith(tails):
             header = front_matter.split((disk.read_file(config.vault, path) or b"").decode("utf-8", "replace"))[0]
-            folder = packed.folder_of(path)
-            if header and folder and str(front_matter.read(header)[0].get("session", "")) == session:
+            if header and str(front_matter.read(header)[0].get("session", "")) == session:
                 take_apart(config, folder)
                 return tuple(folder.split("/"))
     return ()
-
-
-def _files(root: str) -> Iterator[str]:
-    """Yield the files in the folders of archives; of a vault without archives only the projects are looked at."""
-    for project in journal.folders(os.path.join(root, "journal")):
-        above = [f"journal/{project}"]
-        for chars in (4, 2, 2):  # year, month, day
-            above = [
-                f"{folder}/{name}"
-                for folder in above
-                for name in journal.folders(os.path.join(root, folder))
-                if len(name) == chars and name.isdecimal()
-            ]
-        for folder in above:
-            yield from (f"{folder}/{name}" for name in os.listdir(os.path.join(root, folder)))
 
 
 def _remove_if_empty(root: str, folder: str) -> None:

@@ -242,6 +242,8 @@ def walk(
     skip: folders below it that are not gone into. packed: yield the notes in an archived session's file, each under the
     path that it had, in place of that file.
     """
+    from mdmem.vault import layout
+
     ours = os.path.exists(os.path.join(root, "mdmem.toml"))
     folders = [f"{below}/" if below else ""]
     if packed and below.startswith("journal/"):
@@ -254,7 +256,7 @@ def walk(
             scan = os.scandir(os.path.join(root, prefix) if prefix else root)
         except OSError:
             continue  # archived, deleted meanwhile, or not ours to read
-        archived = packed and prefix.startswith("journal/") and prefix.count("/") == _ARCHIVE_DEPTH
+        archived = packed and layout.may_hold_archives(prefix[:-1])
         below_it = []
         with scan:
             for item in scan:
@@ -306,9 +308,6 @@ def read_file(root: str, path: str) -> bytes | None:
 # -- archived sessions -----------------------------------------------------------------------------
 
 
-_ARCHIVE_DEPTH = 5  # slashes in the path of one
-
-
 def look(root: str, path: str) -> os.stat_result:
     """Return the state of a note's file, not through a link: its own, or that of the archive in which it lies.
 
@@ -321,9 +320,9 @@ def look(root: str, path: str) -> os.stat_result:
         folder, _, name = path.rpartition("/")
         if name not in _packed(root, folder):
             raise
-        from mdmem.vault import packed
+        from mdmem.vault import layout
 
-        return os.lstat(f"{root}/{packed.home(folder)}")
+        return os.lstat(f"{root}/{layout.archive_of(folder)}")
 
 
 def is_packed(root: str, path: str) -> bool:
@@ -345,31 +344,32 @@ def _packed(root: str, folder: str) -> dict[str, bytes]:
     """Return the notes of a session's folder that are packed, by name."""
     if not folder.startswith("journal/"):
         return {}  # nothing is loaded for others
-    from mdmem.vault import packed
+    from mdmem.vault import layout, packed
 
-    return packed.load(root, packed.home(folder), read_file)
+    return packed.load(root, layout.archive_of(folder), read_file)
 
 
 def archived_folder(root: str, path: str) -> str:
     """Return the folder whose notes are packed in a file, or were when it is gone; "" for any other file."""
-    if not path.startswith("journal/") or path.count("/") != _ARCHIVE_DEPTH:
-        return ""
-    from mdmem.vault import packed
+    if not path.startswith("journal/"):
+        return ""  # nothing is loaded for others
+    from mdmem.vault import layout, packed
 
-    is_other = os.path.lexists(os.path.join(root, path)) and not packed.load(root, path, read_file)
-    return "" if is_other else packed.folder_of(path)
+    folder = layout.archived_in(path)
+    is_other = folder and os.path.lexists(os.path.join(root, path)) and not packed.load(root, path, read_file)
+    return "" if is_other else folder
 
 
 def _packed_below(root: str, below: str) -> Iterator[WalkedFile]:
     """Yield the packed notes of a session's folder, or of a day's, which lie elsewhere."""
-    from mdmem.vault import packed
+    from mdmem.vault import layout
 
-    if packed.home(below):
-        yield from _in_archive(root, packed.home(below)) or ()
-    elif packed.day_in(below) == below:
-        day = packed.home(f"{below}/-").rpartition("/")[0]
+    if layout.archive_of(below):
+        yield from _in_archive(root, layout.archive_of(below)) or ()
+    elif (day := layout.archives_of_day(below)) and day != below:
         for name in names_in(root, day):
-            yield from _in_archive(root, f"{day}/{name}") or ()
+            if layout.archived_in(f"{day}/{name}").startswith(f"{below}/"):
+                yield from _in_archive(root, f"{day}/{name}") or ()
 
 
 def _in_archive(root: str, path: str) -> list[WalkedFile] | None:

@@ -6,15 +6,14 @@ the sessions around it, and the titles of tool runs. Hooks keep what upkeep wrot
 
 from __future__ import annotations
 
-from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS
+from mdmem.vault import layout
+from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_MARKS, PROJECT_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BEGIN, END = PAGE_MARKS
-UP = f"[Project](../../project.md) {NAVIGATION_MARK}"
-"""The line of links of a session's page, before upkeep knows the sessions around it."""
 DAYS = "days"
 """The folder of the pages of days, across all projects."""
 INDENT = "   "
@@ -69,9 +68,13 @@ def last_review(lines: list[str]) -> str:
 # -- a session's page ------------------------------------------------------------------------------
 
 
-def navigation(lines: list[str]) -> str:
-    """Return the line of links that a session's page has, else the one that it begins with."""
-    return next((line for line in lines[:3] if line.endswith(NAVIGATION_MARK)), UP)
+def navigation(lines: list[str], folder: str) -> str:
+    """Return the line of links that the page of a session's folder has, else the one that it begins with.
+
+    That one leads to the project only, before upkeep knows the sessions around it.
+    """
+    first = f"[Project]({layout.to_project(folder)}/{PROJECT_PAGE}) {NAVIGATION_MARK}"
+    return next((line for line in lines[:3] if line.endswith(NAVIGATION_MARK)), first)
 
 
 def bare(lines: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ The folders are the truth. The record of a session, in the user's state folder, 
 that: a list of lines, appended only, of which the write half keeps these kinds:
 
     start TAB seconds TAB source            the session began, was resumed, compacted
-    folder TAB journal/project/day/name     where its notes are; the last such line counts
+    folder TAB journal/project/…/name       where its notes are; the last such line counts
     ? TAB name                              about to be published
     + TAB name TAB kind TAB created TAB ... published
     = TAB name                              a number that is taken, by a note that came from elsewhere
@@ -130,7 +130,7 @@ class Record:
         if begin < 8 or end < 0:
             return ()
         parts = tuple(self.data[begin:end].decode("utf-8", "replace").split("/"))
-        return parts if len(parts) == 4 and parts[0] == "journal" else ()
+        return parts if len(parts) > 3 and parts[0] == "journal" else ()
 
     def flag(self, name: str) -> str:
         """Return the path of a marker file of this session in the state folder."""
@@ -211,7 +211,9 @@ def is_page(path: str) -> bool:
         return True
     above = page_name(folder)
     is_own = above.rpartition("-")[2] == name.rpartition("-")[2] or not _is_like_a_page(above)
-    return folder.count("/") == 3 and _is_like_a_page(name) and is_own
+    from mdmem.vault import layout
+
+    return layout.is_session(folder) and _is_like_a_page(name) and is_own
 
 
 def page_of(names: Container[str], folder: str) -> str:
@@ -268,24 +270,14 @@ def find_session(config: Config, session: str, *, renamed: bool = False) -> tupl
 
     renamed: look at the pages of folders with another name as well, since its owner may have renamed it.
     """
+    from mdmem.vault import layout
+
     tails = tuple(f"-{tag}" for tag in session_tags(session))
-    top = os.path.join(config.vault, "journal")
-    every = [
-        ("journal", project, day, name)
-        for project in folders(top)
-        for day in folders(os.path.join(top, project))
-        for name in folders(os.path.join(top, project, day))
-    ]
-    named = [parts for parts in every if parts[3].endswith(tails)]
-    others = [parts for parts in every if not parts[3].endswith(tails)] if renamed else []
+    every = [tuple(folder.split("/")) for folder in layout.sessions(config.vault)]
+    named = [parts for parts in every if parts[-1].endswith(tails)]
+    others = [parts for parts in every if not parts[-1].endswith(tails)] if renamed else []
     found = next((parts for parts in named if _session_of(config, parts) in (session, "")), ())
     return found or next((parts for parts in others if _session_of(config, parts) == session), ())
-
-
-def has_archives(root: str) -> bool:
-    """Whether years of a project are, or were, packed."""
-    top = os.path.join(root, "journal")
-    return any(len(name) == 4 for project in folders(top) for name in folders(os.path.join(top, project)))
 
 
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:
@@ -304,15 +296,6 @@ def session_in(folder: disk.Folder, name: str) -> str:
     page = disk.read(folder, name) or b""
     header = front_matter.split(page.decode("utf-8", "replace"))[0]
     return str(front_matter.read(header)[0].get("session", "")) if header else ""
-
-
-def folders(path: str) -> list[str]:
-    """List the folders in a folder, without hidden ones and links; one that cannot be read is empty."""
-    try:
-        with os.scandir(path) as scan:
-            return [item.name for item in scan if item.is_dir(follow_symlinks=False) and item.name[:1] != "."]
-    except OSError:
-        return []
 
 
 # -- projects --------------------------------------------------------------------------------------
@@ -353,8 +336,9 @@ def recall_project(config: Config, who: str) -> str:
 
 def look_for_project(config: Config, who: str) -> str:
     """Look through the journal for the folder whose page has this identity; "" when none has."""
-    names = sorted(folders(os.path.join(config.vault, "journal")))
-    return next((name for name in names if who in identities(config, name)), "")
+    from mdmem.vault import layout
+
+    return next((name for name in layout.projects(config.vault) if who in identities(config, name)), "")
 
 
 def project_pointer(config: Config, who: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from mdmem.vault import layout
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -15,41 +17,6 @@ if TYPE_CHECKING:
 MARK = b"\n<!-- mdmem:packed "
 """Begins the line before each note, and the last line."""
 _END = b"-->\n"
-_DEPTH = 5
-"""Slashes in the path of an archive."""
-
-
-def home(folder: str) -> str:
-    """Return where the notes of a session's folder lie when they are packed; "" for any other folder."""
-    parts = folder.split("/")
-    if len(parts) != _DEPTH - 1 or parts[0] != "journal" or not is_day(parts[2]):
-        return ""
-    return f"journal/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
-
-
-def folder_of(path: str) -> str:
-    """Return the folder whose notes an archive holds, by its path; "" for any other file."""
-    parts = path.split("/")
-    if len(parts) != _DEPTH + 1 or parts[0] != "journal" or not path.endswith(".md"):
-        return ""
-    day = "-".join(parts[2:5])
-    return f"journal/{parts[1]}/{day}/{parts[5][:-3]}" if is_day(day) else ""
-
-
-def day_in(folder: str) -> str:
-    """Return the folder of the sessions that are packed in a folder, or would be; "" for one that holds no archives."""
-    parts = folder.split("/")
-    if parts[0] != "journal":
-        return ""
-    if len(parts) == _DEPTH:
-        day = "-".join(parts[2:])
-        return f"journal/{parts[1]}/{day}" if is_day(day) else ""
-    return folder if len(parts) == _DEPTH - 2 and is_day(parts[2]) else ""
-
-
-def is_day(name: str) -> bool:
-    """Whether the name of a folder is a day: 2024-09-14."""
-    return len(name) == 10 and name[4] == name[7] == "-" and (name[:4] + name[5:7] + name[8:]).isdecimal()
 
 
 def can_hold(data: bytes) -> bool:
@@ -82,7 +49,7 @@ def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict
 
     read: reads a file of the vault.
     """
-    if not folder_of(path):
+    if not layout.archived_in(path):
         return {}
     try:
         found = os.lstat(os.path.join(root, path))
@@ -96,7 +63,7 @@ def load(root: str, path: str, read: Callable[[str, str], bytes | None]) -> dict
 
 def without_file(root: str, path: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the paths of those notes of an archive that have no file of their own."""
-    folder = folder_of(path)
+    folder = layout.archived_in(path)
     is_there = os.path.isdir(os.path.join(root, folder))
     for name in names:
         if not (is_there and os.path.lexists(os.path.join(root, folder, name))):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from mdmem.vault import front_matter, packed
+from mdmem.vault import front_matter, layout
 
 BRANCH = "main"
 _WHO = "mdmem <mdmem@localhost>"
@@ -35,7 +35,7 @@ def commit(root: Path) -> None:
 
 def _parts(root: Path) -> Iterator[tuple[str, str, list[Path]]]:
     """Yield a subject, an id and the files of each session, the oldest first."""
-    days = [day for project in (root / "journal").iterdir() for day in project.iterdir() if packed.is_day(day.name)]
+    days = [day for project in (root / "journal").iterdir() for day in project.iterdir() if layout.is_day(day.name)]
     sessions = [session for day in days for session in day.iterdir()]
     archives = list((root / "journal").glob("*/[0-9][0-9][0-9][0-9]/*/*/*.md"))
 

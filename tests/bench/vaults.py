@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
-from mdmem.vault import archives, front_matter, note, packed
+from mdmem.vault import archives, front_matter, layout, note
 
 A_SESSION = 20
 """Notes of a session, its page included."""
@@ -94,7 +94,7 @@ def _session(root: Path, number: int, vocabulary: Words) -> None:
     text = f"\n# {page['title']}\n\n<!-- mdmem:begin -->\n## Prompts\n\n{listed}\n<!-- mdmem:end -->\n"
     notes[f"{name}.md"] = (front_matter.write(page) + text).encode()
     if day < vocabulary.archived_before:
-        notes = {packed.home(folder): archives.render(folder, notes)}
+        notes = {layout.archive_of(folder): archives.render(folder, notes)}
     else:
         notes = {f"{folder}/{file}": data for file, data in notes.items()}
     (root / next(iter(notes))).parent.mkdir(parents=True, exist_ok=True)

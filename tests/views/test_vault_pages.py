@@ -123,7 +123,7 @@ def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> Non
     events.capture(settings, event, MORNING + 400, day.env)
     now = generated.inside(page.read_bytes())
     assert now != was
-    assert generated.navigation(now) == generated.navigation(was)
+    assert generated.navigation(now, "") == generated.navigation(was, "")
     assert generated.runs(now) == generated.runs(was)
 
 

@@ -149,7 +149,7 @@ def tree(vault: Path) -> Tree:
 
 
 def _a_note(vault: Path) -> str:
-    first = min(vault.glob("journal/*/*/*/001-*-edit-*.md"))
+    first = min(vault.glob("journal/**/001-*-edit-*.md"))
     return first.read_text(encoding="utf-8")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -135,9 +134,9 @@ def _in_index(key: str) -> Function:
 
 def _projects(ctx: click.Context) -> list[str]:
     from mdmem import config
-    from mdmem.vault import journal
+    from mdmem.vault import layout
 
-    return sorted(journal.folders(str(Path(config.load(ctx.find_root().params.get("vault")).vault) / "journal")))
+    return layout.projects(config.load(ctx.find_root().params.get("vault")).vault)
 
 
 def _kinds(_: click.Context) -> Iterable[str]:

@@ -15,7 +15,7 @@ from mdmem import files
 from mdmem.errors import GitError, VaultError
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.vault import packed
+from mdmem.vault import layout
 
 NAME = "mdmem-part"
 """A file in the git folder: what of the vault is here."""
@@ -37,13 +37,13 @@ class VaultPart(NamedTuple):
         """Whether a file is part of it, by its vault path."""
         parts = path.split("/")
         if parts[0] == "days" and len(parts) == 2:
-            return not packed.is_day(parts[1][:10]) or parts[1][:10] >= self.since
+            return not layout.is_day(parts[1][:10]) or parts[1][:10] >= self.since
         if parts[0] != "journal" or len(parts) < 4:
             return True
         if self.projects and parts[1] not in self.projects:
             return False
-        day = parts[2] if packed.is_day(parts[2]) else "-".join(parts[2:5])
-        return not packed.is_day(day) or day >= self.since
+        day = layout.day_of(path)
+        return not layout.is_day(day) or day >= self.since
 
     def patterns(self) -> list[str]:
         """Return the same for git: the lines of its `info/sparse-checkout`, of which the last that matches counts."""
@@ -54,7 +54,7 @@ class VaultPart(NamedTuple):
             year, month, day = map(int, self.since.split("-"))
             days = [(f"{one}-*", str(one)) for one in range(FIRST_YEAR, year)]
             days += [(f"{year}-{one:02}-*", f"{year}/{one:02}") for one in range(1, month)]
-            days += [(f"{year}-{month:02}-{one:02}*", f"{year}/{month:02}/{one:02}") for one in range(1, day)]
+            days += [(f"{year}-{month:02}-{one:02}*", f"{year}/{month:02}/{one:02}*") for one in range(1, day)]
             for flat, nested in days:
                 lines += [f"!/journal/*/{flat}/", f"!/journal/*/{nested}/", f"!/days/{flat}"]
         return lines

@@ -12,7 +12,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.history.merging import both, renames, undecided
 from mdmem.history.merging.renames import Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.vault import generated, packed
+from mdmem.vault import generated, layout, packed
 
 
 class Joined(NamedTuple):
@@ -124,14 +124,11 @@ def _resolve(
 
 # -- sessions that one side has packed while the other worked on them: merged note by note --------------
 
-_OF_SESSION = 4
-"""Slashes in the path of a session's note."""
-
 
 def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, Tree, Tree]:
     """Return three trees with the notes of a session in the place of its archive, where both sides have changed it."""
     trees = (was, ours, theirs)
-    archives = {path for tree in trees for path in tree if packed.folder_of(path)}
+    archives = {path for tree in trees for path in tree if layout.archived_in(path)}
     if not archives:
         return trees
     tags = {_tag(path) for path in archives}
@@ -147,7 +144,7 @@ def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple
 
 def _tag(path: str) -> str:
     """Return what the name of a session's folder, or of its archive, ends in."""
-    folder = packed.folder_of(path) or path.rpartition("/")[0]
+    folder = layout.archived_in(path) or path.rpartition("/")[0]
     return folder.rpartition("/")[2].rpartition("-")[2]
 
 
@@ -155,7 +152,7 @@ def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
     """Return what a tree has of each of these sessions."""
     found: dict[str, list[tuple[str, str]]] = {}
     for path, oid in tree.items():
-        if path.startswith("journal/") and (path.count("/") == _OF_SESSION or packed.folder_of(path)):
+        if layout.is_in_session(path) or layout.archived_in(path):
             tag = _tag(path)
             if tag in tags:
                 found.setdefault(tag, []).append((path, oid))
@@ -167,7 +164,7 @@ def _with_notes(repo: Repository, tree: Tree, archives: Iterable[str], texts: di
     made = dict(tree)
     for path in sorted(archives):
         for name, data in packed.parse(texts[made.pop(path)]).items():
-            made.setdefault(f"{packed.folder_of(path)}/{name}", _stored(repo, data))
+            made.setdefault(f"{layout.archived_in(path)}/{name}", _stored(repo, data))
     return made
 
 

@@ -15,7 +15,7 @@ from mdmem.history.git import repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.history.message import counted
-from mdmem.vault import archives, packed
+from mdmem.vault import archives, layout, packed
 
 Tell = Callable[[int, int], None]
 
@@ -93,7 +93,7 @@ def _commit(config: Config, changed: list[str], text: str) -> list[str]:
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return what notes held at a commit, in files of their own or in archives, as far as they were there."""
     tree = join.tree(repo, oid)[0] if oid and paths else {}
-    place = {path: path if path in tree else packed.home(path.rpartition("/")[0]) for path in paths}
+    place = {path: path if path in tree else layout.archive_of(path.rpartition("/")[0]) for path in paths}
     blobs = {path: tree[where] for path, where in place.items() if where in tree}
     texts = past.objects_of(repo, sorted(set(blobs.values())))
     found = {}
@@ -119,7 +119,7 @@ class _Ready:
         Raises:
             VaultError: with the reason why they stay as they are.
         """
-        if folder.split("/")[1] in self._private:
+        if layout.project_of(folder) in self._private:
             raise VaultError("its project stays on this machine")
         for name, data in notes.items():
             path = f"{folder}/{name}"

@@ -16,6 +16,7 @@ from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
 from mdmem.search.index.tiers import to_join
 from mdmem.vault import disk, journal
+from mdmem.vault.layout import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -349,8 +350,7 @@ def _write(
 
 def _day(path: str) -> str:
     """Return the day of a session's note; for other notes what comes after every day, as they are wanted most."""
-    parts = path.split("/", 3)
-    return parts[2] if parts[0] == "journal" and len(parts) > 3 else "~"
+    return day_of(path) or "~"
 
 
 class _Tally:

@@ -9,8 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
-from mdmem.vault import disk, packed
+from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
+from mdmem.vault.layout import days, days_packed_in, is_in_session, projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -54,7 +55,7 @@ def stamped(entry: WalkedFile) -> Stamped:
 
 def changed_last(files: list[Stamped]) -> list[Stamped]:
     """Keep as many of the files as are looked at each time: those at the end of the list."""
-    captured = [_is_captured(one[1]) for one in files]
+    captured = [is_in_session(one[1]) for one in files]
     surplus = {False: captured.count(False) - MAX_CHANGED, True: captured.count(True) - MAX_CAPTURED}
     kept = []
     for one, is_captured in zip(files, captured, strict=True):
@@ -62,11 +63,6 @@ def changed_last(files: list[Stamped]) -> list[Stamped]:
         if surplus[is_captured] < 0:
             kept.append(one)
     return kept
-
-
-def _is_captured(path: str) -> bool:
-    """Whether a note lies in a session's folder."""
-    return path.startswith("journal/") and path.count("/") == 4
 
 
 class Newest:
@@ -79,7 +75,7 @@ class Newest:
     def __iter__(self) -> Iterator[WalkedFile]:
         most = {False: MAX_CHANGED, True: MAX_CAPTURED}
         for entry in self._entries:
-            is_captured = _is_captured(entry.path)
+            is_captured = is_in_session(entry.path)
             heap = self._heaps[is_captured]
             if len(heap) < most[is_captured]:
                 heappush(heap, stamped(entry))
@@ -123,13 +119,8 @@ def everywhere(root: str) -> Seen:
 def newest(root: str, limit: int) -> list[WalkedFile]:
     """Return notes, no more than `limit`: those outside the journal first, then those of its newest days."""
     found = list(islice(disk.walk(root, skip=("journal",)), limit))
-    days = [
-        (day, f"journal/{project}/{day}")
-        for project in disk.names_in(root, "journal")
-        for day in disk.names_in(root, f"journal/{project}")
-        if day[:4].isdecimal()
-    ]
-    for _, folder in sorted(days, reverse=True):
+    by_day = [found for project in projects(root) for found in days(root, project) if found[0][:4].isdecimal()]
+    for _, folder in sorted(by_day, reverse=True):
         if len(found) >= limit:
             break
         found += islice(disk.walk(root, folder), limit - len(found))
@@ -315,9 +306,9 @@ def _known(view: View, seen: Seen) -> dict[str, int]:
 
 def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> Iterator[str]:
     """Yield the folders of sessions whose notes are, or were, packed in one of these folders."""
-    days = {day for folder in changed if (day := packed.day_in(folder))}
-    if days:
-        yield from (one for one in view.folders if one.rpartition("/")[0] in days and one not in there)
+    above = {day for folder in changed for day in days_packed_in(folder)}
+    if above:
+        yield from (one for one in view.folders if one.rpartition("/")[0] in above and one not in there)
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:

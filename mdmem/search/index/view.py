@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
+from mdmem.vault.layout import is_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -233,8 +234,8 @@ class View:
 
     @cached_property
     def is_session(self) -> list[bool]:
-        """For every folder, by its number, whether it is an agent's session: `journal/<project>/<day>/<session>`."""
-        return [folder.startswith("journal/") and folder.count("/") == 3 for folder in self.folders]
+        """For every folder, by its number, whether it is an agent's session."""
+        return [is_session(folder) for folder in self.folders]
 
     @cached_property
     def folder_sizes(self) -> list[int]:

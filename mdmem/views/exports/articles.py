@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from mdmem import timestamps
-from mdmem.vault import journal, links
+from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
 
@@ -97,7 +97,7 @@ class ExportedSession(NamedTuple):
     @property
     def project(self) -> str:
         """Return the name of its project."""
-        return self.folder.split("/")[1]
+        return layout.project_of(self.folder)
 
 
 def grouped(notes: Iterable[Exported]) -> tuple[list[ExportedSession], list[Exported]]:
@@ -105,8 +105,7 @@ def grouped(notes: Iterable[Exported]) -> tuple[list[ExportedSession], list[Expo
     folders: dict[str, list[Exported]] = {}
     others = []
     for one in notes:
-        folder = one.path.rpartition("/")[0]
-        if one.path.startswith("journal/") and folder.count("/") == 3:
+        if folder := layout.session_of(one.path):
             folders.setdefault(folder, []).append(one)
         else:
             others.append(one)

@@ -12,7 +12,7 @@ from mdmem import privacy
 from mdmem.capture import page
 from mdmem.history import private
 from mdmem.search.index import document
-from mdmem.vault import disk, note, packed, people
+from mdmem.vault import disk, layout, note, people
 from mdmem.views import rows, sessions, wording
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
         target = posixpath.normpath(posixpath.join(folder, match[1] or match[2]))
         if not disk.is_packed(root, target):
             return match[0]
-        place = posixpath.relpath(packed.home(target.rpartition("/")[0]), folder or ".")
+        place = posixpath.relpath(layout.archive_of(target.rpartition("/")[0]), folder or ".")
         return f"]({page.link(place)})"
 
     return [_LINK.sub(led, line) if "](" in line else line for line in lines]
@@ -137,7 +137,7 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
 
 def day(one: SessionRow) -> str:
     """Return the day on which a session began, as its folder has it: the same on every machine."""
-    return one.page.split("/")[2] if one.page.count("/") > 3 else one.day
+    return layout.day_of(one.page) or one.day
 
 
 def moment(one: SessionRow) -> str:

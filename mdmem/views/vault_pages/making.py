@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mdmem.hashing import short
 from mdmem.history import past
 from mdmem.history.git import part
-from mdmem.vault import disk, generated, journal, note, template
+from mdmem.vault import disk, generated, journal, layout, note, template
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -
     """
     by_project: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
-        if one.page.startswith("journal/") and one.page.count("/") > 3:
-            by_project.setdefault(one.page.split("/")[1], []).append(one)
+        if layout.session_of(one.page):
+            by_project.setdefault(layout.project_of(one.page), []).append(one)
     left = open_work.every(found)
     for name, held in by_project.items():
         with found.on_pages_of(name):
@@ -73,9 +73,10 @@ def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -
             names = {one.lower() for one in project_page.called(found, name)}
             open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
             made = listed.to_archives(config.vault, f"journal/{name}", project_page.lines(found, name, open_))
-            changed = _with_other_work(generated.inside(disk.read_path(config.vault, page) or b""), made)
+            was_there = generated.inside(disk.read_path(config.vault, page) or b"")
+            changed = _with_other_work(f"journal/{name}", was_there, made)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                work_changed = one.page.rpartition("/")[0].rpartition("/")[2] in changed
+                work_changed = layout.session_of(one.page) in changed
                 if any(map(fresh.has, (one, *around))) or work_changed or listed.day(one) in deleted:
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
                     mine = [item for item in open_ if item.session == one.session]
@@ -85,10 +86,10 @@ def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -
     yield start_page.PATH, start_page.lines(found, left)
 
 
-def _with_other_work(was: list[str], made: list[str]) -> set[str]:
-    """Return the folders of the sessions of which a project's page lists other open work than before."""
+def _with_other_work(home: str, was: list[str], made: list[str]) -> set[str]:
+    """Return the folders of the sessions of which a project's page, in `home`, lists other open work than before."""
     lines = set(open_work.listed_in(was)) ^ set(open_work.listed_in(made))
-    return {folder for line in lines for folder in line.rpartition("](")[2].split("/")[1:2]}
+    return {layout.session_of(f"{home}/{line.rpartition('](')[2].lstrip('<')}") for line in lines}
 
 
 def _with_neighbors(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.capture import page
 from mdmem.capture.entry import PageEntry
-from mdmem.vault import generated, journal, note, people
+from mdmem.vault import generated, journal, layout, note, people
 from mdmem.views import sessions
 from mdmem.views.vault_pages import listed, open_work
 
@@ -36,7 +36,7 @@ def lines(
     folder = one.page.rpartition("/")[0]
     before, after = around
     day = listed.day(one)
-    links = [listed.link("Project", f"{folder.rpartition('/')[0].rpartition('/')[0]}/{journal.PROJECT_PAGE}", folder)]
+    links = [listed.link("Project", f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}", folder)]
     links += [listed.link(day, f"{generated.DAYS}/{day}.md", folder)] if day in found.days else []
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []

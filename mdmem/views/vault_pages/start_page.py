@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
-from mdmem.vault import disk, generated, journal
+from mdmem.vault import disk, generated, journal, layout
 from mdmem.views import review_queue, wording
 from mdmem.views.vault_pages import day_page, listed, open_work
 
@@ -49,8 +49,8 @@ def _projects(found: Listing) -> Iterator[str]:
     """Write each project with its sessions, the one that was worked on last first."""
     folders: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
-        if one.page.count("/") > 1:
-            folders.setdefault(one.page.split("/")[1], []).append(one)
+        if name := layout.project_of(one.page):
+            folders.setdefault(name, []).append(one)
     for name, held in folders.items():
         path = f"journal/{name}/{journal.PROJECT_PAGE}"
         if found.leaves(path):

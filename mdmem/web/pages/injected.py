@@ -10,7 +10,7 @@ from mdmem.agents import Event
 from mdmem.agents.install.known import AGENTS
 from mdmem.inject import block, context, occasion
 from mdmem.project import Project
-from mdmem.vault import journal, note
+from mdmem.vault import journal, layout, note
 from mdmem.views import injections, rows, sessions
 from mdmem.web.pages import shared
 
@@ -112,7 +112,7 @@ def _places(request: PageRequest) -> dict[str, Project]:
     view = request.view
     counted = {term[8:]: len(view.notes("facet", term)) for term in view.starting_with("facet", "project:")}
     made: dict[str, Project] = {}
-    for name in journal.folders(f"{request.config.vault}/journal"):
+    for name in layout.projects(request.config.vault):
         meta = note.load(request.config.vault, f"journal/{name}/{journal.PROJECT_PAGE}").meta
         known = journal.identities(request.config, name)
         remote = next((one for one in known if not one.startswith("path:")), "")

@@ -1,0 +1,202 @@
+"""The layout of the journal: which folder is a project's, a day's, a session's.
+
+No other module knows the shape of these paths:
+
+    journal/PROJECT/project.md
+    journal/PROJECT/2026-09-14/SESSION/NOTE.md
+    journal/PROJECT/2026/09/14/SESSION/NOTE.md
+    journal/PROJECT/2024/09/14/SESSION.md           a session of the first shape, archived
+    journal/PROJECT/2024/09/14/SESSION.packed.md    a session of the second, archived
+
+Both shapes may lie side by side in one vault.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TOP = "journal"
+_PACKED = ".packed.md"
+
+
+def is_day(name: str) -> bool:
+    """Whether a name is a day: 2024-09-14."""
+    return len(name) == 10 and name[4] == name[7] == "-" and (name[:4] + name[5:7] + name[8:]).isdecimal()
+
+
+def project_of(path: str) -> str:
+    """Return the name of the project's folder in which a path of the journal lies; "" for any other path."""
+    parts = path.split("/", 2)
+    return parts[1] if len(parts) > 2 and parts[0] == TOP else ""
+
+
+def is_session(folder: str) -> bool:
+    """Whether a vault-relative folder is a session's, by its place alone."""
+    depth = folder.count("/")
+    if depth == 3:
+        return folder.startswith("journal/") and not (folder[-3] == "/" and folder[-2:].isdecimal())  # not a month
+    return depth == 5 and bool(_day_by_year(folder.split("/")))
+
+
+def session_of(path: str) -> str:
+    """Return the folder of the session that a note lies in, by its path; "" for any other file."""
+    folder = path.rpartition("/")[0]
+    return folder if is_session(folder) else ""
+
+
+def is_in_session(path: str) -> bool:
+    """Whether a note lies in a session's folder. Of many paths this is asked faster than `session_of`."""
+    depth = path.count("/")
+    return path.startswith("journal/") and (depth == 4 or (depth == 6 and bool(_day_by_year(path.split("/")))))
+
+
+def day_of(path: str) -> str:
+    """Return the day of a session, of a note in it, or of a day's own folder, as the folder has it; "" elsewhere."""
+    parts = path.split("/", 5)
+    if len(parts) < 3 or parts[0] != TOP:
+        return ""
+    by_year = _day_by_year(parts)
+    if by_year or _is_number(parts[2], 4):
+        return by_year
+    return parts[2] if len(parts) > 3 or is_day(parts[2]) else ""
+
+
+def _day_by_year(parts: list[str]) -> str:
+    """Return the day of a path that has the folders of a year, a month and a day; "" for any other."""
+    if len(parts) < 5 or parts[0] != TOP or not (_is_number(parts[2], 4) and _is_number(parts[3], 2)):
+        return ""
+    day, dash, number = parts[4].partition("-")
+    good = _is_number(day, 2) and (number.isdecimal() or not dash)
+    return f"{parts[2]}-{parts[3]}-{day}" if good else ""
+
+
+def _is_number(name: str, digits: int) -> bool:
+    return len(name) == digits and name.isdecimal()
+
+
+def to_project(folder: str) -> str:
+    """Return the way from a session's folder to its project's, as a link in the session's page has it."""
+    return "/".join([".."] * (folder.count("/") - 1))
+
+
+# -- archives --------------------------------------------------------------------------------------
+
+
+def archive_of(folder: str) -> str:
+    """Return where the notes of a session's folder lie when they are packed; "" for a folder that is never packed."""
+    parts = folder.split("/")
+    if len(parts) == 6 and _day_by_year(parts):
+        return folder + _PACKED
+    if len(parts) != 4 or parts[0] != TOP or not is_day(parts[2]) or f"{folder}.md".endswith(_PACKED):
+        return ""
+    return f"journal/{parts[1]}/{parts[2].replace('-', '/')}/{parts[3]}.md"
+
+
+def archived_in(path: str) -> str:
+    """Return the folder whose notes an archive holds, by the archive's path; "" for any other file."""
+    if path.count("/") != 5 or not path.endswith(".md"):
+        return ""
+    parts = path.split("/")
+    day = _day_by_year(parts)
+    if day and path.endswith(_PACKED):
+        return path.removesuffix(_PACKED)
+    return f"journal/{parts[1]}/{day}/{parts[5][:-3]}" if day and len(parts[4]) == 2 else ""
+
+
+def may_hold_archives(folder: str) -> bool:
+    """Whether a folder is one in which archives lie."""
+    return folder.count("/") == 4 and bool(_day_by_year(folder.split("/")))
+
+
+def archives_of_day(folder: str) -> str:
+    """Return the folder in which a day's sessions are packed, by the folder that they lie in; "" for other folders."""
+    return archive_of(f"{folder}/-").rpartition("/")[0]
+
+
+def days_packed_in(folder: str) -> tuple[str, ...]:
+    """Return the folders of days whose sessions are packed in a folder, or would be when it is a day's own."""
+    if may_hold_archives(folder):
+        flat = archived_in(f"{folder}/-.md").rpartition("/")[0]
+        return (folder, flat) if flat else (folder,)
+    return (folder,) if archives_of_day(folder) else ()
+
+
+# -- what there is ---------------------------------------------------------------------------------
+
+
+def folders(path: str) -> list[str]:
+    """List the folders in a folder, without hidden ones and links; one that cannot be read is empty."""
+    try:
+        with os.scandir(path) as scan:
+            return [item.name for item in scan if item.is_dir(follow_symlinks=False) and item.name[:1] != "."]
+    except OSError:
+        return []
+
+
+def projects(root: str) -> list[str]:
+    """List the projects' folders by name, sorted."""
+    return sorted(folders(f"{root}/{TOP}"))
+
+
+def days(root: str, project: str) -> Iterator[tuple[str, str]]:
+    """Yield each day of a project with a folder of its sessions, in no order; a day may have several."""
+    home = f"{TOP}/{project}"
+    names = folders(f"{root}/{home}")
+    yield from ((name, f"{home}/{name}") for name in names if not _is_number(name, 4))
+    yield from ((day_of(folder), folder) for folder in _days_by_year(root, home, names))
+
+
+def _days_by_year(root: str, home: str, names: list[str]) -> Iterator[str]:
+    """Yield the folders of days below those of years, among the names in a project's folder."""
+    for year in [name for name in names if _is_number(name, 4)]:
+        for month in folders(f"{root}/{home}/{year}"):
+            above = f"{home}/{year}/{month}"
+            yield from (f"{above}/{day}" for day in folders(f"{root}/{above}") if may_hold_archives(f"{above}/{day}"))
+
+
+def sessions(root: str, project: str = "") -> Iterator[str]:
+    """Yield the folders of sessions, of all projects or of one, in no order; those that are packed have none."""
+    for name in [project] if project else projects(root):
+        for _, folder in days(root, name):
+            yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+
+
+def sessions_of(root: str, wanted: Iterable[str]) -> Iterator[str]:
+    """Yield the folders of the sessions that began on these days: `2026-09-14`. No other day is looked at."""
+    for home in [f"{TOP}/{project}" for project in projects(root)]:
+        for day in wanted:
+            month = f"{home}/{day[:4]}/{day[5:7]}"
+            by_year = (f"{month}/{name}" for name in folders(f"{root}/{month}"))
+            for folder in [f"{home}/{day}", *(one for one in by_year if day_of(one) == day)]:
+                yield from (f"{folder}/{session}" for session in folders(f"{root}/{folder}"))
+
+
+def newest_sessions(root: str, project: str) -> Iterator[str]:
+    """Yield the folders of a project's sessions, the last one first; a day is read when it is reached."""
+    held: dict[str, list[str]] = {}
+    for day, folder in days(root, project):
+        held.setdefault(day, []).append(folder)
+    for day in sorted(held, reverse=True):
+        found = [(name, folder) for folder in held[day] for name in folders(f"{root}/{folder}")]
+        yield from (f"{folder}/{name}" for name, folder in sorted(found, reverse=True))
+
+
+def archives(root: str, project: str = "") -> Iterator[str]:
+    """Yield the files that lie where archives do, of all projects or of one, in no order.
+
+    Of a vault in which no year has a folder, only the projects are looked at.
+    """
+    for home in [f"{TOP}/{name}" for name in ([project] if project else projects(root))]:
+        for folder in _days_by_year(root, home, folders(f"{root}/{home}")):
+            yield from (f"{folder}/{file}" for file in _names(root, folder))
+
+
+def _names(root: str, folder: str) -> list[str]:
+    try:
+        return os.listdir(os.path.join(root, folder))
+    except OSError:
+        return []

@@ -1,0 +1,97 @@
+"""The layout of the journal: paths of both shapes lead to project, day and session, and back."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.vault import disk, journal, layout, packed
+
+NAMES = st.text(string.ascii_lowercase + string.digits + "-.æ語 ", min_size=1, max_size=20).filter(
+    lambda name: name.strip(". ") == name and not name.endswith(".packed")
+)
+DAYS = st.dates().map(lambda day: f"{day:%Y}".zfill(4) + f"-{day:%m-%d}")
+PLACES = st.one_of(
+    DAYS,
+    DAYS.map(lambda day: day.replace("-", "/")),
+    st.tuples(DAYS, st.integers(2, 99)).map(lambda found: f"{found[0].replace('-', '/')}-{found[1]}"),
+)
+
+
+@given(project=NAMES, day=PLACES, minute=st.integers(0, 2359), words=NAMES, note=NAMES)
+def test_a_path_tells_project_day_and_session_in_both_shapes_and_as_an_archive(
+    project: str, day: str, minute: int, words: str, note: str
+) -> None:
+    folder = f"journal/{project}/{day}/{minute:04}-{words}"
+    path = f"{folder}/{note}.md"
+
+    assert layout.is_session(folder)
+    assert layout.is_in_session(path)
+    assert layout.session_of(path) == folder
+    assert {layout.project_of(path), layout.project_of(folder)} == {project}
+    assert {layout.day_of(path), layout.day_of(folder)} == {day.replace("/", "-")[:10]}
+    archive = layout.archive_of(folder)
+    assert layout.archived_in(archive) == folder
+    assert layout.day_of(archive) == layout.day_of(folder)
+    assert layout.may_hold_archives(archive.rpartition("/")[0])
+    assert layout.archives_of_day(folder.rpartition("/")[0]) == archive.rpartition("/")[0]
+    assert folder.rpartition("/")[0] in layout.days_packed_in(archive.rpartition("/")[0])
+    assert not layout.session_of(archive)
+    assert not layout.archived_in(path)
+
+
+OTHERS = """
+README.md notes/a/b/c/d/e/f.md journal/app/project.md journal/app/2026/09/x.md journal/x.md a days/2026-09-14.md
+journal/app/2026/09/14/0800-a/deeper/x.md notes/2026/09/14/0800-a/x.md
+"""
+
+
+@pytest.mark.parametrize("path", ["", *OTHERS.split()])
+def test_other_paths_are_of_no_session(path: str) -> None:
+    assert not layout.session_of(path)
+    assert not layout.is_in_session(path) or path.count("/") == 4
+    assert not layout.archived_in(path)
+
+
+def test_the_ways_up_lead_from_a_page_to_its_project() -> None:
+    assert layout.to_project("journal/app/2026-09-14/0800-a") == "../.."
+    assert layout.to_project("journal/app/2026/09/14-2/0800-a") == "../../../.."
+
+
+def made(root: Path, *folders: str) -> None:
+    for folder in folders:
+        (root / "journal/app" / folder).mkdir(parents=True)
+
+
+def test_sessions_of_both_shapes_are_listed_side_by_side(tmp_path: Path) -> None:
+    made(tmp_path, "2026-09-13/0900-a", "2026-09-14/0800-b", "2026/09/14/0900-c", "2026/09/14-2/0700-d", ".trash/x/y")
+    (tmp_path / "journal/app/project.md").touch()
+    root = str(tmp_path)
+
+    newest = [folder.rpartition("-")[2] for folder in layout.newest_sessions(root, "app")]
+
+    assert newest == ["c", "b", "d", "a"]
+    assert sorted(layout.sessions(root)) == sorted(layout.newest_sessions(root, "app"))
+    assert {folder[-1] for folder in layout.sessions_of(root, ["2026-09-14"])} == set("bcd")
+    assert not list(layout.sessions(root, "other"))
+
+
+def test_packed_sessions_of_one_day_in_both_shapes_have_a_file_each(tmp_path: Path) -> None:
+    flat, by_year = "journal/app/2024-09-14/0800-a", "journal/app/2024/09/14/0800-a"
+    for folder in (flat, by_year):
+        file = tmp_path / layout.archive_of(folder)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(packed.render(b"# Head\n", [("001-000-prompt-x.md", folder.encode())]))
+
+    found = {entry.path for entry in disk.walk(str(tmp_path))}
+
+    assert found == {f"{folder}/001-000-prompt-x.md" for folder in (flat, by_year)}
+    assert {entry.path for entry in disk.walk(str(tmp_path), flat.rpartition("/")[0])} == {
+        f"{flat}/001-000-prompt-x.md"
+    }
+    assert disk.read_path(str(tmp_path), f"{by_year}/001-000-prompt-x.md") == by_year.encode()
+    assert journal.numbers("001-000-prompt-x.md")
