@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from mdmem import timestamps
 from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal.render import Piece
+from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.learn import work
+from mdmem.search.index.view import View
 from mdmem.views import injections, review_queue, rows, sessions, storing, wording
 from mdmem.views.vault_pages import open_work, start_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.cli.terminal.render import Piece
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 MOST = 5
 DAY_SECONDS = 86_400

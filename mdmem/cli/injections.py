@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem.cli.terminal import options, render
+from mdmem.inject import citations, injection_log
+from mdmem.search import freshness
 from mdmem.vault import journal, layout, note
 from mdmem.views import injections as injections_view
 from mdmem.views import rows, wording
@@ -210,9 +212,6 @@ def injections(
     \b
     Example:  mdmem injections --ids
     """
-    from mdmem.inject import citations, injection_log
-    from mdmem.search import freshness
-
     settings = options.settings(given_vault)
     first, last = options.span(when)
     rows = [

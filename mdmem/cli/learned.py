@@ -14,7 +14,6 @@ from mdmem.cli.terminal import options, render
 from mdmem.errors import MdmemError, UsageError
 from mdmem.views import rows as note_rows
 from mdmem.views import wording
-from mdmem.views.digests.markdown import PERIODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -213,7 +212,13 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
 @click.argument("session", default="", shell_complete=options.sessions)
 @options.window
 @options.project
-@click.option("--by", type=click.Choice(PERIODS), default="session", show_default=True, help="Roll up by day or week.")
+@click.option(
+    "--by",
+    type=click.Choice(["session", "day", "week"]),
+    default="session",
+    show_default=True,
+    help="Roll up by day or week.",
+)
 @click.option(
     "--for-agent", is_flag=True, help="Print SESSION for an agent, with citations, in at most 8,000 characters."
 )

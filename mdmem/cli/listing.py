@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem.cli.terminal import options, pager, render
+from mdmem.errors import NotFoundError
 from mdmem.views import wording
 
 if TYPE_CHECKING:
@@ -99,8 +101,6 @@ def sessions(
     Example:  mdmem sessions --since 1w --project notes-app
               mdmem sessions --failed --on yesterday
     """
-    from itertools import islice
-
     from mdmem.history import session_log
     from mdmem.views import sessions as of_index
 
@@ -159,7 +159,6 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: i
     \b
     Example:  mdmem tree journal/notes-app --files
     """
-    from mdmem.errors import NotFoundError
     from mdmem.views import rows
 
     settings = options.settings(given_vault)

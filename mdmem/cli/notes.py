@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem.cli.terminal import editor, options, render
+from mdmem.config import Config
 from mdmem.errors import UsageError
-from mdmem.vault import archives, user_notes
+from mdmem.vault import archives, journal, user_notes
 from mdmem.vault import note as notes
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
 
 HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the note; an empty text discards it. -->"
 
@@ -111,7 +109,6 @@ def _shaped(settings: Config, title: str, body: str, project: str) -> str:
 def _project_here(settings: Config) -> str:
     """Return the project of the current folder, if the journal knows it."""
     from mdmem import privacy, project
-    from mdmem.vault import journal
 
     rules = privacy.Rules.of(settings.settings)
     who = privacy.clean(journal.identity(project.identify(str(Path.cwd()))), rules=rules).value

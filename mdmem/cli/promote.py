@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import note as notes
 from mdmem.vault import people, promotion
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
 
 _DEFAULTS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _MAX_CHARS = 8_000

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from mdmem import config
 from mdmem.cli.terminal import options
+from mdmem.config import Config
 from mdmem.errors import ConfigError
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
 
 
 @click.command()
@@ -121,8 +119,6 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
 
 def _recorded_day(root: Path) -> Config:
     """Play the recorded day of `mdmem demo` into a vault below `root`."""
-    import os
-
     from mdmem.cli.setup import demo as day
     from mdmem.cli.terminal import render
     from mdmem.history import commit

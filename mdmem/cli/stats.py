@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem.cli.terminal import options, render
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MOST_DAYS = 14
 MOST_ROWS = 8

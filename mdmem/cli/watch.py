@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -64,8 +65,6 @@ def _work(settings: config.Config) -> None:
     Raises:
         BusyError: when another watcher is at work.
     """
-    from functools import partial
-
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 

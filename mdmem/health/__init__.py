@@ -5,11 +5,9 @@ A check is a function that takes the settings and gives findings; `CHECKS` in `h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 WRONG = frozenset(["error", "warning"])
 """What makes the exit status 1; the other severities are "note", worth knowing, and "fine"."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.health import WRONG, HealthFinding, error, scope
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mdmem.config import Config
 
 
 class Check(NamedTuple):

@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import posixpath
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem import privacy
+from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, note, remove, warning
-from mdmem.health.scope import twins
+from mdmem.health.scope import CheckScope, twins
+from mdmem.search.index import Report
 from mdmem.vault import disk, generated, user_notes
 from mdmem.vault import links as note_links
 from mdmem.vault import note as notes
+from mdmem.vault.links import WrittenLink
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.health.scope import CheckScope
-    from mdmem.search.index import Report
-    from mdmem.vault.links import WrittenLink
-
 
 MOST = 20
 """Number of findings of one sort that are listed one by one."""

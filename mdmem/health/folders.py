@@ -6,21 +6,19 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
+from mdmem.config import Config
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
+from mdmem.health.scope import CheckScope
+from mdmem.history.git import repository
 from mdmem.vault import template
+from mdmem.views import settings as checks
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.health.scope import CheckScope
 
 LEAST_FREE_BYTES = 100_000_000
 TEMP_SECONDS = 3600
@@ -31,8 +29,6 @@ LOSSES_SHOWN = 5
 
 def vault(config: Config) -> Iterator[HealthFinding]:
     """Check the vault's folder itself."""
-    from mdmem.history.git import repository
-
     root = Path(config.vault)
     if not root.is_dir():
         yield error(f"There is no vault at {root}.", "`mdmem init` makes one.")
@@ -56,8 +52,6 @@ def vault(config: Config) -> Iterator[HealthFinding]:
 
 def settings(config: Config) -> Iterator[HealthFinding]:
     """Check the two settings files."""
-    from mdmem.views import settings as checks
-
     said = checks.warnings(config)
     for text in said:
         is_broken = " cannot be read as TOML" in text

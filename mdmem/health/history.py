@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.health.scope import CheckScope
+from mdmem.history import commit, message
+from mdmem.history.gate import TOO_LARGE
+from mdmem.history.git import repository
+from mdmem.history.git.repository import Repository
+from mdmem.history.merging import undecided
+from mdmem.timestamps import iso_time
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.health.scope import CheckScope
-    from mdmem.history.git.repository import Repository
 
 OLD_LOCK_SECONDS = 600
 MOST = 10
@@ -25,9 +26,6 @@ MOST = 10
 
 def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     """Check the vault's repository; all of its objects only when all notes are checked."""
-    from mdmem.history.git import repository
-    from mdmem.history.merging import undecided
-
     try:
         repo = repository.open_vault(config.vault)
     except VaultError as problem:
@@ -57,17 +55,12 @@ def git(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _count(repo: Repository) -> str:
-    from mdmem.history.git import repository
-
     done = repository.attempt(repo, "rev-list", "--count", "HEAD")
     return wording.number(int(done.out or b"0"), "commit") if not done.status else "no commit yet"
 
 
 def _uncommitted(config: Config) -> Iterator[HealthFinding]:
     """Check what the next commit would take, and what no commit takes."""
-    from mdmem.history import commit, message
-    from mdmem.history.gate import TOO_LARGE
-
     waiting = commit.waiting(config)
     files = [file for file in waiting.files if not message.is_generated(file)]  # the next commit takes pages along
     if files:
@@ -88,8 +81,6 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
 
 def remote(config: Config) -> Iterator[HealthFinding]:
     """Check what other machines have not seen, as far as was heard at the last sync."""
-    from mdmem.history.git import repository
-
     try:
         repo = repository.open_vault(config.vault)
         branch = repository.branch(repo)
@@ -118,6 +109,4 @@ def _last_fetch(repo: Repository) -> str:
         when = Path(repo.git_dir / "FETCH_HEAD").stat().st_mtime
     except OSError:
         return ""
-    from mdmem.timestamps import iso_time
-
     return f" (last looked {wording.date_and_time(iso_time(when))})"

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mdmem import launch
-from mdmem.agents.install import launcher
+from mdmem import __version__, launch
+from mdmem.agents.install import known, launcher, registration
+from mdmem.agents.install.registration import Status
+from mdmem.config import ALIAS, Config, variable
 from mdmem.errors import MdmemError
 from mdmem.health import HealthFinding, error, fine, note, warning
+from mdmem.history.git import repository
+from mdmem.settings import SETTINGS
 from mdmem.timestamps import iso_time
 from mdmem.vault import exclusions, pauses
 from mdmem.views import storing, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.agents.install.registration import Status
-    from mdmem.config import Config
+from mdmem.watcher import client
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_GIT = (2, 32)
@@ -106,8 +106,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def git(config: Config) -> Iterator[HealthFinding]:
     """Check whether git is there."""
-    from mdmem.history.git import repository
-
     try:
         said = repository.start(_existing(Path(config.vault)), ["version"], repo=None).out.decode("utf-8", "replace")
     except MdmemError as problem:
@@ -173,8 +171,6 @@ def _compile_anew() -> None:
 
 def registrations(config: Config) -> Iterator[HealthFinding]:
     """Check the settings of every agent."""
-    from mdmem.agents.install import known, registration
-
     rows = registration.survey()
     for row in rows:
         yield from _registration(row, config)
@@ -188,9 +184,6 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
-    from mdmem.agents.install import registration
-    from mdmem.agents.install.known import known
-
     where = f"{row.title} ({row.scope})"
     again = f"`mdmem install {row.agent} --scope {row.scope}`"
     if row.state == "unreadable":
@@ -202,7 +195,7 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
         else:
             yield warning(f"{where} was registered by another or an older mdmem.", again, fix)
     elif row.problem:
-        yield warning(f"{where}: {row.problem}", known(row.agent).note)
+        yield warning(f"{where}: {row.problem}", known.known(row.agent).note)
     elif row.state == "registered":
         yield fine(f"{where} is registered")
     if row.state == "registered" and row.vault and row.vault != config.vault:
@@ -211,8 +204,6 @@ def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:
 
 def events(config: Config) -> Iterator[HealthFinding]:
     """Check when each registered agent was last heard from."""
-    from mdmem.agents.install import registration
-
     names = {row.agent: row.title for row in registration.survey() if row.state in ("registered", "outdated")}
     heard = storing.last_heard(config)
     for agent, title in names.items():
@@ -230,11 +221,6 @@ def events(config: Config) -> Iterator[HealthFinding]:
 
 def switches(config: Config) -> Iterator[HealthFinding]:
     """Check whether storing is paused or switched off, and which variables are read under another name."""
-    import os
-
-    from mdmem.config import ALIAS, variable
-    from mdmem.settings import SETTINGS
-
     aliases = [name for name in (variable(row, os.environ) for row in SETTINGS) if name.startswith(ALIAS)]
     if aliases:
         yield note(f"Read as aliases of MDMEM_…: {', '.join(aliases)}.", "Rename them, so that others know them too.")
@@ -253,9 +239,6 @@ def switches(config: Config) -> Iterator[HealthFinding]:
 
 def watcher(config: Config) -> Iterator[HealthFinding]:
     """Check the watcher; that none runs is well."""
-    from mdmem import __version__
-    from mdmem.watcher import client
-
     found = client.status(config)
     if not found["running"]:
         yield fine("no watcher is running (none is needed)")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mdmem.config import Config
 from mdmem.health import HealthFinding, fine, warning
+from mdmem.health.scope import CheckScope
 from mdmem.vault import disk, journal, layout
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.health.scope import CheckScope
 
 MAX_PATH_CHARS = 159
 """A path relative to the vault is shorter than 160 characters, as hooks write them."""

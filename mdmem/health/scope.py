@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem import files
+from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.search import freshness, index
 from mdmem.search.index import DamagedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
+from mdmem.search.index.view import View
 
 FEW_NOTES = 2_000
 """A vault of no more notes is always looked at as a whole."""

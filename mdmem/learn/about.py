@@ -9,25 +9,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from heapq import nlargest
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.learn import decisions, relations, work
+from mdmem.learn.decisions import Decision
+from mdmem.learn.work import OpenItem
 from mdmem.search import freshness, runs, select, solved
 from mdmem.search.index.document import mentioned_files, path_tails
+from mdmem.search.index.view import View
+from mdmem.search.solved import Fix
 from mdmem.search.text import analysis, entities, errors
 from mdmem.vault import journal, note, people
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.learn.decisions import Decision
-    from mdmem.learn.work import OpenItem
-    from mdmem.search.index.view import View
-    from mdmem.search.solved import Fix
 
 MAX_NOTES = 500
 """Maximum number of notes naming an entity that are looked at, and of notes read if none names it by rule."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.learn import quotes
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
+from mdmem.search.index.view import View
 from mdmem.vault import disk, note, people, user_notes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.vault.user_notes import Written
+from mdmem.vault.user_notes import Written
 
 KINDS = ("decision", "lesson", "preference")
 MAX_STATEMENT_CHARS = 300

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from mdmem.config import Config
 from mdmem.search import engine, freshness
+from mdmem.search.index.view import View
 from mdmem.search.solved import Finder, Fix
 from mdmem.search.text import entities, errors
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 __all__ = ["Fix", "fixes"]
 _NEAR = 40

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mdmem.vault.note import Parsed
+from mdmem.vault.note import Parsed
 
 SUBJECT, SUBJECT_OF_FIRST = 0.5, 0.33
 """Two titles share their subject that share so much of their words; less where both begin with the same one."""

@@ -7,26 +7,22 @@ Nothing here is carried out by itself. What is dismissed is noted in the front m
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.inject import injection_log
 from mdmem.learn import decisions, likeness, work
 from mdmem.search import freshness
 from mdmem.search.index.layout import FLAGS
+from mdmem.search.index.view import View
 from mdmem.search.text import wordings
 from mdmem.vault import note, people, user_notes
 from mdmem.vault.note import PAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-
 
 MAX_OF_A_KIND = 50
 WORDING_DAYS = 90

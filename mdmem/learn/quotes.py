@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.config import Config
 from mdmem.errors import MdmemError
 from mdmem.search import index
 from mdmem.vault import disk, journal, people
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
 
 MAX_QUOTES = 20
 MIN_WORDS = 3

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from mdmem.config import Config
 from mdmem.learn.decisions import ids
 from mdmem.search.index.document import LINK_KEYS
+from mdmem.search.index.view import View
 from mdmem.vault import people
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 MOST = 50
 INVERSE = {

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.capture.tools import body
+from mdmem.config import Config
 from mdmem.vault import note, people
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.config import Config
 
 _ITEM = re.compile(r"^[ \t]*[-*+] \[([ xX-])\] (\S.*)$", re.MULTILINE)
 _TASK = re.compile(r"Task (?P<number>\S+?)(?:: (?P<subject>.+)| [a-z ]+?(?:: (?P<again>.+))?)?$")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.learn import decisions, todo
@@ -13,13 +15,8 @@ from mdmem.search import freshness, runs
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.view import View
 from mdmem.vault import journal, people, user_notes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 MAX_DAYS, MAX_NOTES = 180, 10_000
 """Older notes, and notes further back than this number, are not looked at."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Set
+from typing import Any, NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.search import index
+from mdmem.search.index.view import View
 from mdmem.vault import disk, journal, note, turns
 from mdmem.views import rows, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Set
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.vault.turns import Place
 
 
 class ConversationStep(NamedTuple):
@@ -81,7 +77,7 @@ def read(config: Config, name: str, *, project: str = "") -> Conversation:
     return made._replace(session=made.fact("session") or term.partition(":")[2])
 
 
-def _place(step: ConversationStep) -> Place:
+def _place(step: ConversationStep) -> turns.Place:
     """Return the numbers that a file's name begins with, and what orders notes with the same ones, or without any."""
     name = step.path.rpartition("/")[2]
     numbers = journal.numbers(name) or (turns.NO_NUMBER, 0)

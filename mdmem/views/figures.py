@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.search import freshness
 from mdmem.search.expansion import ledger
 from mdmem.search.index import tally
+from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.vault import note
 from mdmem.views import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 MOST_FILES = 10
 

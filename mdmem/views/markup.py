@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape, unescape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from mdmem.vault import journal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it.token import Token
 
 _CODE = re.compile(r"`([^`]+)`")
 _MARKS = re.compile(

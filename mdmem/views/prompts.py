@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.search import engine, ranking
 from mdmem.search import query as filters
+from mdmem.search.index.view import View
 from mdmem.search.prompts import language
+from mdmem.search.prompts.language import PromptQuery
 from mdmem.search.prompts.matching import PromptMatcher, TitleMatcher, body
+from mdmem.search.query import Query
 from mdmem.search.select import allowed
-from mdmem.search.units import units_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mdmem.search.index.view import View
-    from mdmem.search.prompts.language import PromptQuery
-    from mdmem.search.query import Query
-    from mdmem.search.staged import Place
-    from mdmem.search.units import Unit
+from mdmem.search.staged import Place
+from mdmem.search.units import Unit, units_of
 
 ORDERS = engine.SORTS
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import past, review
 from mdmem.history.git import repository, writer
+from mdmem.history.git.repository import Repository
 from mdmem.learn import decisions
 from mdmem.search import duplicates
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
+from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import injections, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.config import Config
-    from mdmem.history.git.repository import Repository
-    from mdmem.search.index.view import View
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.rows import NoteRow
+from mdmem.views.vault_pages.listed import Listing
 
 STALE_DAYS = 60
 _RUN = KINDS.index("observation")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.view import View
 from mdmem.vault import journal, note
 from mdmem.vault import turns as numbered_turns
 from mdmem.views import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.vault.turns import Place
-    from mdmem.views.rows import NoteRow
+from mdmem.views.rows import NoteRow
 
 _PROMPT, _RESPONSE, _RUN, _PAGE = (KINDS.index(kind) for kind in ("prompt", "response", "observation", "session"))
 
@@ -163,7 +159,7 @@ def group(found: Iterable[NoteRow]) -> list[SessionTurn]:
     return [SessionTurn(number if number < numbered_turns.NO_NUMBER else 0, notes) for number, notes in in_turns]
 
 
-def _place(row: NoteRow) -> Place:
+def _place(row: NoteRow) -> numbered_turns.Place:
     name = row.path.rpartition("/")[2]
     numbers = journal.numbers(name) or (row.prompt or numbered_turns.NO_NUMBER, row.sequence)
     return numbers, timestamps.epoch(row.created), name, row.kind == "prompt"

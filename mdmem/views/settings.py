@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from mdmem.config import Config
 from mdmem.settings import BY_KEY, SETTINGS, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def warnings(found: Config) -> list[str]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.capture import losses, retry_queue
+from mdmem.config import Config
 from mdmem.vault import exclusions, pauses
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from mdmem.config import Config
 
 
 class LastEvent(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from mdmem import timestamps
+from mdmem.errors import UsageError
 
 NONE_YET = "No notes yet. `mdmem status` says which agents are registered."
 
@@ -78,8 +79,6 @@ def seconds_of(text: str) -> float:
     Raises:
         UsageError: when it is none.
     """
-    from mdmem.errors import UsageError
-
     count, unit = text.strip().lower(), ""
     while count and not count[-1].isdigit():
         count, unit = count[:-1], count[-1] + unit
@@ -94,7 +93,6 @@ def begin_of(text: str) -> str:
     Raises:
         UsageError: when it is not a time.
     """
-    from mdmem.errors import UsageError
     from mdmem.search import when
 
     found = when.span(text, datetime.now(UTC).astimezone())

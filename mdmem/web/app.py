@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -18,16 +20,9 @@ from mdmem import log
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
 from mdmem.web import gate, templating, writing
 from mdmem.web.pages import files, health, injected, manual, notes, review, search, session, timeline, today
-from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest, Site
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from starlette.requests import Request
-
-    from mdmem.web.site import Site
-
-    Handler = Callable[[PageRequest], Response]
+Handler = Callable[[PageRequest], Response]
 
 STREAM_SECONDS = 100.0
 """A stream of events ends by itself before the guard ends it; the browser asks again at once."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmem.server import guard
 from mdmem.server.guard import Guard, Headers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 ENTER = "/enter"
 """The one path that is answered without a cookie: it takes the key."""

@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import log
 from mdmem.capture import losses, retry_queue
+from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError
 from mdmem.inject import injection_log
 from mdmem.search import freshness, index
+from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import rows
 from mdmem.watcher import events
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
 
 FEW = 64
 """Number of dirty notes that are indexed while a page waits."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from mdmem.views import markup
+from mdmem.views.markup import NoteLinks
 from mdmem.web import address
-
-if TYPE_CHECKING:
-    from mdmem.views.markup import NoteLinks
 
 MAX_CHARS = 128 * 1024
 """Of a longer text, only this much is rendered; the page says so."""

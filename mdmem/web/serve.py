@@ -9,10 +9,11 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING
 
 from mdmem import files
+from mdmem.config import Config
 from mdmem.search import freshness
 from mdmem.server import port as ports
 from mdmem.system import local
@@ -21,13 +22,6 @@ from mdmem.web.app import application
 from mdmem.web.gate import Browsers
 from mdmem.web.live import Live
 from mdmem.web.site import Site
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator
-
-    from mdmem.config import Config
-
 
 HOST = "127.0.0.1"
 _NEXT_TO = 1

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mdmem import __version__
+from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import index
+from mdmem.search.index.view import View
 from mdmem.vault import disk, note
 from mdmem.views import rows
 from mdmem.web import address, templating
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.web.gate import Browser, Browsers
-    from mdmem.web.live import Live
+from mdmem.web.gate import Browser, Browsers
+from mdmem.web.live import Live
 
 MAX_FIELDS = 200
 

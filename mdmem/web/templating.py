@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from mdmem.views import wording
 from mdmem.web import address, markdown
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 FOLDER = Path(__file__).parent
 NAVIGATION = (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hmac
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+from starlette.responses import Response
 
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.history import forget, review, rewrite, undo
 from mdmem.history.git import repository
+from mdmem.history.rewrite import Applied
 from mdmem.learn import proposals
 from mdmem.vault import user_notes
 from mdmem.views import wording
@@ -16,14 +19,7 @@ from mdmem.views.vault_pages import upkeep
 from mdmem.web import address
 from mdmem.web.gate import Message
 from mdmem.web.pages import health, notes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.responses import Response
-
-    from mdmem.history.rewrite import Applied
-    from mdmem.web.site import OpenNote, PageRequest
+from mdmem.web.site import OpenNote, PageRequest
 
 
 class ForgedError(MdmemError):

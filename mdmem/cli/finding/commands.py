@@ -222,14 +222,12 @@ def prompts(
     Example:  mdmem prompts 'validation NOT third'
               mdmem prompts 'NEAR(date parser, 5) since:2w' --full
     """
-    from mdmem.cli.finding.hits import folder
-    from mdmem.search import staged
     from mdmem.views import prompts as view_of
     from mdmem.views import rows
 
     settings = options.settings(given_vault)
     asked, narrowed = view_of.read(" ".join(words), given)
-    here = staged.place(settings, folder())
+    here = staged.place(settings, hits.folder())
 
     def answer(view: View) -> PromptPage:
         part = view_of.PromptSlice(sort, limit, offset)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem import config
 from mdmem.cli.setup import settings_file, templates
 from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal.render import Piece
 from mdmem.config import Config
 from mdmem.errors import ConfigError, UsageError
 from mdmem.settings import SETTINGS, Setting, neither
 from mdmem.views import settings as checks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.cli.terminal.render import Piece
 
 
 @click.group("config")

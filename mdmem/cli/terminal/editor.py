@@ -8,20 +8,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import click
 
 from mdmem import files
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.errors import MdmemError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mdmem.config import Config
 
 
 def words() -> list[str]:

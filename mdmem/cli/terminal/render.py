@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    Piece = tuple[str, str]
-    """A text, and its style as rich names it."""
+Piece = tuple[str, str]
+"""A text, and its style as rich names it."""
 
 
 def toml(value: Any) -> str:

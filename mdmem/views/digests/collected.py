@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
 from mdmem.history import session_log
+from mdmem.history.session_log import LoggedSession
 from mdmem.learn import decisions, fixes, work
+from mdmem.learn.work import OpenItem
+from mdmem.search.index.view import View
+from mdmem.search.query import Query
+from mdmem.search.solved import Fix
 from mdmem.vault import note, people
 from mdmem.views import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.config import Config
-    from mdmem.history.session_log import LoggedSession
-    from mdmem.learn.work import OpenItem
-    from mdmem.search.index.view import View
-    from mdmem.search.query import Query
-    from mdmem.search.solved import Fix
-    from mdmem.views.rows import NoteRow
+from mdmem.views.rows import NoteRow
 
 MAX_FIXES = 100
 LONGEST_SESSION = timedelta(days=7)

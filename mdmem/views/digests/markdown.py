@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from mdmem import timestamps
+from mdmem.config import Config
+from mdmem.history.session_log import LoggedSession
 from mdmem.inject.block import inert, whole_sentences
 from mdmem.learn import decisions, work
 from mdmem.vault import note, people
 from mdmem.views import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.history.session_log import LoggedSession
-    from mdmem.views.conversation import Conversation, ConversationStep
-    from mdmem.views.digests.collected import DigestNotes
-
+from mdmem.views.conversation import Conversation, ConversationStep
+from mdmem.views.digests.collected import DigestNotes
 
 MAX_ASKS = 12
 MAX_FILES = 12
-PERIODS = ("session", "day", "week")
 
 
 def write(found: DigestNotes, by: str = "session") -> str:
-    """Write what happened; by: one of PERIODS."""
+    """Write what happened; by: "session", "day" or "week"."""
     lines = [f"# {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}", "", _summary(found)]
     if by == "session":
         lines += _by_project(found)

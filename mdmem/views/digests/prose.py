@@ -7,10 +7,13 @@ archived note, no excluded project, no internal memory. Without it the digest is
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
+from mdmem.config import Config
+from mdmem.history.session_log import LoggedSession
 from mdmem.inject import citations, recent
 from mdmem.inject.block import inert, whole_sentences
 from mdmem.learn import work
@@ -18,17 +21,11 @@ from mdmem.search import freshness
 from mdmem.search.expansion import calls, ledger
 from mdmem.search.expansion.providers import MAX_GUESS_CHARS
 from mdmem.search.gate import Gate
+from mdmem.search.index.view import View
 from mdmem.vault import exclusions, note, people
 from mdmem.views import rows, wording
 from mdmem.views.digests import markdown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mdmem.config import Config
-    from mdmem.history.session_log import LoggedSession
-    from mdmem.search.index.view import View
-    from mdmem.views.digests.collected import DigestNotes
+from mdmem.views.digests.collected import DigestNotes
 
 CALLER = "digest"
 MAX_SENT_CHARS = 12_000

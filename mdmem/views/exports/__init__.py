@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.history import export
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mdmem.config import Config
 
 FORMS = {
     "zip": "zip",

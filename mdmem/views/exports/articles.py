@@ -5,21 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from mdmem import timestamps
+from mdmem.history.export import Exported
 from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.history.export import Exported
-
 
 STYLE = """
 :root { color-scheme: light dark; }

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from mdmem.history.export import Exported
 from mdmem.vault import journal, links
 from mdmem.views.exports import articles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from mdmem.history.export import Exported
 
 SCHEMA = """
 CREATE TABLE sessions (

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import posixpath
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from mdmem.config import Config
 from mdmem.errors import UsageError
+from mdmem.history.export import Exported
 from mdmem.vault import attachments, disk, journal, links
 from mdmem.views import wording
 from mdmem.views.exports import articles
-from mdmem.views.exports.articles import Places
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.config import Config
-    from mdmem.history.export import Exported
-    from mdmem.views.exports.articles import ExportedSession
+from mdmem.views.exports.articles import ExportedSession, Places
 
 MAX_TEXT_CHARS = 600
 """So much of a note's text can be searched."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.vault import front_matter, generated, note
 from mdmem.views import rows
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.listed import Listing
 
 FOLDER = generated.DAYS
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from mdmem import privacy
 from mdmem.capture import page
+from mdmem.config import Config
 from mdmem.history import private
 from mdmem.search.index import document
+from mdmem.search.index.view import View
 from mdmem.vault import disk, layout, note, people
 from mdmem.views import rows, sessions, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 
 MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""

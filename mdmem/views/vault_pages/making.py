@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.config import Config
 from mdmem.hashing import short
 from mdmem.history import past
 from mdmem.history.git import part
+from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout, note, template
+from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work, project_page, session_page, start_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.views.sessions import SessionRow
-    from mdmem.views.vault_pages.day_page import ListedDay
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.day_page import ListedDay
+from mdmem.views.vault_pages.listed import Listing
 
 _SLACK_SECONDS = 2.0
 

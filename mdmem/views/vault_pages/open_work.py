@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mdmem.inject.open_work import HEADING
 from mdmem.learn import work
+from mdmem.learn.work import OpenItem
 from mdmem.views.vault_pages import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.learn.work import OpenItem
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.listed import Listing
 
 MOST = 20
 LABELS = {"task": "To do", "failure": "Still fails", "prompt": "No answer", "interrupted": "Interrupted"}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby, islice
-from typing import TYPE_CHECKING
 
 from mdmem.capture import page
+from mdmem.learn.work import OpenItem
 from mdmem.views import sessions
+from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import listed, open_work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.learn.work import OpenItem
-    from mdmem.views.sessions import SessionRow
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.listed import Listing
 
 MAX_FILES = 15
 _EDITS = 5_000

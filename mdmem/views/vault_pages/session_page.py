@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mdmem.capture import page
 from mdmem.capture.entry import PageEntry
+from mdmem.learn.work import OpenItem
 from mdmem.vault import generated, journal, layout, note, people
 from mdmem.views import sessions
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow, SessionTurn
 from mdmem.views.vault_pages import listed, open_work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mdmem.learn.work import OpenItem
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow, SessionTurn
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.listed import Listing
 
 MAX_ERROR_CHARS = 160
 

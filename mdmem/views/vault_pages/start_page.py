@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from mdmem import timestamps
 from mdmem.capture import page
 from mdmem.inject.open_work import HEADING
+from mdmem.learn.work import OpenItem
+from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout
 from mdmem.views import review_queue, wording
+from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import day_page, listed, open_work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mdmem.learn.work import OpenItem
-    from mdmem.search.index.view import View
-    from mdmem.views.sessions import SessionRow
-    from mdmem.views.vault_pages.listed import Listing
+from mdmem.views.vault_pages.listed import Listing
 
 PATH = "README.md"
 MAX_PROJECTS = 50

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from starlette.responses import Response
 
+from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.learn import decisions, work
+from mdmem.learn.work import OpenItem
 from mdmem.search import solved
 from mdmem.search.index.document import path_tails
+from mdmem.search.index.view import View
 from mdmem.vault import attachments, disk, journal, note
 from mdmem.views import rows, sessions
+from mdmem.views.rows import NoteRow
 from mdmem.views.vault_pages import listed, open_work
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
 from mdmem.web.pages.timeline import calendar
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.config import Config
-    from mdmem.learn.work import OpenItem
-    from mdmem.search.index.view import View
-    from mdmem.views.rows import NoteRow
-    from mdmem.web.site import PageRequest
-
+from mdmem.web.site import PageRequest
 
 MOST_FILES = 12
 MOST_DECISIONS = 10

@@ -10,18 +10,16 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from starlette.responses import Response
+
+from mdmem.config import Config
 from mdmem.health import checks
+from mdmem.search.index.view import View
 from mdmem.timestamps import iso_time
 from mdmem.views import figures, injections, storing
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 WIDTH, HEIGHT = 600, 120
 RUNS = 5

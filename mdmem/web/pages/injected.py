@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import Response
 
 from mdmem import timestamps
 from mdmem.agents import Event
 from mdmem.agents.install.known import AGENTS
 from mdmem.inject import block, context, occasion
 from mdmem.project import Project
+from mdmem.search.index.view import View
 from mdmem.vault import journal, layout, note
 from mdmem.views import injections, rows, sessions
+from mdmem.views.injections import Injection
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import shared
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.search.index.view import View
-    from mdmem.views.injections import Injection
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
-    from mdmem.web.site import PageRequest
-
+from mdmem.web.site import PageRequest
 
 SIZE = 20
 SECONDS_APART = 60

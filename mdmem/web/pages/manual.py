@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from starlette.responses import Response
 
 from mdmem.views import help_pages
 from mdmem.web import markdown
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 
 def index(request: PageRequest) -> Response:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from starlette.responses import Response
 
 from mdmem.errors import GitError, VaultError
 from mdmem.history import why
@@ -15,15 +18,10 @@ from mdmem.learn import relations
 from mdmem.search import engine
 from mdmem.vault import note, user_notes
 from mdmem.views import injections, rows
+from mdmem.views.injections import Injection
+from mdmem.views.rows import NoteRow
 from mdmem.web import markdown
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-    from starlette.responses import Response
-
-    from mdmem.views.injections import Injection
-    from mdmem.views.rows import NoteRow
-    from mdmem.web.site import OpenNote, PageRequest
+from mdmem.web.site import OpenNote, PageRequest
 
 RELATED = 6
 MAX_STEPS = 20

@@ -5,23 +5,21 @@ from __future__ import annotations
 import time
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from markupsafe import Markup
+from starlette.responses import Response
+
+from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
 from mdmem.learn import proposals
+from mdmem.learn.proposals import Proposal
+from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import review_queue, rows
+from mdmem.views.rows import NoteRow
 from mdmem.web import markdown
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
-    from starlette.responses import Response
-
-    from mdmem.config import Config
-    from mdmem.learn.proposals import Proposal
-    from mdmem.search.index.view import View
-    from mdmem.views.rows import NoteRow
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 SIZE = 10
 EXCERPT_CHARS = 2_000

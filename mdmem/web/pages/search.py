@@ -7,27 +7,22 @@ import re
 import time
 from bisect import bisect_left
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
+from starlette.responses import Response
 
 from mdmem.errors import NotFoundError
 from mdmem.search import engine, query, ranking, select, staged
+from mdmem.search.engine import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.search.index.view import View
+from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.web import address, markdown
 from mdmem.web.pages import shared
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from starlette.responses import Response
-
-    from mdmem.search.engine import SearchHit
-    from mdmem.search.index.view import View
-    from mdmem.search.query import Query
-    from mdmem.web.site import PageRequest
-
+from mdmem.web.site import PageRequest
 
 SIZE = 20
 KEYS = ("kind", "project", "tool", "agent", "file")

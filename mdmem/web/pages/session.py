@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from starlette.responses import Response
 
 from mdmem.agents.install import known
+from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.search import solved
+from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import conversation, injections, sessions
+from mdmem.views.injections import Injection
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow, SessionTurn
 from mdmem.web import markdown
 from mdmem.web.pages import shared
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.config import Config
-    from mdmem.search.index.view import View
-    from mdmem.views.injections import Injection
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow, SessionTurn
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 NOTES_ON_A_PAGE = 150
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from mdmem.search.index.view import View
 from mdmem.views import rows, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mdmem.search.index.view import View
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 
 
 class PagePart(NamedTuple):

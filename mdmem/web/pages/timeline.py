@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import Response
 
 from mdmem.views import sessions, wording
+from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import shared
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.views.sessions import SessionRow
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 SIZE = 40
 """Sessions on a page."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from starlette.responses import Response
 
 from mdmem.vault import note
 from mdmem.views import injections, rows, sessions, storing, wording
+from mdmem.views.injections import Injection
+from mdmem.views.rows import NoteRow
+from mdmem.views.sessions import SessionRow
 from mdmem.web.pages import shared
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-
-    from mdmem.views.injections import Injection
-    from mdmem.views.rows import NoteRow
-    from mdmem.views.sessions import SessionRow
-    from mdmem.web.site import PageRequest
+from mdmem.web.site import PageRequest
 
 SHOWN_NOTES = 8
 """Number of the newest notes shown of each session; its page has all of them."""
