@@ -40,6 +40,8 @@ _SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
 _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
+_PRODUCT_KEY = 29
+"""Five groups of five capitals and digits."""
 _LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
 _LETTERS_64 = bytes(97 if chr(code) in BASE64 and chr(code) not in "=_-" else 32 for code in range(256))
@@ -109,12 +111,24 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
         known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
         if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
             start, after, kind = known or _random(text, shapes, at, end)
+            if not kind and text[at - 1 : at] == ":":
+                start = _pair_start(text, at, end)
+                kind = "key" if start < at else ""
             if not kind and _is_of_service(text, shapes, at, end):
                 kind = "key"
             if kind:
                 yield start, after, kind
             end = max(end, after)
         at = letters.find(_LONG_RUN, end)
+
+
+def _pair_start(text: str, at: int, end: int) -> int:
+    """Return where `ID:SECRET` begins whose second half is at `at`, of hexadecimal numbers or a UUID; else `at`."""
+    if end - at not in _SECRET_HALVES or text[at:end].strip(HEX):
+        return at
+    before = text[max(0, at - 38) : at - 1]
+    size = len(before) - len(before.rstrip(HEX + "-"))
+    return at - 1 - size if size in _ID_HALVES else at
 
 
 def is_opaque(word: str) -> bool:
@@ -145,6 +159,7 @@ def _is_of_service(text: str, shapes: str, at: int, end: int) -> bool:
     return is_opaque(text[at:end]) and services.is_named_before(text, at)
 
 
+_SECRET_HALVES, _ID_HALVES = (32, 64), (24, 32, 36)
 _BEFORE_VALUE = frozenset("='\"` \t")
 _SHORTEST_NAME, _LEAST_CHANGES = 4, 4
 
@@ -313,6 +328,8 @@ def _looks_random(shape: str, word: str) -> bool:
     if "0" not in shape:
         return False
     whole = shape.replace(" ", "")
+    if len(shape) == _PRODUCT_KEY and shape[5::6] == "    " and word.isupper() and whole.count("0") > 1:
+        return True
     if len(whole) >= 20 and "a" in whole and "A" in whole and turns(whole) >= 0.5 * len(whole):
         return not is_camel_case(shape, word)
     return len(whole) >= _SHORTEST_SPREAD and _is_spread(shape, word)
