@@ -214,25 +214,25 @@ def injections(
     """
     settings = options.settings(given_vault)
     first, last = options.span(when)
-    rows = [
+    logged = [
         row
         for row in injection_log.read_log(settings)
         if str(row.get("session", "")).startswith(session or "")
         and project in (None, row.get("project"))
         and options.fits(str(row.get("time", "")), first, last)
     ]
-    rows = rows[::-1][: limit or None]
-    freshness.bring_up_to_date(settings)
-    given = {str(name) for row in rows for name in row.get("ids", ())}
+    logged = logged[::-1][: limit or None]
+    rows.refresh(settings)
+    given = {str(name) for row in logged for name in row.get("ids", ())}
     cited = freshness.answered(settings, lambda view: citations.cited_by_session(view, given)) or {}
-    for row in rows:
+    for row in logged:
         row["cited"] = sorted(cited.get(str(row.get("session")), set()).intersection(map(str, row.get("ids", ()))))
     if as_json:
-        render.print_json(rows)
+        render.print_json(logged)
         return
-    if not rows:
+    if not logged:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
-    render.table(_COLUMNS, [_row(row) for row in rows] if not ids else _rows_with_ids(rows))
+    render.table(_COLUMNS, [_row(row) for row in logged] if not ids else _rows_with_ids(logged))
 
 
 _COLUMNS = (

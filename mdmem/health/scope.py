@@ -51,7 +51,9 @@ def of(config: Config, *, every: bool) -> CheckScope:
     if known is None:
         return CheckScope()
     try:
-        freshness.bring_up_to_date(config)
+        changes, _ = freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
+        if not changes.complete and freshness.being_built(config):
+            return CheckScope()
         view = index.current(config)
         if view is None or view.live <= FEW_NOTES:
             return CheckScope()

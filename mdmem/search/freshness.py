@@ -68,7 +68,16 @@ def bring_up_to_date(
 def _in_background(config: Config) -> str:
     """Start a process that finishes the index, unless one is at work, and return what a user is told of it."""
     completion.finish(config)
-    view = index.current(config)
+    return _told(config)
+
+
+def being_built(config: Config) -> str:
+    """Return what a user is told while a process finishes the index in the background; "" else."""
+    return _told(config) if completion.is_running(config) else ""
+
+
+def _told(config: Config) -> str:
+    view = index.opened(config)
     notes = f"{view.live if view else 0:,}"
     return f"The index is being built in the background: {notes} notes are in it so far, and others are not found yet."
 

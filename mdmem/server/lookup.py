@@ -55,7 +55,10 @@ def _looked(config: Config) -> tuple[str, ...]:
         return ()
     touched = sorted(watched.touched)
     quick = not watched.is_lost
-    changes, notices = freshness.bring_up_to_date(config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0)
+    most = freshness.MOST_AT_ONCE
+    changes, notices = freshness.bring_up_to_date(
+        config, quick=quick, budget_seconds=BUDGET_SECONDS, share=0, most=most
+    )
     if touched and not notices:
         more, notices = freshness.bring_up_to_date(config, budget_seconds=BUDGET_SECONDS, paths=touched)
         changes = changes._replace(complete=changes.complete and more.complete)
@@ -70,7 +73,7 @@ def is_sweep_due(config: Config) -> bool:
 
 
 def _sweep(config: Config) -> None:
-    if not is_sweep_due(config):
+    if not is_sweep_due(config) or freshness.being_built(config):
         return
     _swept[config.vault] = time.monotonic()
 

@@ -16,6 +16,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError
 from mdmem.inject import injection_log
 from mdmem.search import freshness, index
+from mdmem.search.index import completion
 from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import rows
@@ -87,6 +88,9 @@ class Live:
 
     def _index(self, paths: set[str] | None) -> bool:
         """Index these paths, or look at the whole vault; False when that has to be done again."""
+        if completion.is_running(self.config):
+            self._dirty.sweep()
+            return False
         try:
             index.update(self.config, paths=paths, wait_seconds=1.0)
         except BusyError:

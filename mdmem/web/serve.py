@@ -54,7 +54,7 @@ def run(
         return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
 
     with nullcontext() if beside else answering(config, new_link):
-        freshness.bring_up_to_date(config, quick=False)
+        freshness.bring_up_to_date(config, quick=False, most=freshness.MOST_AT_ONCE)
         live = Live(config)
         app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
         live.view()

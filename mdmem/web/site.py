@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from mdmem import __version__
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.search import index
+from mdmem.search import freshness, index
 from mdmem.search.index.view import View
 from mdmem.vault import disk, note
 from mdmem.views import rows
@@ -110,6 +110,7 @@ class PageRequest:
             version=__version__,
             vault_name=Path(self.config.vault).name,
             messages=[] if part else self.browser.take_messages(),
+            being_built=freshness.being_built(self.config),
             live_number=self.site.live.last.number,
             **values,
         )

@@ -63,6 +63,18 @@ def a_note(web: Web, title: str, body: str = "Some words.") -> str:
     return user_notes.add(settings, title, body, now=MORNING).path
 
 
+def test_every_page_says_that_the_index_is_being_built(web: Web, cookie: str) -> None:
+    settings = config.load(str(web.vault), {**os.environ, **web.day.env})
+    assert "being built in the background" not in get(web, cookie, "/projects")
+
+    mark = Path(settings.state_dir, "indexing")
+    mark.touch()
+    try:
+        assert "being built in the background" in get(web, cookie, "/projects")
+    finally:
+        mark.unlink()
+
+
 # -- who is let in ---------------------------------------------------------------------------------
 
 

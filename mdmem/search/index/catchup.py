@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import BusyError, MdmemError, VaultError
-from mdmem.search.index import contents, layout, pending, scan, scan_record
+from mdmem.search.index import completion, contents, layout, pending, scan, scan_record
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
@@ -220,6 +220,7 @@ def _build(
                     expected = ""
                     tally.take(batch, config.vault, chunk, helper.finished())
                 _index_some(config, tally, changed, NOTES_PER_COMMIT)
+                completion.step(config)
         while changed:
             _index_some(config, tally, changed, 1)
         gone = iter(list(walk.gone()))

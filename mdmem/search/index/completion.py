@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mdmem.config import Config
 
 STALE_SECONDS = 600.0
-"""A process that began longer ago than this has ended, one way or the other."""
+"""A process that has made no step for longer than this has ended, one way or the other."""
 
 
 def finish(config: Config) -> bool:
@@ -52,9 +52,18 @@ def done(config: Config) -> None:
         files.remove(path)
 
 
+def step(config: Config) -> None:
+    """Take note that the index is being finished still."""
+    try:
+        os.utime(_mark(config))
+    except OSError:
+        pass  # nobody was told that it is
+
+
 def is_running(config: Config) -> bool:
     """Whether a process has been started that finishes the index, and has not said that it is done."""
-    return os.path.exists(_mark(config))
+    mark = _mark(config)
+    return os.path.exists(mark) and _age(mark) <= STALE_SECONDS
 
 
 def notice(config: Config) -> str:

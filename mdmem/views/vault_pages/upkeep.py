@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
+
 from mdmem import files
 from mdmem.errors import MdmemError
 
@@ -46,7 +48,11 @@ def refresh(
 
     began = time.process_time()
     try:
-        freshness.bring_up_to_date(config, wait_seconds=0)
+        changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
+        if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
+            for notice in () if background else notices:
+                click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
+            return []
         done = freshness.answered(
             config, lambda view: making.make(config, view, last.seen, last.pages, everything=everything)
         )

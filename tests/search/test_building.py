@@ -1,0 +1,117 @@
+"""A large vault without an index: nobody waits for it, everybody is told, and nothing wrong is written meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mdmem import config
+from mdmem.config import Config
+from mdmem.health import scope
+from mdmem.search import freshness, index
+from mdmem.search.index import catchup, completion
+from mdmem.server import lookup
+from mdmem.views.vault_pages import upkeep
+from mdmem.web.live import Live
+from tests.helpers.server_calls import Server
+
+NOW = 1_790_000_000.0
+TOLD = "The index is being built in the background: 5 notes are in it so far, and others are not found yet."
+
+
+@pytest.fixture
+def large(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    """Return a vault that is taken for a large one; who finishes its index has begun, and comes no further."""
+    for number in range(30):
+        folder = vault / "journal" / "app" / f"2026-09-{number + 1:02d}" / "0800-a"
+        folder.mkdir(parents=True)
+        (folder / f"001-000-prompt-a-{number:010d}.md").write_text(f"alpha n{number}", encoding="utf-8")
+    monkeypatch.setattr(freshness, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(catchup, "FIRST_NOTES", 5)
+
+    def begun(settings: Config) -> bool:
+        mark = Path(settings.state_dir, "indexing")
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        return True
+
+    monkeypatch.setattr(completion, "finish", begun)
+    return config.load(str(vault))
+
+
+@pytest.fixture
+def server(large: Config) -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+def test_a_tool_answers_at_once_and_says_that_the_index_is_being_built(
+    large: Config, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[object] = []
+    monkeypatch.setattr(lookup, "_swept", {})
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(threading, "Timer", lambda *given: timers.append(given))
+        answer = server.call("search", {"query": "alpha"}).value
+
+    assert (answer["total"], answer["hints"]) == (5, [TOLD])
+    assert not timers, "the server does the work that another process does"
+    lookup._swept[large.vault] = time.monotonic()  # no sweep outlives this test
+    index.update(large)
+    completion.done(large)
+    again = server.call("search", {"query": "alpha"}).value
+    assert (again["total"], again["hints"]) == (30, [])
+
+
+def test_pages_in_the_vault_are_made_when_the_index_is_whole(large: Config, capsys: pytest.CaptureFixture[str]) -> None:
+    assert upkeep.refresh(large, now=NOW) == []
+    assert capsys.readouterr().err == f"mdmem: {TOLD} Pages are made when it is done.\n"
+    assert upkeep.refresh(large, now=NOW, background=True) == []
+    assert capsys.readouterr().err == ""
+    made = Path(large.state_dir, "pages")
+    assert not made.exists()
+
+    index.update(large)
+    completion.done(large)
+
+    upkeep.refresh(large, now=NOW)
+    assert made.exists()
+
+
+def test_doctor_looks_at_everything_while_the_index_is_being_built(large: Config) -> None:
+    index.update(large)
+    scope.remember(large, scope.of(large, every=True))
+    index.rebuild(large)
+    Path(large.index_dir, "contents").unlink()
+
+    assert scope.of(large, every=False).is_whole
+
+
+def test_the_pages_show_what_there_is_while_the_index_is_being_built(large: Config) -> None:
+    freshness.bring_up_to_date(large, quick=False, most=freshness.MOST_AT_ONCE)
+    live = Live(large)
+
+    assert live.view().live == 5
+    assert not live._index(None), "it is looked at again when the index is whole"
+    assert live.view().live == 5
+
+    completion.done(large)
+    assert live._index(None)
+    assert live.view().live == 30
+
+
+def test_a_mark_that_nobody_renews_is_of_a_process_that_has_ended(large: Config) -> None:
+    freshness.bring_up_to_date(large, most=freshness.MOST_AT_ONCE)
+    assert freshness.being_built(large) == TOLD
+
+    mark = Path(large.state_dir, "indexing")
+    os.utime(mark, (1, 1))
+    assert freshness.being_built(large) == ""
+    completion.step(large)
+    assert freshness.being_built(large) == TOLD
