@@ -1,9 +1,9 @@
-"""Hooks served by a process that has loaded them: the watcher starts it, and a hook then costs half.
+"""Hooks served by a process that has loaded them: the watcher starts it, and a hook then costs a third.
 
-The command that an agent runs (`mdmem.hand_over`) gives its stdin, words, folder and environment over a socket, and
-waits until the note is on disk. Hooks are served one after the other, in the main thread, with the deadline that they
-have anyway. Stdin is read only once the command says so: one that got no answer in time, because another hook is at
-work, does the work itself, and only one of both does.
+The command that an agent runs (`hand_over.pl`, or `mdmem.hand_over` where there is no Perl) gives its stdin, words,
+folder and environment over a socket, and waits until the note is on disk. Hooks are served one after the other, in the
+main thread, with the deadline that they have anyway. Stdin is read only once the command says so: one that got no
+answer in time, because another hook is at work, does the work itself, and only one of both does.
 """
 
 from __future__ import annotations

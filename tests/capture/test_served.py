@@ -117,6 +117,41 @@ def test_a_served_hook_leaves_the_note_and_says_what_is_to_be_said(
     assert b"falcon" not in b"".join(path.read_bytes() for path in vault.rglob("*.md"))
 
 
+@linux
+@pytest.mark.slow
+def test_without_perl_a_python_hands_the_hook_over(
+    vault: Path, server: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "_PERL", "/nonexistent/perl")
+
+    hook = held(server)
+    out, err = hook.communicate(json.dumps(prompt("Fix the parser")).encode(), timeout=LIMIT_SECONDS)
+
+    assert (hook.returncode, out, err) == (0, b"", b"")
+    assert len(notes(vault)) == 1
+
+
+def test_what_perl_is_told_by_its_own_variables_changes_no_hook(
+    vault: Path, server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "strict.pm").write_text("die")
+    env = {"PERL5OPT": "-Mnothing", "PERL5LIB": str(tmp_path), "PERL_UNICODE": "SADL", "LC_ALL": "xx_XX.nothing"}
+
+    assert run(prompt("日付パーサーはなぜ失敗しますか", cwd="/home/dev/作業/メモ"), {**env, "PS1": "作業\xff"}) == ""
+
+    assert len(notes(vault)) == 1
+
+
+def test_an_environment_too_large_for_a_socket_leaves_the_hook_to_itself(
+    vault: Path, server: subprocess.Popen[bytes]
+) -> None:
+    large = {f"LARGE_{number}": "x" * 100_000 for number in range(10)}
+
+    assert run(prompt("Fix the parser"), large) == ""
+
+    assert len(notes(vault)) == 1
+
+
 @pytest.mark.slow
 def test_a_hook_does_its_work_itself_when_the_server_does_not_answer(
     vault: Path, server: subprocess.Popen[bytes]

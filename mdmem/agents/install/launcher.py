@@ -80,9 +80,21 @@ exec({otherwise})
 _SHELL = """#!/bin/sh
 # Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
 {users}[ -x {python} ] && [ -f {rescue} ] || exit 0
-case $1 in
+{first}case $1 in
 {cases}esac
 """
+
+# What Perl's own variables would change, or make it complain of, is none of a hook's business.
+_WITH_PERL = """if [ "$1" = hook ] && [ -S {socket} ] && [ -x {perl} ] && [ -f {hand_over} ]; then
+export LC_ALL=C PERL5OPT= PERL5LIB=
+trap "" PIPE
+exec {perl} -C0 {hand_over} {sendmsg} {socket} {rescue} {python} -I -S -B -c {otherwise} "$@"
+fi
+"""
+
+_PERL = "/usr/bin/perl"
+_SENDMSG = {"x86_64": 46, "aarch64": 211, "riscv64": 211}
+"""A machine -> the number that Linux gives to the system call `sendmsg`, which Perl knows by nothing else."""
 
 _PYTHON = """# Coding agents start this for their hooks: `mdmem install` writes it, and `mdmem uninstall` removes it.
 {users}import os, sys
@@ -117,21 +129,43 @@ def text(users: list[str]) -> str:
     python = shlex.quote(sys.executable)
     start = f"exec {python} -I -S -B -c"
     cases = "".join(f'{verb}) {start} {shlex.quote(one)} "$@" ;;\n' for verb, one in codes.items())
-    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), cases=cases)
+    return _SHELL.format(users=lines, python=python, rescue=shlex.quote(rescue), first=_with_perl(), cases=cases)
 
 
 def code(verb: str) -> str:
     """Return the Python that a verb runs, with the launcher's words as its arguments."""
+    found = _alone(verb)
+    if verb != "hook" or _is_windows():
+        return found
+    rescue = _literal(os.path.join(_PACKAGE, "launch.py"))
+    hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
+    return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(found))
+
+
+def _alone(verb: str) -> str:
+    """Return the Python of a verb that is handed over to nobody."""
     paths, rescue = _literal(search_path()), _literal(os.path.join(_PACKAGE, "launch.py"))
     form = _COMMIT if verb == "commit" else _OTHER
     preload = _PRELOAD.format(preload=_literal(os.path.join(_PACKAGE, "preload.py")), package=_literal(_PACKAGE))
-    found = form.format(
+    return form.format(
         paths=paths, rescue=rescue, module=MODULES.get(verb, ""), preload=preload if verb == "hook" else ""
     )
-    if verb != "hook" or _is_windows():
-        return found
-    hand_over, socket = _literal(os.path.join(_PACKAGE, "hand_over.py")), _literal(socket_path())
-    return _HANDED_OVER.format(hand_over=hand_over, socket=socket, rescue=rescue, otherwise=_literal(found))
+
+
+def _with_perl() -> str:
+    """Return the lines that hand a hook over without starting a Python, where the system is one that allows it."""
+    sendmsg = _SENDMSG.get(os.uname().machine) if sys.platform == "linux" else None
+    if sendmsg is None:
+        return ""
+    words = {
+        "socket": socket_path(),
+        "hand_over": os.path.join(_PACKAGE, "hand_over.pl"),
+        "rescue": os.path.join(_PACKAGE, "launch.py"),
+        "python": sys.executable,
+        "otherwise": _alone("hook"),
+    }
+    quoted = {name: shlex.quote(word) for name, word in words.items()}
+    return _WITH_PERL.format(perl=_PERL, sendmsg=sendmsg, **quoted)
 
 
 def socket_path() -> str:
