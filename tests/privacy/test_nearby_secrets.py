@@ -30,6 +30,11 @@ SENTENCES = (
     "{} is the acme access token",
     "acmeToken,{},",
     "[DEBUG] Using acme Key={}",
+    "Here is my key:\n{}",
+    "here is the acme api key\n\n{}\n\nplease set it up",
+    "the key you need:\n\n```\n{}\n```",
+    "{} <- my acme token",
+    "https://api.weather.example/2.5/weather?q=x&appid={}",
 )
 
 ASSIGNED = (
@@ -58,6 +63,9 @@ KEPT = (
     f"{HEX_40}  dist/cloudflare.tar.gz",
     f"cloudflare@sha256:{HEX_64}",
     f"commit {HEX_40}",
+    f"Add the access token\n{HEX_40}",
+    f"The commit that changed the token:\n{HEX_40}",
+    "the password that they used once when they came here",
     UUID,
     f"session {UUID}",
     '"integrity": "sha512-oGNQgGoRdBXcZqNG0Ze56CHjDZ1IDYOwGYxYjO5KLSlz5HiNQ9udIXsPZ61VWaHGZ5XW/jyjmr6t2xz2jGVQ=="',
@@ -100,6 +108,12 @@ def test_hashes_and_ids_without_such_a_word_stay(text: str) -> None:
 )
 def test_passwords_of_programs_that_ask_for_them_are_hidden(text: str) -> None:
     assert PASSWORD not in str(clean(text.format(PASSWORD), origin="tool").value)
+
+
+@pytest.mark.parametrize("groups", ["bran dloe rnxk ztmg", "qcaq-vbzn-zozy-epts"])
+@pytest.mark.parametrize("text", ["my mail's app password is {}", "app password: {}", "MAIL_APP_PASSWORD={}"])
+def test_a_password_in_four_groups_of_letters_is_hidden_whole(text: str, groups: str) -> None:
+    assert clean(text.format(groups), origin="prompt").value == text.format("[REDACTED]")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ One function for each way to join a name and a value; each takes the name and th
 from __future__ import annotations
 
 from mdmem.privacy.secrets import headers, literals, scan, values
+from mdmem.privacy.secrets.formats import HEX
 from mdmem.privacy.secrets.literals import QUOTES, Literal, skip_blank
 from mdmem.privacy.secrets.names import STRONG
 from mdmem.privacy.secrets.tokens import is_camel_case, shape
@@ -24,6 +25,7 @@ _DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
 _LONGEST_PHRASE = 240
 _MOST_LISTED = 200
+_SHORTEST_HASH = 20
 
 
 def assigned(name: Name, at: int) -> list[Span]:
@@ -149,6 +151,9 @@ def below(name: Name, at: int) -> list[Span]:
     if not literal or literal.template or not scan.line_ends(text, literal.end + literal.quoted):
         return []
     sure = name.heads_line() and ":" in text[name.end : at]
+    is_hash = len(literal.text) >= _SHORTEST_HASH and not literal.text.strip(HEX + "-")
+    if is_hash and " " in name.line_before().strip():
+        return []  # below the title of a commit; `nearby` knows the sentences that announce a key
     hidden = values.is_unlike_words(literal.text) and (sure or values.is_varied(literal.text))
     return [_span(name, literal)] if hidden and text[literal.end - 1] != ":" else []
 

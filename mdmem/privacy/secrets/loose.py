@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.literals import skip_blank
-from mdmem.privacy.secrets.tokens import is_camel_case, shape, turns
+from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ USERS = ("root/", "admin/", "master/", "user/", "default/")
 LOGINS = ("login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """What stands before a user and a password, in lower case."""
 _IN_PATHS = frozenset("/\\.-_~@$%=")
+_LONGEST_GROUPS = 19
+_BEFORE_GROUPS = " :=\"'`*("
 _JOINS = " :(,-/)"
 _BEFORE_VALUE = ":/( "
 _HANGUL = ("가", "힣")
@@ -41,6 +43,9 @@ def said(name: Name) -> list[Span]:
     if not text[at : at + 1].isascii():  # a word goes on in Korean: `비번은…`, `password 설정은…`
         ahead = text[at : at + 8]
         at += next((size for size, sign in enumerate(ahead) if not _HANGUL[0] <= sign <= _HANGUL[1]), 0)
+    groups = in_groups(name, at)
+    if groups:
+        return groups
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
     if start == name.end:
@@ -54,6 +59,20 @@ def said(name: Name) -> list[Span]:
         if not start or _is_secret(word):
             break
     return [(start, start + len(word), name.kind)] if _is_secret(word) else []
+
+
+def in_groups(name: Name, at: int) -> list[Span]:
+    """Find four groups of four letters, as programs get them in place of a password: `abcd efgh ijkl mnop`."""
+    ahead = name.text[at : at + 2 * _LONGEST_GROUPS]
+    rest = ahead.lstrip(_BEFORE_GROUPS).removeprefix("is ").lstrip(_BEFORE_GROUPS)
+    groups, separator = rest[:_LONGEST_GROUPS], rest[4:5]
+    letters = groups.replace(separator, "") if separator in (" ", "-") else ""
+    if len(letters) != 16 or not letters.isalpha() or groups[4::5] != 3 * separator or rest[19:20].isalnum():
+        return []
+    if not letters.islower() or reads_like_words(shape(letters), letters):
+        return []
+    start = at + len(ahead) - len(rest)
+    return [(start, start + len(groups), name.kind)]
 
 
 def said_before(name: Name) -> list[Span]:

@@ -33,15 +33,20 @@ _PUBLIC = frozenset(
 )
 """Words between, or right before, that say what is no secret: `token for commit …`."""
 
-_AS = frozenset(("is", "as", "was", "are"))
-"""Words between a value and the name behind it: `use … as the API key`."""
+_AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
+"""What stands between a value and the name behind it: `use … as the API key`, `… <- my token`."""
+
+_PRESENTERS = frozenset(("here", "here's", "heres", "use", "take", "try", "my", "this"))
+"""Words of a line that says that a secret follows: `Here is the key`."""
+_FENCES = ("```", "~~~")
+_MOST_LINES = 4
 
 
 def found(name: Name) -> list[Span]:
     """Find the secret that a sentence speaks of, behind its name or before it."""
     if name.kind not in _KINDS or (name.is_plain_key and not _is_of_something(name)):
         return []
-    return _behind(name) or _before(name)
+    return _behind(name) or _before(name) or _below(name)
 
 
 def _is_of_something(name: Name) -> bool:
@@ -80,10 +85,34 @@ def _before(name: Name) -> list[Span]:
                 return []
             start = name.start - len(line) + line.rindex(value)
             return [(start, start + len(value), name.kind)]
-        if not word.isalpha():
+        if not word.isalpha() and word not in _AS:
             return []
         between.append(word.lower())
     return []
+
+
+def _below(name: Name) -> list[Span]:
+    """Find the secret on a line of its own below `Here is my key:`."""
+    text = name.text
+    rest, newline, _ = text[name.closed : name.closed + _REACH].partition("\n")
+    if not newline or not _presents(name.line_before().split(), rest.strip()):
+        return []
+    at = name.closed + len(rest) + 1
+    for line in text[at : at + _REACH + _LONGEST].split("\n")[:_MOST_LINES]:
+        value = line.strip().strip(_QUOTES)
+        if value and not line.startswith(_FENCES):
+            start = at + line.index(value)
+            return [(start, start + len(value), name.kind)] if is_opaque(value) else []
+        at += len(line) + 1
+    return []
+
+
+def _presents(before: list[str], rest: str) -> bool:
+    """Whether a line announces what is below it, and not that it is shown to everybody."""
+    after = rest.rstrip(_AROUND).lower().split()
+    if len(after) > _MOST_WORDS or not _CODE.isdisjoint(rest) or not _PUBLIC.isdisjoint((*before, *after)):
+        return False
+    return rest[-1:] == ":" or not _PRESENTERS.isdisjoint(before)
 
 
 def _word(text: str, at: int) -> str:

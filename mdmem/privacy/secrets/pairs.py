@@ -92,7 +92,7 @@ def _secrets_of(name: Name) -> list[Span]:
             if value:
                 found = judged(name, value) if not name.repeats_at(value) else []
                 if found or judged is judge.assigned:
-                    return found or loose.said(name)
+                    return (name.kind == "password" and loose.in_groups(name, name.closed)) or found or loose.said(name)
     return loose.said(name) or loose.said_before(name) or loose.nearby(name)
 
 

@@ -85,7 +85,7 @@ _ROLES = (
 )  # fmt: skip
 """What may follow the name of a service: `HUBSPOT_CLIENT_ID`, `sonarLogin`."""
 
-_SURE_ROLES = ("api", "clientid", "accessid", "apiid", "login")
+_SURE_ROLES = ("api", "clientid", "accessid", "apiid", "appid", "login")
 """How a name ends that opens something, whatever the service is."""
 
 _REACH = 64
