@@ -36,7 +36,10 @@ _SECONDS = 1.0
 """How long a command may take to say what it wants: it does so in one breath."""
 LOOK_SECONDS = 30.0
 """Where a process of another vault's watcher serves already, this one looks so often whether it still does."""
+_PACKAGE = str(Path(mdmem.__file__).parent)
 _ROOMS = ("capture", "agents", "privacy")
+_TIDY_EVERY = 16
+"""Number of hooks after which rubbish is looked for, and what the process holds."""
 
 
 def serve(path: str) -> None:
@@ -93,9 +96,8 @@ def _load() -> None:
 
 def _stamp() -> list[tuple[int, int]]:
     """Return by what another version of mdmem in the place of this one is told: the times of its folders."""
-    top = Path(mdmem.__file__).parent
     try:
-        found = [folder.stat() for folder in (top, *(top / room for room in (*_ROOMS, "recall", "vault")))]
+        found = [os.stat(f"{_PACKAGE}/{room}") for room in ("", *_ROOMS, "recall", "vault")]  # noqa: PTH116 - for each hook
     except OSError:
         return []
     return [(one.st_mtime_ns, one.st_ino) for one in found]
@@ -117,15 +119,18 @@ def _run(listener: socket.socket, alive: int) -> None:
     with selectors.DefaultSelector() as ready:
         ready.register(listener, selectors.EVENT_READ)
         ready.register(alive, selectors.EVENT_READ)
-        for _ in range(MAX_HOOKS):
+        for number in range(MAX_HOOKS):
             sources = [key.fileobj for key, _ in ready.select()]
-            if alive in sources or _memory() > MAX_MEMORY_BYTES or stamp != _stamp():
+            if alive in sources or stamp != _stamp():
                 return
+            if number % _TIDY_EVERY == 0:
+                gc.collect(1)
+                if _memory() > MAX_MEMORY_BYTES:
+                    return
             link, _ = listener.accept()
             with link, contextlib.suppress(OSError, ValueError):  # who asked has gone, or is not one of ours
                 link.settimeout(_SECONDS)
                 _answer(link)
-            gc.collect(1)
 
 
 def _answer(link: socket.socket) -> None:
@@ -158,11 +163,10 @@ def _nothing(*_: object) -> None:
 def _become(folder: str, pairs: list[str]) -> None:
     """Take on the environment and the folder of a command."""
     zone = os.environ.get("TZ")
-    os.environ.clear()
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        if name:
-            os.environ[name] = value
+    wanted = {name: value for name, _, value in [pair.partition("=") for pair in pairs] if name}
+    if wanted != dict(os.environ):  # most commands have that of the one before
+        os.environ.clear()
+        os.environ.update(wanted)
     if os.environ.get("TZ") != zone:
         time.tzset()
     files.check_again()

@@ -85,13 +85,22 @@ def main() -> None:
             env |= {f"XDG_{part}_HOME": str(work / part.lower()) for part in ("STATE", "CACHE", "CONFIG", "DATA")}
             os.environ |= env
             costs[name] = _measured(work, env, rounds, watched=name == "with one")
-    print(f"| a turn, in ms of CPU | prompt and answer | {RUNS} tool runs | the watcher | together | × bare Python |")
-    print("|---|---|---|---|---|---|")
+    heads = ["prompt and answer", f"{RUNS} tool runs", "the watcher", "together", "× bare Python", "a tool run, ×"]
+    print(f"| a turn, in ms of CPU | {' | '.join(heads)} |")
+    print(f"|{'---|' * (len(heads) + 1)}")
     for name, cost in costs.items():
         total = cost.runs + cost.others + cost.share
         cells = [name, *(f"{part:.0f}" for part in (cost.others, cost.runs, cost.share, total))]
-        print(f"| {' | '.join(cells)} | {total / cost.bare:.1f} |")
-    print(f"\nA bare Python took {statistics.median(cost.bare for cost in costs.values()):.1f} ms.")
+        cells += [f"{total / cost.bare:.1f}", f"{(cost.runs + cost.share) / RUNS / cost.bare:.2f}"]
+        print(f"| {' | '.join(cells)} |")
+    print(f"\nA bare Python took {statistics.median(cost.bare for cost in costs.values()):.1f} ms.", end=" ")
+    print(f"With a watcher, {'Perl' if _has_perl() else 'a Python'} hands hooks over; its share counts for the runs.")
+
+
+def _has_perl() -> bool:
+    from mdmem.agents.install import launcher
+
+    return launcher._PERL in launcher.text([]) and os.access(launcher._PERL, os.X_OK)
 
 
 def _measured(work: Path, env: dict[str, str], rounds: int, *, watched: bool) -> TurnCost:
