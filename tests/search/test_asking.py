@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,6 +152,15 @@ def test_accents_case_and_apostrophes_do_not_matter() -> None:
         assert prose.asked(prompt)
     for prompt in ("quest ce quon a decide ?", "Qu'est-ce qu'on a décidé ?", "qu’est-ce qu’on a de\u0301cide\u0301"):
         assert prose.asked(prompt)
+
+
+def test_a_prompt_whose_accents_are_characters_of_their_own_is_about_the_same() -> None:
+    prompt = "Qu’est-ce qu’on a décidé pour le délai ?"
+
+    composed, apart = shape.of(prompt), shape.of(normalize("NFD", prompt))
+
+    assert composed is not None and apart is not None
+    assert "pour le délai" in composed.topic == apart.topic
 
 
 def test_every_phrase_of_the_table_is_found_as_it_stands() -> None:

@@ -52,11 +52,9 @@ def asked(prompt: str) -> Asked | None:
 
 def topic(found: Asked) -> str:
     """Return what is asked about: the prompt without the phrases that ask ("what did we do last time")."""
-    rest: Asked | None = found
     text = found.topic
-    while rest is not None:
-        text = rest.topic
-        rest = asked(text) if len(text) < HEAD_CHARS else None
+    while len(text) < HEAD_CHARS and (more := asked(text)) and len(more.topic) < len(text):
+        text = more.topic
     return text
 
 
@@ -67,7 +65,11 @@ def prose(prompt: str) -> str:
     text = "\n".join(_spelled_out(_unquoted(line)) for line in _prose_lines(prompt))
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
-    return text
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", text)  # each letter with its accents as one character: some systems type them apart
 
 
 def quotations(prompt: str) -> list[str]:
@@ -170,10 +172,6 @@ def _spelled_out(line: str) -> str:
 
 def words(text: str) -> list[str]:
     """Split text into words; a dot or underscore inside a name parts nothing."""
-    if not text.isascii():
-        from unicodedata import normalize
-
-        text = normalize("NFC", text)
     kept = [c if c.isalnum() or c in "'’_." else " " for c in text]
     return [word for part in "".join(kept).split() if (word := part.strip("."))]
 
