@@ -51,14 +51,13 @@ def branch_group() -> None:
 @branch_group.command("list")
 @options.project
 @options.as_json("an array of objects with project, branch, notes, first, last, state")
-@click.pass_obj
-def list_branches(given_vault: str | None, project: str | None, as_json: bool) -> None:
+@options.in_vault
+def list_branches(settings: Config, project: str | None, as_json: bool) -> None:
     """List the branches on which notes wait.
 
     \b
     Example:  mdmem branch list
     """
-    settings = options.settings(given_vault)
     found = [(one, fate(one)) for one in waiting(settings) if project in (None, one.project)]
     if as_json:
         keys = ("project", "branch", "first", "last")
@@ -85,8 +84,8 @@ def list_branches(given_vault: str | None, project: str | None, as_json: bool) -
 @click.argument("name")
 @options.project
 @options.as_json("an object: project, branch, changed")
-@click.pass_obj
-def merge(given_vault: str | None, name: str, project: str | None, as_json: bool) -> int:
+@options.in_vault
+def merge(settings: Config, name: str, project: str | None, as_json: bool) -> int:
     """Release the notes that wait on the branch NAME: every branch sees them from now on. One commit.
 
     \b
@@ -95,7 +94,6 @@ def merge(given_vault: str | None, name: str, project: str | None, as_json: bool
     from mdmem.cli.commits import print_applied
     from mdmem.history import branches
 
-    settings = options.settings(given_vault)
     one = _chosen(settings, name, project or "")
     done = branches.release(settings, one.paths, one.branch)
     if as_json:
@@ -109,8 +107,8 @@ def merge(given_vault: str | None, name: str, project: str | None, as_json: bool
 @options.project
 @options.yes
 @options.as_json("an object: project, branch, changed; needs --yes")
-@click.pass_obj
-def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_json: bool) -> int:
+@options.in_vault
+def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: bool) -> int:
     """Delete the notes that wait on the branch NAME. One commit; they stay in history until `mdmem purge`.
 
     \b
@@ -120,7 +118,6 @@ def drop(given_vault: str | None, name: str, project: str | None, yes: bool, as_
     from mdmem.history import branches
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    settings = options.settings(given_vault)
     one = _chosen(settings, name, project or "")
     count = wording.number(len(one.paths), "note")
     if not yes:

@@ -48,8 +48,8 @@ def print_result(done: CommitResult) -> int:
 @click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
-@click.pass_obj
-def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
+@options.with_settings
+def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
     """Commit the vault's new and changed notes: a commit for each session, and one for people's changes.
 
     Files beside notes are committed if they lie in notes/ or a note links to them, up to sync.max_file_mb; the
@@ -64,7 +64,6 @@ def commit(vault: str | None, session: str | None, accept: tuple[str, ...], quie
     from mdmem.history.look import LookMode
     from mdmem.watcher import client
 
-    settings = config.load(vault)
     _catch_up(settings, quiet=quiet)
     is_time = quiet and checking.look_after(settings, time.time())
     if Path(settings.vault).is_dir():
@@ -136,10 +135,10 @@ def _update_index(settings: Config) -> None:
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
-@click.pass_obj
+@options.with_settings
 @pager.paged
 def log(
-    vault: str | None, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
+    settings: Config, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
 ) -> None:
     """Show the journal: what was asked, how it ended, which files changed; the latest session first.
 
@@ -149,7 +148,6 @@ def log(
     from mdmem.history import session_log
     from mdmem.views import sessions as of_index
 
-    settings = config.load(vault)
     first, last = options.span(given)
     filters = {key: given[key] or "" for key in ("project", "file", "session")}
     among = of_index.with_failures(settings) if failed else None
@@ -282,8 +280,8 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
 @click.argument("target", metavar="SESSION|COMMIT")
 @options.yes
 @options.as_json("an object with the files that were changed and those that were kept; needs --yes")
-@click.pass_obj
-def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
+@options.with_settings
+def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     """Undo a session or a commit. Later changes are kept and listed.
 
     \b
@@ -292,7 +290,6 @@ def undo(vault: str | None, target: str, yes: bool, as_json: bool) -> int:
     from mdmem.history import undo as work
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    settings = config.load(vault)
     planned = work.plan(settings, target)
     if as_json:
         done = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None

@@ -93,8 +93,8 @@ class ImportPlan(NamedTuple):
 @click.option("--follow", is_flag=True, help="Keep running and store what agents save, until Ctrl-C.")
 @options.yes
 @options.as_json("the preview or the summary as an object")
-@click.pass_obj
-def import_(vault: str | None, /, **given: Any) -> None:
+@options.in_vault
+def import_(settings: Config, /, **given: Any) -> None:
     """Import transcripts that agents saved, or folders of markdown, at PATH (default: all that this machine has).
 
     Without PATH, the memory files that agents keep, and the CLAUDE.md, AGENTS.md and GEMINI.md of your projects and
@@ -117,7 +117,6 @@ def import_(vault: str | None, /, **given: Any) -> None:
     asked = ImportRequest(**given, first=first, last=last)
     if asked.as_json and not (asked.yes or asked.dry_run):
         raise UsageError("--json cannot ask: add --yes or --dry-run.")
-    settings = options.settings(vault)
     _refuse_when_off(settings)
     done = ImportedFiles(settings, again=asked.again)
     plan = _plan(settings, done, asked)

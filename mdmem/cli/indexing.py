@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.option("--rebuild", is_flag=True, help="Delete the index and rebuild it.")
 @click.option("--verify", is_flag=True, help="Compare it with every file, and repair what differs.")
 @options.as_json("an object with what changed")
-@click.pass_obj
-def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -> None:
+@options.in_vault
+def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     """Update the index from the files. Every search does this by itself.
 
     Queued notes, which the vault could not take, are written first.
@@ -32,7 +32,6 @@ def index(given_vault: str | None, rebuild: bool, verify: bool, as_json: bool) -
     from mdmem.search import index as engine
     from mdmem.search.index import completion
 
-    settings = options.settings(given_vault)
     home = queued.write_notes(settings)
     with progress.ProgressBar("Verifying" if verify else "Indexing") as bar:
         if verify:

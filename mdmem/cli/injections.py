@@ -196,9 +196,9 @@ def _print(found: Explanation, long: int) -> None:
 @click.option("--ids", is_flag=True, help="List the memories and which of them were cited.")
 @options.limit(20)
 @options.as_json("an array of objects: time, session, agent, event, why, project, tokens, ids, cited")
-@click.pass_obj
+@options.in_vault
 def injections(
-    given_vault: str | None,
+    settings: Config,
     /,
     project: str | None,
     session: str | None,
@@ -212,7 +212,6 @@ def injections(
     \b
     Example:  mdmem injections --ids
     """
-    settings = options.settings(given_vault)
     first, last = options.span(when)
     logged = [
         row

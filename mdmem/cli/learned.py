@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "every", is_flag=True, help="Also show superseded ones.")
 @options.as_json("an array of objects: id, path, kind, title, created, project, statement, superseded_by, before")
-@click.pass_obj
+@options.in_vault
 def decisions(
-    given_vault: str | None,
+    settings: Config,
     about: tuple[str, ...],
     project: str | None,
     kinds: tuple[str, ...],
@@ -59,7 +59,6 @@ def decisions(
     unknown = [kind for kind in kinds if kind not in learned.KINDS]
     if unknown:
         raise UsageError(f"--kind {unknown[0]} is none of {', '.join(learned.KINDS)}.")
-    settings = options.settings(given_vault)
     wanted = kinds or ("decision",)
     note_rows.refresh(settings)
     found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
@@ -87,9 +86,9 @@ _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "int
 @click.option("--done", "closed", multiple=True, metavar="ID", help="Close this item; repeatable.")
 @options.limit(30)
 @options.as_json("an array of objects: key, kind, text, detail, project, session, created, id, path, …")
-@click.pass_obj
+@options.in_vault
 def todo(
-    given_vault: str | None, project: str | None, session: str, closed: tuple[str, ...], limit: int, as_json: bool
+    settings: Config, project: str | None, session: str, closed: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
     """List open work: tasks, checks that still fail, unanswered prompts, interrupted turns.
 
@@ -100,7 +99,6 @@ def todo(
     """
     from mdmem.learn import work
 
-    settings = options.settings(given_vault)
     if closed:
         items = [work.mark_done(settings, key, now=options.now()) for key in closed]
         said = "\n".join(f"Closed: {render.safe(item.text)}" for item in items)
@@ -134,8 +132,8 @@ def _todo_row(item: OpenItem) -> tuple[str, ...]:
 @options.project
 @options.limit(5)
 @options.as_json("an array of objects: id, command, error, solved, edits, files, diff, project, session, likeness, …")
-@click.pass_obj
-def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
+@options.in_vault
+def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: int, as_json: bool) -> None:
     """Show what solved an ERROR before: the run that failed, the edits after it, the run that succeeded.
 
     ERROR is a line of the error or the whole output, or `-` for stdin. Without it, list the latest fixes.
@@ -146,7 +144,6 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
     """
     from mdmem.learn import fixes as learned
 
-    settings = options.settings(given_vault)
     text = sys.stdin.read() if error == ("-",) else " ".join(error)
     note_rows.refresh(settings)
     found = learned.fixes(settings, text, project=project or "", limit=limit or 1000)
@@ -169,8 +166,8 @@ def fixes(given_vault: str | None, error: tuple[str, ...], project: str | None, 
 @click.argument("entity")
 @options.project
 @options.as_json("an object: entity, kind, decisions, open_work, fixes, sessions, changed, links, together")
-@click.pass_obj
-def about(given_vault: str | None, entity: str, project: str | None, as_json: bool) -> None:
+@options.in_vault
+def about(settings: Config, entity: str, project: str | None, as_json: bool) -> None:
     """Show what is known about ENTITY: a file, a symbol, #123, a commit, a package, an address, a command, an error.
 
     \b
@@ -180,7 +177,6 @@ def about(given_vault: str | None, entity: str, project: str | None, as_json: bo
     """
     from mdmem.learn import about as learned
 
-    settings = options.settings(given_vault)
     note_rows.refresh(settings)
     found = learned.about(settings, entity, project=project or "", now=options.now())
     if as_json:
@@ -224,9 +220,9 @@ def _known(found: Knowledge) -> Iterator[tuple[str, list[str]]]:
 )
 @click.option("--prose/--no-prose", default=None, help="Have a model write a first paragraph (default: learn.prose).")
 @options.as_json("an object with the sessions, decisions, notes, failures, fixes, open and closed work")
-@click.pass_obj
+@options.in_vault
 def digest(
-    given_vault: str | None,
+    settings: Config,
     /,
     session: str,
     project: str | None,
@@ -246,7 +242,6 @@ def digest(
               mdmem digest --since 60d --by week
               mdmem digest latest
     """
-    settings = options.settings(given_vault)
     if session or for_agent:
         found, text = _of_session(settings, session or "latest", project or "", for_agent=for_agent)
     else:
@@ -305,9 +300,9 @@ CHOICES = {"y": "accept", "n": "dismiss", "s": "skip", "q": "quit"}
 @click.option("--accept", "accepted", multiple=True, metavar="ID", help="Carry out this proposal; repeatable.")
 @click.option("--dismiss", "dismissed", multiple=True, metavar="ID", help="Drop this proposal for good; repeatable.")
 @options.as_json("an array of objects: key, kind, title, why, project, created, id, path, other, noted")
-@click.pass_obj
+@options.in_vault
 def proposals(
-    given_vault: str | None, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
+    settings: Config, project: str | None, accepted: tuple[str, ...], dismissed: tuple[str, ...], as_json: bool
 ) -> None:
     """List what waits for your decision: notes that agents propose, rules found in your prompts, duplicate notes.
 
@@ -318,7 +313,6 @@ def proposals(
     """
     from mdmem.learn import proposals as learned
 
-    settings = options.settings(given_vault)
     decided = [("Accepted", learned.accept(settings, key, now=options.now())) for key in accepted]
     decided += [("Dismissed", learned.dismiss(settings, key, now=options.now())) for key in dismissed]
     found = [one for _, one in decided]

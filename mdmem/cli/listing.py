@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.terminal import options, pager, render
+from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.views import wording
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 @click.option("--sort", type=click.Choice(["newest", "oldest"]), default="newest", show_default=True)
 @options.limit(30)
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, tool, success, files, …")
-@click.pass_obj
+@options.in_vault
 @pager.paged
 def list_notes(
-    given_vault: str | None, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
+    settings: Config, /, pinned: bool, sort: str, limit: int, as_json: bool, is_: tuple[str, ...], **given: Any
 ) -> None:
     """List notes, newest first. Pages of sessions and projects are listed only if you ask for their kind.
 
@@ -42,7 +43,6 @@ def list_notes(
     from mdmem.search import select
     from mdmem.views import rows
 
-    settings = options.settings(given_vault)
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
     def answer(view: View) -> tuple[list[NoteRow], int, tuple[str, ...]]:
@@ -84,10 +84,10 @@ def _title(row: NoteRow) -> str:
 @click.option("--file", metavar="PATH", default="", help="Only sessions that touched a file whose path contains this.")
 @options.limit(20)
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
-@click.pass_obj
+@options.in_vault
 @pager.paged
 def sessions(
-    given_vault: str | None,
+    settings: Config,
     project: str | None,
     failed: bool,
     file: str,
@@ -104,7 +104,6 @@ def sessions(
     from mdmem.history import session_log
     from mdmem.views import sessions as of_index
 
-    settings = options.settings(given_vault)
     first, last = options.span(when)
     found = session_log.sessions(settings, project=project or "", since=first, file=file)
     among = of_index.with_failures(settings) if failed else None
@@ -151,9 +150,9 @@ def short_session(session: str) -> str:
 @click.option("--limit", "-n", type=click.IntRange(min=0), metavar="N", default=10, show_default=True,
               help="Show the last N folders, and notes, of each folder (0: no limit).")  # fmt: skip
 @options.as_json("nested objects of every level: name, notes, folders, files")
-@click.pass_obj
+@options.in_vault
 @pager.paged
-def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
+def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_json: bool) -> None:
     """Draw the vault's folders, or those in FOLDER, with the number of notes in each.
 
     \b
@@ -161,7 +160,6 @@ def tree(given_vault: str | None, folder: str, depth: int, files: bool, limit: i
     """
     from mdmem.views import rows
 
-    settings = options.settings(given_vault)
     below = _relative(settings.vault, folder)
     root = Path(settings.vault)
     if below is None or not (root / below).is_dir():

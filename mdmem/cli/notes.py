@@ -34,9 +34,9 @@ HELP_FOR_EDITOR = "<!-- A line `# ` starts the title. Save and close to keep the
 @click.option("--pin", "pinned", is_flag=True, help="Show it to agents at the start of every session.")
 @click.option("--propose", is_flag=True, help="Store it as a proposal that waits for your decision (for agents).")
 @options.as_json("an object with id and path")
-@click.pass_obj
+@options.in_vault
 def add(
-    given_vault: str | None,
+    settings: Config,
     /,
     text: tuple[str, ...],
     title: str,
@@ -55,7 +55,6 @@ def add(
     """
     from mdmem.learn import decisions
 
-    settings = options.settings(given_vault)
     body, title = _text(settings, " ".join(text), title)
     home = _project_here(settings) if project is None else project
     made = decisions.add(
@@ -119,14 +118,13 @@ def _project_here(settings: Config) -> str:
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @click.argument("text", nargs=-1)
 @options.as_json("an object with the path")
-@click.pass_obj
-def append(given_vault: str | None, reference: str, text: tuple[str, ...], as_json: bool) -> None:
+@options.in_vault
+def append(settings: Config, reference: str, text: tuple[str, ...], as_json: bool) -> None:
     """Add TEXT, or stdin, at the end of NOTE. Only notes that somebody wrote take text, not captured ones.
 
     \b
     Example:  mdmem append mem:7m2x4kd9qp "Still true with 3.13."
     """
-    settings = options.settings(given_vault)
     words = " ".join(text)
     path = _path(settings, reference)
     user_notes.append(settings, path, sys.stdin.read() if words in ("", "-") else words)
@@ -152,15 +150,14 @@ def _say(text: str, value: object, *, as_json: bool) -> None:
 @click.argument("tags", nargs=-1)
 @click.option("--remove", "-r", is_flag=True, help="Remove the tags instead.")
 @options.as_json("an object with path and tags")
-@click.pass_obj
-def tag(given_vault: str | None, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
+@options.in_vault
+def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Add TAGS to NOTE; without any, show its tags. The rest of the file stays unchanged, byte for byte.
 
     \b
     Example:  mdmem tag mem:7m2x4kd9qp decision dates
               mdmem tag mem:7m2x4kd9qp --remove dates
     """
-    settings = options.settings(given_vault)
     if remove and not tags:
         raise UsageError("Give the tags to remove: `mdmem tag NOTE --remove TAG`.")
     path = _path(settings, reference)
@@ -209,14 +206,13 @@ def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: boo
 @click.command()
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @options.as_json("an object with the path, and what is wrong with the front matter")
-@click.pass_obj
-def edit(given_vault: str | None, reference: str, as_json: bool) -> None:
+@options.in_vault
+def edit(settings: Config, reference: str, as_json: bool) -> None:
     """Open NOTE in your $VISUAL or $EDITOR, and warn if its front matter cannot be read afterwards.
 
     \b
     Example:  mdmem edit mem:7m2x4kd9qp
     """
-    settings = options.settings(given_vault)
     path = _path(settings, reference)
     archives.put_back(settings, path)
     editor.edit(str(Path(settings.vault, path)))

@@ -26,8 +26,8 @@ _MAX_CHARS = 8_000
 @click.option("--remove", is_flag=True, help="Take the note out of the file again.")
 @options.yes
 @options.as_json("an object with id, file and action")
-@click.pass_obj
-def promote(given_vault: str | None, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
+@options.in_vault
+def promote(settings: Config, reference: str, target: str, remove: bool, yes: bool, as_json: bool) -> None:
     """Put NOTE into a project's AGENTS.md, CLAUDE.md or another instruction file, between mdmem's markers.
 
     The change is shown first, and you are asked. Everything outside the markers stays unchanged. When the note
@@ -39,7 +39,6 @@ def promote(given_vault: str | None, reference: str, target: str, remove: bool, 
     """
     from mdmem.agents.install import settings_file
 
-    settings = options.settings(given_vault)
     file = settings_file.SettingsFile(str(_target(target)))
     before = file.text or ""
     note_id, text = _removed(settings, reference, before) if remove else _promoted(settings, reference, before)

@@ -35,9 +35,9 @@ LONG_MS = 1000
 @options.project
 @click.option("--full", is_flag=True, help="Also show tool input and output.")
 @options.as_json("an object: session, title, project, started, ended, and all notes in order")
-@click.pass_obj
+@options.in_vault
 @pager.paged
-def history(given_vault: str | None, session: str, project: str | None, full: bool, as_json: bool) -> None:
+def history(settings: Config, session: str, project: str | None, full: bool, as_json: bool) -> None:
     """Read a session as a conversation: what was asked, what was done, what was answered.
 
     SESSION is an id or its beginning, a session folder's name, the id of a note in it, or `latest`.
@@ -49,7 +49,6 @@ def history(given_vault: str | None, session: str, project: str | None, full: bo
     """
     from mdmem.views import conversation
 
-    settings = options.settings(given_vault)
     found = conversation.read(settings, session, project=project or "")
     if as_json:
         render.print_json(_as_object(found))
@@ -145,11 +144,9 @@ def _readable(text: str, marker: str) -> str:
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")
-@click.pass_obj
+@options.in_vault
 @pager.paged
-def timeline(
-    given_vault: str | None, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any
-) -> None:
+def timeline(settings: Config, /, note: str, before: int, after: int, every: bool, as_json: bool, **given: Any) -> None:
     """Show what happened around NOTE (an id or a path): the notes before and after it, in order of time.
 
     \b
@@ -158,7 +155,6 @@ def timeline(
     from mdmem.search import index
     from mdmem.views import rows
 
-    settings = options.settings(given_vault)
     path = index.resolve(settings, note)
 
     def answer(view: View) -> list[NoteRow]:
@@ -203,10 +199,10 @@ _UNSHOWN = frozenset(["session", "prompt", "sequence", "cwd", "commit", "digest"
 @click.option("--open", "in_editor", is_flag=True, help="Open it in your $VISUAL or $EDITOR.")
 @click.option("--at", metavar="TIME", help="Show it as it was then: yesterday, 3d, 2026-09-14, a commit.")
 @options.as_json("an object: front matter, path, body, backlinks and relations")
-@click.pass_obj
+@options.in_vault
 @pager.paged
 def show(
-    given_vault: str | None,
+    settings: Config,
     reference: str,
     raw: bool,
     only_path: bool,
@@ -221,7 +217,6 @@ def show(
     Example:  mdmem show mem:7m2x4kd9qp
               mdmem show 7m2x --at yesterday
     """
-    settings = options.settings(given_vault)
     path, data = _read_then(settings, reference, at) if at else _read(settings, reference)
     full = str(Path(settings.vault) / path)
     if only_path:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem import config
 from mdmem.cli import indexing
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import options, progress
 from mdmem.cli.terminal.render import print_json, safe
+from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
@@ -31,9 +31,9 @@ SHOWN = 20
 @options.project
 @options.yes
 @options.as_json("an object with the notes that were deleted; needs --yes")
-@click.pass_obj
+@options.with_settings
 def forget(
-    vault: str | None,
+    settings: Config,
     /,
     names: tuple[str, ...],
     matching: str,
@@ -55,7 +55,6 @@ def forget(
     if not (names or matching or before or project or any(when.values())):
         raise UsageError("Give what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    settings = config.load(vault)
     first, last = options.span(when)
     ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
     span = (first, min(ends, default=""))
@@ -99,8 +98,8 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
 @click.option("--apply", "really", is_flag=True, help="Do it; without this, only show what would be done.")
 @options.yes
 @options.as_json("an object: what was found; with --apply, what was done")
-@click.pass_obj
-def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
+@options.with_settings
+def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bool, as_json: bool) -> int:
     """Remove TARGET, a text, from the notes, the caches and every commit, and prove that it is gone.
 
     Shows what would be done; --apply does it. Rewriting history needs the extra: pip install 'mdmem[purge]'.
@@ -110,7 +109,6 @@ def purge(vault: str | None, target: str, kind: str | None, really: bool, yes: b
     """
     from mdmem.history import purge as work
 
-    settings = config.load(vault)
     planned = work.plan(settings, target, kind=kind or "text")
     if not as_json:
         _print_plan(planned)
@@ -160,8 +158,8 @@ def _print_purged(done: Purged) -> None:
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what would be packed.")
 @options.project
 @options.as_json("an object: sessions, notes, left, commits")
-@click.pass_obj
-def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> None:
+@options.in_vault
+def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | None, as_json: bool) -> None:
     """Pack the sessions of a past YEAR, each into one Markdown file, and commit that.
 
     Notes keep their ids and paths: search, show, links and citations find each one as before, and no byte of them
@@ -176,7 +174,6 @@ def archive(vault: str | None, year: int, undo: bool, dry: bool, project: str | 
     from mdmem.history import commit
     from mdmem.history.space import archive as work
 
-    settings = options.settings(vault)
     with progress.ProgressBar("Unpacking" if undo else "Packing") as bar:
         if undo:
             done = work.unpack(settings, year, project=project or "", tell=bar.tell)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from mdmem import config
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import editor, options
 from mdmem.cli.terminal.render import print_json, safe
@@ -77,9 +76,9 @@ class ReviewDecision(NamedTuple):
 @click.option("--notes", "by_note", is_flag=True, help="Ask note by note, tool runs too, instead of by session.")
 @click.option("--done", "done", is_flag=True, help="Mark everything as reviewed without looking.")
 @options.as_json("an array of objects: path, change, id, kind, title, created, project, session, edited, …")
-@click.pass_obj
+@options.with_settings
 def review(
-    vault: str | None,
+    settings: Config,
     /,
     project: str | None,
     kind: tuple[str, ...],
@@ -100,7 +99,6 @@ def review(
     from mdmem.history import review as work
     from mdmem.history.merging import undecided
 
-    settings = config.load(vault)
     first, last = options.span(when)
     seen = work.pending(settings, project=project or "", kinds=kind)
     seen = seen._replace(items=[item for item in seen.items if options.fits(item.created, first, last)])

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.views import wording
 
 MOST_DAYS = 14
@@ -20,8 +21,8 @@ MOST_ROWS = 8
 @click.option("--model", is_flag=True, help="Show each model call instead (none is made unless you enable it).")
 @click.option("--hours", is_flag=True, help="With --model: sum the calls by hour instead of by day.")
 @options.as_json("an object with every figure")
-@click.pass_obj
-def stats(given_vault: str | None, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
+@options.in_vault
+def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
     """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.
 
     \b
@@ -30,7 +31,6 @@ def stats(given_vault: str | None, /, model: bool, hours: bool, as_json: bool, *
     from mdmem.search.expansion import ledger
     from mdmem.views import figures
 
-    settings = options.settings(given_vault)
     if model:
         _print_ledger(ledger.read(settings), hours=hours, as_json=as_json)
         return

@@ -178,9 +178,9 @@ def clone(
 @options.project
 @options.window
 @options.as_json("an object: path, notes")
-@click.pass_obj
+@options.in_vault
 def export(
-    vault: str | None,
+    settings: Config,
     /,
     target: tuple[str, ...],
     form: str | None,
@@ -199,7 +199,6 @@ def export(
     """
     from mdmem.views import exports
 
-    settings = options.settings(vault)
     start, end = options.span(when)
     path = Path(target[-1])
     span = {"project": project or "", "since": start, "until": end}

@@ -18,6 +18,7 @@ import click
 
 from mdmem import config, files, system
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.errors import BusyError, MdmemError, VaultError
 from mdmem.views import wording
 from mdmem.watcher import client
@@ -36,8 +37,8 @@ MAX_RESTART_SECONDS = 300.0
 @click.option("--stop", "mode", flag_value="stop", help="Stop the running watcher.")
 @click.option("--status", "mode", flag_value="status", help="Show whether one is running, and what it did.")
 @options.as_json("the status as an object")
-@click.pass_obj
-def command(vault: str | None, mode: str | None, as_json: bool) -> None:
+@options.with_settings
+def command(settings: Config, mode: str | None, as_json: bool) -> None:
     """Watch the vault: what you save is found within a second, and every search is answered from memory.
 
     Everything works without it. One watcher per vault; Ctrl-C stops it and leaves nothing behind.
@@ -46,7 +47,6 @@ def command(vault: str | None, mode: str | None, as_json: bool) -> None:
     Example:  mdmem watch --background
               mdmem watch --status
     """
-    settings = config.load(vault)
     if not Path(settings.vault).is_dir():
         raise VaultError(f"No vault at {settings.vault}. Run `mdmem init`, or point MDMEM_VAULT at an existing one.")
     if mode == "status":

@@ -37,24 +37,6 @@ class NoteLinks(Protocol):
         """Return the address of a picture of the vault. by_name: it is embedded as in Obsidian."""
 
 
-class Nowhere:
-    """The links of a text that stands by itself."""
-
-    def target(self, href: str) -> str:
-        """Return an address outside, where it is a safe one."""
-        return outside(href)
-
-    def cited(self, name: str) -> str:  # noqa: ARG002 - as `NoteLinks` has it
-        """Return nothing."""
-        return ""
-
-    named = cited
-
-    def picture(self, source: str, *, by_name: bool = False) -> str:  # noqa: ARG002
-        """Return nothing."""
-        return ""
-
-
 SAFE_SCHEMES = ("http", "https", "mailto")
 """What a link in a note may lead to outside the vault."""
 

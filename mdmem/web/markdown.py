@@ -39,12 +39,22 @@ class ServedLinks(NamedTuple):
         return address.attachment(source, self.base) if is_picture else ""
 
 
-class HelpLinks(markup.Nowhere):
-    """The links of a help page."""
+class HelpLinks:
+    """The links of a help page: to others, and outside. What it writes of notes are examples."""
 
     def target(self, href: str) -> str:
         """Return another help page, or an address outside."""
         return address.in_help(href)
+
+    def cited(self, name: str) -> str:  # noqa: ARG002 - as `NoteLinks` has it
+        """Return nothing."""
+        return ""
+
+    named = cited
+
+    def picture(self, source: str, *, by_name: bool = False) -> str:  # noqa: ARG002
+        """Return nothing."""
+        return ""
 
 
 def render(text: str, base: str = "", *, level: int = 3, is_help: bool = False) -> Markup:

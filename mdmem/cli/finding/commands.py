@@ -59,9 +59,9 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
     help='Answer many questions: {"qid", "text"} per line in, {"qid", "results": [path, …]} per line out.',
 )
 @options.as_json("an array of objects: id, path, kind, title, created, project, session, score, snippet")
-@click.pass_obj
+@options.in_vault
 def search(
-    given_vault: str | None,
+    settings: Config,
     /,
     words: tuple[str, ...],
     **given: Any,
@@ -79,7 +79,6 @@ def search(
               mdmem search --file dates.py --is failed --sort newest
     """
     how = _Wanted(**{name: given.pop(name) for name in _Wanted._fields})
-    settings = options.settings(given_vault)
     limit = how.limit or hits.EVERYTHING
     if how.queries:
         _answer_all(settings, how.queries, limit)
@@ -164,8 +163,8 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 @click.argument("reference", metavar="NOTE", shell_complete=options.notes)
 @options.limit(10)
 @options.as_json("an array of objects, as `search` does")
-@click.pass_obj
-def related(given_vault: str | None, reference: str, limit: int, as_json: bool) -> None:
+@options.in_vault
+def related(settings: Config, reference: str, limit: int, as_json: bool) -> None:
     """Find notes like NOTE (an id or a path), by its most characteristic words.
 
     \b
@@ -173,7 +172,6 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
     """
     from mdmem.search import engine
 
-    settings = options.settings(given_vault)
     here = staged.place(settings, hits.folder())
     result = engine.related(settings, reference, limit=limit or hits.EVERYTHING, here=here)
     if as_json:
@@ -200,9 +198,9 @@ def related(given_vault: str | None, reference: str, limit: int, as_json: bool) 
 @click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
 @options.limit(20)
 @options.as_json("an array of objects: id, session, prompt, project, created, title, text, …")
-@click.pass_obj
+@options.in_vault
 def prompts(
-    given_vault: str | None,
+    settings: Config,
     /,
     words: tuple[str, ...],
     sort: str,
@@ -225,7 +223,6 @@ def prompts(
     from mdmem.views import prompts as view_of
     from mdmem.views import rows
 
-    settings = options.settings(given_vault)
     asked, narrowed = view_of.read(" ".join(words), given)
     here = staged.place(settings, hits.folder())
 

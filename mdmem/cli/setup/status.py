@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem import config
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.timestamps import iso_time
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--line", is_flag=True, help="Print one line, for a status bar or a prompt.")
 @options.as_json("the rows as an array of objects")
-@click.pass_obj
-def status(vault: str | None, line: bool, as_json: bool) -> None:
+@options.with_settings
+def status(settings: Config, line: bool, as_json: bool) -> None:
     """Show for each agent whether it is registered and when it was last heard from; which clients have the
     MCP server; and whether storing is paused.
 
@@ -36,7 +36,6 @@ def status(vault: str | None, line: bool, as_json: bool) -> None:
     from mdmem.history.merging import undecided
     from mdmem.views import storing, wording
 
-    settings = config.load(vault)
     if line:
         from mdmem.capture import status_line
 

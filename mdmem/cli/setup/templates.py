@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mdmem.cli.terminal import options, render
+from mdmem.config import Config
 from mdmem.errors import ConfigError, UsageError
 from mdmem.vault import disk, template
 
@@ -18,8 +19,8 @@ from mdmem.vault import disk, template
     "name", metavar="[NAME]", required=False, type=click.Choice([name.removesuffix(".md") for name in template.PLACES])
 )
 @options.as_json("an array of objects, or, with NAME, an object with the path")
-@click.pass_obj
-def template_command(given_vault: str | None, name: str | None, as_json: bool) -> None:
+@options.in_vault
+def template_command(settings: Config, name: str | None, as_json: bool) -> None:
     """List the templates of notes, or copy NAME into the vault's templates/ to change it there.
 
     NAME is prompt, observation, response, summary, session, project or note. Delete the file to use mdmem's own
@@ -28,7 +29,6 @@ def template_command(given_vault: str | None, name: str | None, as_json: bool) -
     \b
     Example:  mdmem config template note
     """
-    settings = options.settings(given_vault)
     if name is None:
         _list_templates(settings.vault, as_json=as_json)
         return
@@ -62,8 +62,8 @@ BASES = ("Sessions", "Failures", "Decisions", "Files")
 
 @click.command("obsidian", short_help="Add Obsidian's views of the vault, and the types of its properties.")
 @options.as_json("an object with the files that were made")
-@click.pass_obj
-def obsidian(given_vault: str | None, as_json: bool) -> None:
+@options.in_vault
+def obsidian(settings: Config, as_json: bool) -> None:
     """Add views of sessions, failures, decisions and files (`bases/*.base`), and property types, for Obsidian.
 
     Existing files stay unchanged; delete the files to remove them. Nothing else needs them.
@@ -71,7 +71,6 @@ def obsidian(given_vault: str | None, as_json: bool) -> None:
     \b
     Example:  mdmem config obsidian
     """
-    settings = options.settings(given_vault)
     made = []
     with disk.open_folder(settings.vault, (FOLDER,), create=True) as folder:
         for name in BASES:

@@ -106,8 +106,8 @@ def way(vault: str) -> str:
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the command line without running it.")
 @options.as_json("an object with the command line, without running it")
-@click.pass_obj
-def open_vault(given_vault: str | None, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
+@options.in_vault
+def open_vault(settings: Config, reference: str, where: str | None, only_print: bool, as_json: bool) -> None:
     """Open the vault, or NOTE (an id or a path), in Obsidian, VS Code, your editor or the file manager.
 
     \b
@@ -116,7 +116,6 @@ def open_vault(given_vault: str | None, reference: str, where: str | None, only_
     """
     from mdmem.search import index
 
-    settings = options.settings(given_vault)
     path = str(Path(settings.vault, index.resolve(settings, reference))) if reference else settings.vault
     where = where or way(settings.vault)
     line = WAYS[where](path)

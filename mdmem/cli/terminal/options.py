@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem import config
 from mdmem.cli.terminal.settled import query as query
 from mdmem.cli.terminal.settled import settings as settings
+from mdmem.config import Config
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +21,25 @@ if TYPE_CHECKING:
 
 
 Function = Callable[..., Any]
+
+
+def in_vault(command: Function) -> Function:
+    """Pass a command the settings of the vault, which must be there, as its first argument."""
+    return _given(settings, command)
+
+
+def with_settings(command: Function) -> Function:
+    """Pass a command the settings as its first argument, whether or not there is a vault."""
+    return _given(config.load, command)
+
+
+def _given(load: Callable[[str | None], Config], command: Function) -> Function:
+    @click.pass_obj
+    @functools.wraps(command)
+    def run(given_vault: str | None, /, *words: Any, **given: Any) -> Any:
+        return command(load(given_vault), *words, **given)
+
+    return run
 
 
 def filters(command: Function) -> Function:
@@ -110,7 +132,6 @@ def _in_index(key: str) -> Function:
     def complete(ctx: click.Context, _: click.Parameter, begin: str) -> list[str] | list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        from mdmem import config
         from mdmem.search import index
 
         try:
@@ -133,7 +154,6 @@ def _in_index(key: str) -> Function:
 
 
 def _projects(ctx: click.Context) -> list[str]:
-    from mdmem import config
     from mdmem.vault import layout
 
     return layout.projects(config.load(ctx.find_root().params.get("vault")).vault)

@@ -7,6 +7,7 @@ import hashlib
 import posixpath
 from collections.abc import Callable, Iterable
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -16,23 +17,7 @@ from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { line-height: 1.25; } h2 { margin-top: 2.5rem; }
-article { border-top: 1px solid #8884; padding: .5rem 0; overflow-wrap: anywhere; }
-.prompt, .response { border-left: 4px solid #4a7fd4; padding-left: .8rem; }
-.response { border-left-color: #3f9a5c; }
-.facts, nav { color: #767676; font-size: .9rem; } .failed > summary { color: #c0392b; }
-details { margin: .25rem 0 .25rem 1rem; } summary { cursor: pointer; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding: .6rem; }
-pre, code { font: .9rem/1.45 ui-monospace, monospace; }
-.add { color: #23863d; } .del { color: #c0392b; } .head, .hunk, .cut { color: #767676; }
-.kept { color: #7d57b8; font-size: .85em; } .dead { text-decoration: line-through; } .picture { font-style: italic; }
-img { max-width: 100%; height: auto; }
-table { border-collapse: collapse; } td, th { border: 1px solid #8884; padding: .2rem .5rem; }
-input { font: inherit; width: 100%; padding: .4rem; box-sizing: border-box; }
-"""
+STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 class Places(NamedTuple):
