@@ -6,6 +6,7 @@ A check is a function that takes the settings and gives findings; `CHECKS` in `h
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,24 +23,11 @@ class HealthFinding(NamedTuple):
     fix: Callable[[], object] | None = None
 
 
-def fine(text: str) -> HealthFinding:
-    """Show that something is as it should be."""
-    return HealthFinding("fine", text)
-
-
-def note(text: str, todo: str = "", fix: Callable[[], object] | None = None) -> HealthFinding:
-    """Return what is worth knowing and not wrong."""
-    return HealthFinding("note", text, todo, fix)
-
-
-def warning(text: str, todo: str, fix: Callable[[], object] | None = None) -> HealthFinding:
-    """Return what is wrong and costs something."""
-    return HealthFinding("warning", text, todo, fix)
-
-
-def error(text: str, todo: str, fix: Callable[[], object] | None = None) -> HealthFinding:
-    """Return what is wrong and costs memories."""
-    return HealthFinding("error", text, todo, fix)
+fine = partial(HealthFinding, "fine")
+note = partial(HealthFinding, "note")
+warning = partial(HealthFinding, "warning")
+error = partial(HealthFinding, "error")
+"""What is as it should be; what is worth knowing and not wrong; what costs something; what costs memories."""
 
 
 def remove(paths: list[Path]) -> None:

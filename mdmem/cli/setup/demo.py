@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,17 +177,14 @@ def _heading(console: Console, text: str) -> None:
     console.rule(f"[bold]{text}[/bold]", align="left")
 
 
-class _environment:  # noqa: N801 - used as a with statement
+@contextmanager
+def _environment(env: dict[str, str]) -> Iterator[None]:
     """Run a block with another process environment."""
-
-    def __init__(self, env: dict[str, str]) -> None:
-        self.env = env
-
-    def __enter__(self) -> None:
-        self.before = dict(os.environ)
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(env)
+    try:
+        yield
+    finally:
         os.environ.clear()
-        os.environ.update(self.env)
-
-    def __exit__(self, *_: object) -> None:
-        os.environ.clear()
-        os.environ.update(self.before)
+        os.environ.update(before)
