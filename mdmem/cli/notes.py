@@ -97,7 +97,7 @@ def _from_editor(settings: Config, title: str) -> tuple[str, str]:
 
 
 def _shaped(settings: Config, title: str, body: str, project: str) -> str:
-    """Put a text into the vault's own template for notes; without one it stays as it is."""
+    """Return a text in the vault's own template for notes; without one it stays as it is."""
     from mdmem.vault import template
 
     today = time.strftime("%Y-%m-%d", time.localtime(options.now()))

@@ -226,7 +226,7 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
 
 
 def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteStep]:
-    """Keep what a session left, after one of its notes was edited where that was asked for."""
+    """Return the steps that keep what a session left, after one of its notes was edited where that was asked for."""
     from mdmem.history import review as work
 
     items = [item for item in screen.items if item.change != "deleted"]

@@ -131,7 +131,7 @@ def _on_signals(end: Callable[[], None]) -> None:
 
 
 def _lock(settings: config.Config) -> IO[str]:
-    """Take the vault's watcher lock, which the system frees when this process dies.
+    """Return the vault's watcher lock, which the system frees when this process dies.
 
     Raises:
         BusyError: when another watcher holds it.

@@ -84,7 +84,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _requirement(line: str) -> tuple[str, str, bool]:
-    """Take a requirement apart: name, versions, and whether it belongs to an extra."""
+    """Return the parts of a requirement: name, versions, and whether it belongs to an extra."""
     asked, _, marker = line.partition(";")
     found = re.match(r"[A-Za-z0-9._-]+", asked)
     name = found[0] if found else asked

@@ -66,7 +66,7 @@ def of(config: Config, *, every: bool) -> CheckScope:
 
 
 def remember(config: Config, scope: CheckScope) -> None:
-    """Keep what was looked at and found well, unless nothing was looked into."""
+    """Write what was looked at and found well, unless nothing was looked into."""
     if scope.paths == []:
         return
     try:

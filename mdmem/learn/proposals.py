@@ -243,7 +243,7 @@ def _supersede(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG0
 
 
 def _merge(config: Config, one: Proposal, now: float) -> None:  # noqa: ARG001
-    """Keep the earlier note for both; the later one stays, superseded."""
+    """Mark the later note as superseded by the earlier one, which stands for both."""
     decisions.supersede(config, one.id, one.other)
 
 

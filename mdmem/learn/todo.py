@@ -58,7 +58,7 @@ def of_session(config: Config, paths: Iterable[str]) -> list[Listed]:
 
 
 def _take_blockers(waits: dict[str, set[str]], parsed: note.Parsed) -> None:
-    """Note which task waits for which others, by what one TaskUpdate says."""
+    """Update which task waits for which others by what one TaskUpdate says."""
     found = _TASK.match(str(parsed.meta.get("title", "")))
     if found is None:
         return

@@ -98,13 +98,13 @@ def without_hidden(at: Access, query: Query) -> Query:
 
 
 def parsed(at: Access, text: str, **filters: Any) -> Query:
-    """Read a query in the language of people, with filters beside it.
+    """Read a query in the language of people, with filters beside it; an empty one is none.
 
     Raises:
         UsageError: when a filter cannot be read: what it should keep out must not be in the answer.
     """
     query = language.parse(text)
-    asked = language.with_filters(query, None, **filters)
+    asked = language.with_filters(query, None, **{key: value or None for key, value in filters.items()})
     refused = asked.hints[len(query.hints) :]
     if refused:
         raise UsageError(" ".join(refused))

@@ -68,7 +68,7 @@ class Unanswered:
         self._none = anyio.Event()
 
     def note(self, message: types.JSONRPCMessage) -> None:
-        """Take note of a message of either side."""
+        """Update what is unanswered by a message of either side."""
         if isinstance(message, types.JSONRPCRequest):
             self._numbers.add(str(message.id))
         elif not isinstance(message, types.JSONRPCNotification):

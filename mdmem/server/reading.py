@@ -73,9 +73,8 @@ def search(
     if sort not in engine.SORTS:
         raise UsageError(f"sort must be {', '.join(engine.SORTS)}; not {sort!r:.40}.")
     asked = lookup.parsed(
-        at, query, kind=kind or None, project=project or None, session=session or None, file=file or None,
-        tool=tool or None, tag=tags or None, agent=agent or None, branch=branch or None,
-        since=since or None, until=until or None, **{"is": state or None},
+        at, query, kind=kind, project=project, session=session, file=file, tool=tool, tag=tags, agent=agent,
+        branch=branch, since=since, until=until, **{"is": state},
     )  # fmt: skip
     more = [lookup.parsed(at, text[:MAX_QUERY_CHARS]).text for text in queries]
     asked = asked._replace(words=" ".join(dict.fromkeys(" ".join([asked.words, *more]).split())))
@@ -92,7 +91,7 @@ def recent(
     offset: Offset = 0,
 ) -> FoundNotes:
     """List the newest notes."""
-    asked = lookup.parsed(at, "", kind=kind or None, project=project or None, since=since or None)
+    asked = lookup.parsed(at, "", kind=kind, project=project, since=since)
     return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
@@ -104,7 +103,7 @@ def file_history(
     offset: Offset = 0,
 ) -> FoundNotes:
     """List what was asked, done and said about a file, newest first."""
-    asked = lookup.parsed(at, "", file=path, project=project or None)
+    asked = lookup.parsed(at, "", file=path, project=project)
     return found(at, asked, sort="newest", limit=limit, offset=offset, collapse=False)
 
 
@@ -189,7 +188,7 @@ def timeline(
     if not note and not query:
         raise UsageError("Give `note` (an id from `search`) or `query`.")
     path = lookup.resolve(at, note)[0] if note else _best(at, query)
-    asked = lookup.parsed(at, "", kind=kind or None)
+    asked = lookup.parsed(at, "", kind=kind)
 
     def around(view: View) -> tuple[str, list[NoteLine]]:
         anchor = view.find(path)
@@ -197,7 +196,7 @@ def timeline(
             raise NotFoundError(f"The index does not have {path} yet. Try again in a moment.")
         facts = view.facts(anchor)
         own = None if all_projects else facts.get("project")
-        narrowed = lookup.parsed(at, "", kind=kind or None, project=str(own).lower()) if own else asked
+        narrowed = lookup.parsed(at, "", kind=kind, project=str(own).lower()) if own else asked
         numbers = _around(view, at, narrowed, anchor, before, after)
         return str(facts["id"]), [found for number in numbers if (found := _entry(at, view, number))]
 

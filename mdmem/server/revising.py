@@ -172,7 +172,7 @@ def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
 
 
 def _with_body(data: bytes, body: str) -> bytes:
-    """Put a body below a note's front matter, where it has one."""
+    """Return a note with another body below its front matter, where it has one."""
     parsed = notes.parse(data)
     if parsed.problem:
         raise UsageError(f"The front matter of this note is broken ({parsed.problem}). Fix it in your editor first.")

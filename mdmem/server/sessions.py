@@ -148,8 +148,8 @@ def project_context(
 ) -> ProjectContext:
     """Show a project at a glance: pinned notes, the last sessions and how they ended, decisions."""
     name = project or at.project
-    pins = lookup.parsed(at, "", project=name or None, **{"is": "pinned"})
-    decisions = lookup.parsed(at, "", project=name or None, tag="decision")
+    pins = lookup.parsed(at, "", project=name, **{"is": "pinned"})
+    decisions = lookup.parsed(at, "", project=name, tag="decision")
     pinned = found(at, pins, sort="newest", limit=MAX_PINNED, offset=0)
     decided = found(at, decisions, sort="newest", limit=MAX_DECISIONS, offset=0)
     made: ProjectContext = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from mdmem import timestamps
@@ -79,12 +80,10 @@ def seconds_of(text: str) -> float:
     Raises:
         UsageError: when it is none.
     """
-    count, unit = text.strip().lower(), ""
-    while count and not count[-1].isdigit():
-        count, unit = count[:-1], count[-1] + unit
-    if not (count.isascii() and count.isdigit()) or len(count) > 5 or unit.strip() not in _SECONDS or int(count) < 1:
+    found = re.fullmatch(r"([0-9]{1,5})\s*(m|min|h|d|w)", text.strip().lower())
+    if found is None or not int(found[1]):
         raise UsageError(f"Can't read {text!r:.42} as a length of time. Try 30m, 1h, 2d.")
-    return float(int(count) * _SECONDS[unit.strip()])
+    return float(int(found[1]) * _SECONDS[found[2]])
 
 
 def begin_of(text: str) -> str:

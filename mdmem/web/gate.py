@@ -169,7 +169,7 @@ class Browsers:
         return key
 
     def enter(self, key: str) -> Browser | None:
-        """Let in who brings a key that was not used yet."""
+        """Return a new browser for a key that was not used yet; None for any other."""
         for known in self._keys:
             if hmac.compare_digest(known.encode(), key.encode("utf-8", "replace")):
                 self._keys.remove(known)

@@ -91,7 +91,7 @@ def link(config: Config) -> str:
 
 @contextmanager
 def answering(config: Config, new_link: Callable[[], str]) -> Iterator[None]:
-    """Hand a link to whoever of the user's processes asks, while the block runs."""
+    """Answer each of the user's processes that asks with a link, while the block runs."""
     files.make_folder(config.runtime_dir)
     bound = local.Bound(config.runtime_dir, NAME)
     bound.remove()  # of a server that was killed: nobody answered there

@@ -168,7 +168,7 @@ def _propose(request: PageRequest) -> Response:
 
 
 def _reviewed(request: PageRequest) -> Response:
-    """Take all that was shown as seen: the queue starts over at the commit that the page knew."""
+    """Mark all that was shown as seen: the queue starts over at the commit that the page knew."""
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():

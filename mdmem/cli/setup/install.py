@@ -271,7 +271,7 @@ def _register(
 def _accept(
     name: str, scope: str, also: tuple[str, ...], *, asks: bool, dry_run: bool
 ) -> Iterator[registration.SettingsChange]:
-    """Put in the further settings that the user wants; those that are not named are asked about on a terminal."""
+    """Add the further settings that the user wants; those that are not named are asked about on a terminal."""
     from mdmem.agents.install import offers
 
     for offer in offers.OFFERS.get(name, ()):

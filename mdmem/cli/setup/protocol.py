@@ -34,7 +34,7 @@ Never put secrets into a note.
 
 
 def of_agent(name: str, *, wanted: bool, dry_run: bool = False) -> list[SettingsChange]:
-    """Put the text into the user's instruction file of an agent, or take it out; return [] when nothing changes.
+    """Write the text into the user's instruction file of an agent, or remove it; return [] when nothing changes.
 
     Everything outside the markers stays as it is.
 

@@ -129,7 +129,7 @@ def _session(one: LoggedSession, found: DigestNotes) -> Iterator[str]:
 
 
 def plain(title: str) -> str:
-    """Keep a title from being read as a link, as HTML or as code that never ends."""
+    """Return a title that is not read as a link, as HTML or as code that never ends."""
     text = note.one_line("".join(c if c.isprintable() else " " for c in title))
     marks = "\\[]<" if text.count("`") % 2 == 0 else "\\[]<`"
     return "".join(f"\\{c}" if c in marks else c for c in text)

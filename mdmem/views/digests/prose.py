@@ -80,7 +80,7 @@ def spent(config: Config, now: float) -> int:
 
 
 def _as_markdown(config: Config, text: str, known: list[str]) -> str:
-    """Keep a model's text from being markup, and from citing what it was not given."""
+    """Return a model's text without markup, and without citations of what it was not given."""
     parts = _CITATION.split(Gate(config).stored(text))
     kept = (
         (part if citations.marks(part)[0] in known else "") if _CITATION.fullmatch(part) else markdown.plain(part)

@@ -114,7 +114,7 @@ _SYNTAX = re.compile(
 
 
 def _without_syntax(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """Take the signs of Markdown off a snippet; what was marked in them, such as in a link's address, goes along."""
+    """Return a snippet without the signs of Markdown; what was marked in them, such as a link's address, goes along."""
     kept: list[str] = []
     place, moved = 0, [0] * (len(text) + 1)
     for found in [*_SYNTAX.finditer(text), None]:
@@ -129,7 +129,7 @@ def _without_syntax(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, l
 
 
 def go(request: PageRequest) -> Response:
-    """Lead from a `[[name]]` to its note; where no note has that name, to a search for it."""
+    """Redirect from a `[[name]]` to its note; where no note has that name, to a search for it."""
     name = request.query.get("to", "").partition("#")[0].strip()[:200]
     for reference in (name, f"notes/{name}", f"{name}.md"):
         try:

@@ -68,7 +68,7 @@ def fits(row: SessionRow, chosen: dict[str, str]) -> bool:
 
 
 def calendar(counts: dict[str, int], today: date | None = None) -> Calendar:
-    """Lay out the weeks up to today, or up to the last note where that is more than a year ago."""
+    """Return the weeks up to today, or up to the last note where that is more than a year ago."""
     last = today or date.fromisoformat(time.strftime("%Y-%m-%d"))
     newest = max(counts, default="")
     if newest and newest < (last - timedelta(days=364)).isoformat():
