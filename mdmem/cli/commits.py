@@ -125,9 +125,7 @@ def _update_index(settings: Config) -> None:
 
 @click.command()
 @options.project
-@options.since
-@options.until
-@options.on
+@options.window
 @click.option("--file", metavar="PATH", default="", help="Only sessions that changed a file whose path contains this.")
 @options.one_session
 @click.option("--failed", is_flag=True, help="Only sessions in which something failed.")

@@ -228,8 +228,9 @@ def show(
     elif as_json:
         parsed = note.parse(data)
         problem = {"problem": parsed.problem} if parsed.problem else {}
-        named = [{"id": row.id, "path": row.path, "title": row.title} for row in _backlinks(settings, path, parsed)]
-        rest = {"body": parsed.body, "backlinks": named, "relations": _relations(settings, path, parsed)}
+        linking, relations = _joined(settings, path, parsed)
+        named = [{"id": row.id, "path": row.path, "title": row.title} for row in linking]
+        rest = {"body": parsed.body, "backlinks": named, "relations": relations}
         render.print_json({**parsed.meta, "path": path, **problem, **rest})
     elif raw or not render.is_terminal():
         sys.stdout.buffer.write(data)
@@ -237,42 +238,32 @@ def show(
     else:
         parsed = note.parse(data)
         _print_note(path, parsed)
-        _print_relations(_relations(settings, path, parsed))
-        _print_backlinks(_backlinks(settings, path, parsed))
+        _print_joined(*_joined(settings, path, parsed))
 
 
-def _backlinks(settings: Config, path: str, parsed: note.Parsed) -> list[NoteRow]:
-    """Return the notes that link to this one; none where the index cannot be asked."""
-    from mdmem.views import rows
-
-    try:
-        return rows.ask(settings, lambda view: rows.backlinks(view, path, str(parsed.meta.get("id", ""))))
-    except (MdmemError, OSError):
-        return []
-
-
-def _relations(settings: Config, path: str, parsed: note.Parsed) -> list[TypedLink]:
-    """Return how this note is joined to others; none where the index cannot be asked."""
+def _joined(settings: Config, path: str, parsed: note.Parsed) -> tuple[list[NoteRow], list[TypedLink]]:
+    """Return the notes that link to this one, and its typed links; none where the index cannot be asked."""
     from mdmem.learn import relations
     from mdmem.views import rows
 
+    def answer(view: View) -> tuple[list[NoteRow], list[TypedLink]]:
+        found = rows.backlinks(view, path, str(parsed.meta.get("id", "")))
+        return found, relations.of_note(settings, view, path, parsed.meta)
+
     try:
-        return rows.ask(settings, lambda view: relations.of_note(settings, view, path, parsed.meta))
+        return rows.ask(settings, answer)
     except (MdmemError, OSError):
-        return []
+        return [], []
 
 
-def _print_relations(found: list[TypedLink]) -> None:
-    if found:
+def _print_joined(linking: list[NoteRow], relations: list[TypedLink]) -> None:
+    if relations:
         render.write([[], [("Related", "bold")]])
-        render.write([[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in found])
-
-
-def _print_backlinks(found: list[NoteRow]) -> None:
-    if found:
+        render.write([[(f"  {one.relation} [mem:{one.id}] {render.safe(one.title)}", "")] for one in relations])
+    if linking:
         render.write([[], [("Linked from", "bold")]])
         columns = (render.WHEN, render.KIND, render.ID, render.TITLE)
-        render.table(columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in found], "  ")
+        render.table(columns, [(wording.day(row.created), row.kind, row.id, row.title) for row in linking], "  ")
 
 
 def _read(settings: Config, reference: str) -> tuple[str, bytes]:

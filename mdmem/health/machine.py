@@ -44,51 +44,40 @@ def python(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001 - every c
 def packages(config: Config) -> Iterator[HealthFinding]:  # noqa: ARG001
     """Check whether every package that mdmem requires is there, in a version that it takes."""
     try:
-        required = metadata.requires("mdmem") or []
+        lines = metadata.requires("mdmem") or []
     except metadata.PackageNotFoundError:
         yield note("mdmem is run without being installed.", "Install it: `pip install -e .` in the checkout.")
         return
+    required = [_requirement(line) for line in lines if "extra" not in line.partition(";")[2]]
     wrong = 0
-    for line in required:
-        name, spec, extra = _requirement(line)
-        if extra:
-            continue
-        try:
-            version = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            wrong += 1
+    for name, spec in required:
+        version = _version(name)
+        if not version:
             yield error(f"The package {name} is missing.", f"Install it: `pip install '{name}{spec}'`.")
-            continue
-        if not _fits(version, spec):
-            wrong += 1
+        elif not _fits(version, spec):
             yield warning(f"{name} is {version}; mdmem takes {spec}.", f"Install it: `pip install '{name}{spec}'`.")
-    yield from _two_whooshes()
-    if not wrong:
-        yield fine(f"all {sum(not _requirement(line)[2] for line in required)} packages are installed")
-
-
-def _two_whooshes() -> Iterator[HealthFinding]:
-    """The old package and its continuation bring a package of one name: which is imported is chance."""
-    found = {name for name in ("Whoosh", "whoosh-reloaded") if _is_installed(name)}
-    if len(found) == 2:
+        wrong += not (version and _fits(version, spec))
+    if _version("Whoosh") and _version("whoosh-reloaded"):  # two packages of one name: which is imported is chance
         todo = "`pip uninstall whoosh`, then `pip install --force-reinstall whoosh-reloaded`."
         yield warning("whoosh and whoosh-reloaded are both installed, and overwrite each other.", todo)
+    if not wrong:
+        yield fine(f"all {len(required)} packages are installed")
 
 
-def _is_installed(name: str) -> bool:
+def _version(name: str) -> str:
+    """Return the version of an installed package; "" when it is not there."""
     try:
-        metadata.version(name)
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return ""
 
 
-def _requirement(line: str) -> tuple[str, str, bool]:
-    """Return the parts of a requirement: name, versions, and whether it belongs to an extra."""
-    asked, _, marker = line.partition(";")
+def _requirement(line: str) -> tuple[str, str]:
+    """Return the parts of a requirement: name and versions."""
+    asked = line.partition(";")[0]
     found = re.match(r"[A-Za-z0-9._-]+", asked)
     name = found[0] if found else asked
-    return name, asked[len(name) :].strip(), "extra" in marker
+    return name, asked[len(name) :].strip()
 
 
 def _fits(version: str, spec: str) -> bool:

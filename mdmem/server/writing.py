@@ -1,19 +1,27 @@
-"""The tools that write: notes of the user's own, on request. What hooks captured is never rewritten."""
+"""The tools that write notes of the user's own, on request, and change them. What hooks captured is never rewritten.
+
+A change, in `notes/` only, needs the checksum of what was read, so that nobody's newer words are lost. It is a commit
+of its own, which can be undone.
+"""
 
 from __future__ import annotations
 
+import re
 import time
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from mdmem.errors import UsageError
-from mdmem.server import lookup
+from mdmem import privacy
+from mdmem.errors import BusyError, UsageError
+from mdmem.server import lookup, safe_text
 from mdmem.server.access import Access
 from mdmem.server.internal.memories import own_tags
 from mdmem.server.reading import Note
-from mdmem.vault import archives, user_notes
+from mdmem.vault import archives, disk, editing, people, user_notes
+from mdmem.vault import note as notes
 from mdmem.vault.note import one_line
 
 MAX_PROJECT_CHARS = 80
@@ -111,3 +119,203 @@ def _written(at: Access, name: str, path: str, done: str) -> WrittenNote:
 def written_text(made: WrittenNote) -> list[str]:
     """Write what was done as text."""
     return [f"{made['done']} [mem:{made['id']}] {made['path']}"]
+
+
+HOME = "notes/"
+SUBJECT = "Change by a tool"
+"""What the subjects of these commits begin with; only such a commit is undone."""
+NEXT = "Read it again with `get_notes`."
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+Checksum = Annotated[str, Field(description="As `get_notes` gave it.")]
+
+
+class RevisedNote(TypedDict):
+    """A note as it is now. checksum: for the next change. undo: what `undo_change` takes."""
+
+    id: str
+    path: str
+    done: str
+    checksum: str
+    undo: str
+
+
+class _Owned(NamedTuple):
+    """A note that a person owns, as it was read."""
+
+    id: str
+    path: str
+    data: bytes
+
+
+def edit_note(
+    at: Access,
+    note: Note,
+    checksum: Checksum,
+    text: Annotated[str, Field(description="What to write instead; markdown.")],
+    section: Annotated[str, Field(description="A heading: what is below it is replaced.")] = "",
+    find: Annotated[str, Field(description="Or text, exactly as it stands, found once.")] = "",
+    every: Annotated[bool, Field(description="Replace it wherever it stands.")] = False,
+) -> RevisedNote:
+    """Edit a note in notes/: replace a section, or text that is found. Undo with `undo_change`."""
+    if bool(section) == bool(find):
+        raise UsageError("Give either `section` (a heading) or `find` (a text), but not both.")
+    owned = _owned(at, note, checksum)
+    body = notes.parse(owned.data).body
+    new = str(user_notes.clean(at.config, user_notes.as_typed(text, body)))
+    if text.strip() and not new.strip():
+        raise UsageError("The text is private as a whole, so it cannot be stored. Nothing was changed.")
+    changed = _with_section(body, section, new) if section else _with_text(body, find, new, every=every)
+    after = _with_body(owned.data, changed)
+    if notes.parse(after).body.strip("\n") != str(user_notes.clean(at.config, changed)).strip("\n"):
+        raise UsageError("This change would make part of the note private or a secret. Nothing was changed.")
+    if len(after) > user_notes.MAX_BODY_BYTES:
+        raise UsageError(f"A note holds at most {user_notes.MAX_BODY_BYTES // 1024} KiB. Write several.")
+    return _changed(at, owned, owned.path, after, "Edited.")
+
+
+def move_note(
+    at: Access,
+    note: Note,
+    checksum: Checksum,
+    to: Annotated[str, Field(description="A path, such as notes/db/utc.md.")],
+) -> RevisedNote:
+    """Move or rename a note in notes/. Its id stays. Undo with `undo_change`."""
+    owned = _owned(at, note, checksum)
+    path = to.strip().removeprefix(f"{at.config.vault}/")
+    path = path if path.endswith(".md") else f"{path}.md"
+    if not (path.startswith(HOME) and disk.is_note_path(path) and ".." not in path and len(path) < 160):
+        raise UsageError(f"`to` must be a path in {HOME}, such as notes/db/utc.md, not {to!r:.80}.")
+    if (
+        people.clean_path(privacy.Rules.of(at.config.settings), path) != path
+        or user_notes.clean(at.config, path) != path
+    ):
+        raise UsageError("`to` holds private text or what looks like a secret. Nothing was moved.")
+    if disk.read_path(at.config.vault, path) is not None:
+        raise UsageError(f"There is a note at {path!r:.80} already. Nothing was moved.")
+    return _changed(at, owned, path, owned.data, "Moved.")
+
+
+def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
+    """Delete a note in notes/. It stays in history. Undo with `undo_change`."""
+    return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
+
+
+def undo_change(at: Access, undo: Annotated[str, Field(description="As the change gave it.")]) -> RevisedNote:
+    """Undo a change that edit_note, move_note or delete_note made, unless the note was changed since."""
+    from mdmem.history import undo as work
+
+    planned = work.plan(at.config, undo.strip())
+    ours = all(subject.startswith((SUBJECT, f"Undo: {SUBJECT}")) for _, subject in planned.commits)
+    paths = [step.path for step in planned.steps]
+    if not ours or not all(path.startswith(HOME) for path in [*paths, *planned.kept]):
+        raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
+    if planned.kept or not planned.steps:
+        raise UsageError("The note was changed since, or this was undone already. Nothing was changed.")
+    applied = work.apply(at.config, planned)
+    if applied.skipped:
+        raise BusyError("The note was changed while it was being restored. Try again.")
+    path = next((step.path for step in planned.steps if step.after is not None), paths[0])
+    data = disk.read_path(at.config.vault, path) or b""
+    name = str(notes.parse(data).meta.get("id", ""))
+    return _revised(at, _Owned(name, path, data), "Undone.", applied.result.commits[-1].oid)
+
+
+def _owned(at: Access, reference: str, expected: str) -> _Owned:
+    """Return a note in `notes/` that is as it was read.
+
+    Raises:
+        NotFoundError: when there is no such note.
+        UsageError: when it is not a person's, lies elsewhere, or has been changed since.
+    """
+    path, parsed = lookup.resolve(at, reference)
+    data = disk.read_path(at.config.vault, path) or b""
+    if not path.startswith(HOME) or not user_notes.is_owned(path, data):
+        raise UsageError(f"Only notes in {HOME} are changed, moved or deleted; this one is {path!r:.162}.")
+    if len(data) >= disk.MAX_READ_BYTES:
+        raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
+    if safe_text.checksum(data) != expected.strip().lower():
+        raise UsageError(f"{path!r:.80} was changed since it was read, or the checksum is not its own. {NEXT}")
+    return _Owned(str(parsed.meta.get("id", "")), path, data)
+
+
+def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> RevisedNote:
+    """Commit the note as it was, make the change, and commit that. path: "" deletes the note."""
+    from mdmem.history import commit, rewrite
+    from mdmem.history.rewrite import RewriteStep
+
+    if path == owned.path and after == owned.data:
+        raise UsageError("There is nothing to change: the note says so already.")
+    before = commit.commit_paths(at.config, [owned.path], f"{SUBJECT}: {owned.path} as it was")
+    if before.held_back or before.staged:
+        raise UsageError(
+            f"{owned.path!r:.80} cannot be committed as it is, so this could not be undone. See `mdmem commit`."
+        )
+    steps = [RewriteStep(owned.path, owned.data, after if path == owned.path else None)]
+    if path and path != owned.path:
+        steps.insert(0, RewriteStep(path, None, after))
+    applied = rewrite.apply(at.config, steps, f"{SUBJECT}: {done.lower()[:-1]} {owned.path}")
+    if applied.skipped or not applied.result.commits:
+        raise BusyError(f"{owned.path!r:.80} was changed by somebody else meanwhile. {NEXT}")
+    return _revised(at, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
+
+
+def _revised(at: Access, owned: _Owned, done: str, oid: str) -> RevisedNote:
+    return {
+        "id": at.line(owned.id, 60),
+        "path": at.line(owned.path, 300),
+        "done": done,
+        "checksum": safe_text.checksum(owned.data) if owned.data else "",
+        "undo": oid[:12],
+    }
+
+
+def _with_body(data: bytes, body: str) -> bytes:
+    """Return a note with another body below its front matter, where it has one."""
+    parsed = notes.parse(data)
+    if parsed.problem:
+        raise UsageError(f"The front matter of this note is broken ({parsed.problem}). Fix it in your editor first.")
+    return editing.with_body(data, body) if parsed.meta else f"{body.strip()}\n".encode("utf-8", "surrogateescape")
+
+
+def _with_text(body: str, find: str, text: str, *, every: bool) -> str:
+    find = find if find in body else find.replace("&lt;", "<")  # as `get_notes` shows it
+    count = body.count(find)
+    if not count:
+        raise UsageError(f"The note does not contain the text to find. {NEXT}")
+    if count > 1 and not every:
+        raise UsageError(f"The note contains the text to find {count} times. Give more of it, or set `every`.")
+    return body.replace(find, text)
+
+
+def _with_section(body: str, heading: str, text: str) -> str:
+    lines = body.split("\n")
+    wanted = heading.strip().lstrip("#").strip().casefold()
+    found = [(at, level) for at, level, title in _headings(lines) if title.casefold() == wanted]
+    if len(found) != 1:
+        titles = ", ".join(title for _, _, title in _headings(lines))
+        said = f"{len(found)} sections are called so" if found else "No section is called so"
+        raise UsageError(f"{said}; there are {titles or 'none'}.")
+    start, depth = found[0]
+    end = next((at for at, level, _ in _headings(lines) if at > start and level <= depth), len(lines))
+    return "\n".join([*lines[: start + 1], "", *([text.strip("\n"), ""] if text.strip() else []), *lines[end:]])
+
+
+def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the headings outside fenced code: line, level, title."""
+    fence = ""
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        found = _HEADING.match(line) if not fence else None
+        if found:
+            yield at, len(found[1]), found[2]
+
+
+def revised_text(made: RevisedNote) -> list[str]:
+    """Write what was done as text."""
+    checksum = f"checksum {made['checksum']}, " if made["checksum"] else ""
+    return [f"{made['done']} [mem:{made['id']}] {made['path']} ({checksum}undo {made['undo']})"]

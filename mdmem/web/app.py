@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from mdmem import log
 from mdmem.errors import BusyError, MdmemError, NotFoundError, UsageError
-from mdmem.web import gate, templating, writing
+from mdmem.web import gate, site, writing
 from mdmem.web.pages import files, health, injected, manual, notes, review, search, session, timeline, today
 from mdmem.web.site import PageRequest, Site
 
@@ -114,7 +114,7 @@ async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         return PlainTextResponse("There is no such file.", 404)
-    return FileResponse(templating.FOLDER / "static" / name, media_type=STATIC[name])
+    return FileResponse(site.FOLDER / "static" / name, media_type=STATIC[name])
 
 
 def _live(site: Site) -> Any:

@@ -1,13 +1,14 @@
-"""One request as a page sees it, and the page that answers it."""
+"""One request as a page sees it, and the page that answers it, from a template."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -17,8 +18,8 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import freshness, index
 from mdmem.search.index.view import View
 from mdmem.vault import disk, note
-from mdmem.views import rows
-from mdmem.web import address, templating
+from mdmem.views import rows, wording
+from mdmem.web import address, markdown
 from mdmem.web.gate import Browser, Browsers
 from mdmem.web.live import Live
 
@@ -102,7 +103,7 @@ class PageRequest:
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Answer with a template; a request for a part gets the template's part without the frame around it."""
         part = "part" in self.query
-        html = templating.template(f"{template}.html").render(
+        html = _template(f"{template}.html").render(
             visit=self,
             site=self.site,
             part=part,
@@ -119,3 +120,54 @@ class PageRequest:
     def back(self, to: str) -> Response:
         """Send the browser to a page of ours, after something was done."""
         return RedirectResponse(address.local(to), 303)
+
+
+FOLDER = Path(__file__).parent
+NAVIGATION = (
+    ("/", "Today"),
+    ("/timeline", "Timeline"),
+    ("/search", "Search"),
+    ("/projects", "Projects"),
+    ("/injected", "Injected"),
+    ("/preview", "Preview"),
+    ("/review", "Review"),
+    ("/health", "Health"),
+    ("/help", "Help"),
+)
+"""The pages that every page leads to."""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals |= {"address": address, "navigation": NAVIGATION, "between": wording.between, "number": wording.number}
+    made.filters |= {
+        "day": wording.day,
+        "weekday": weekday,
+        "clock": wording.clock,
+        "moment": wording.date_and_time,
+        "size": wording.size,
+        "duration": lambda milliseconds: wording.duration(milliseconds / 1000),
+        "markdown": markdown.render,
+        "marked": markdown.marked,
+        "diff": markdown.diff,
+    }
+    return made
+
+
+def _template(name: str) -> Template:
+    """Return a template by its file's name."""
+    return _environment().get_template(name)
+
+
+def weekday(day: str) -> str:
+    """Write a day as `Monday 14 September 2026`."""
+    moment = wording.local(f"{day}T12:00:00")
+    return f"{moment:%A} {moment.day} {moment:%B %Y}" if moment else day

@@ -24,7 +24,7 @@ from mdmem.inject import block
 from mdmem.search import index
 from mdmem.search.gate import Gate
 from mdmem.search.index import scan
-from mdmem.server import access, app, lookup, revising, safe_text, tools
+from mdmem.server import access, app, lookup, safe_text, tools
 from mdmem.server.internal.context import HEADERS, VARIABLES
 from mdmem.vault import note
 from mdmem.vault.journal import PAGE_MARKS
@@ -499,7 +499,7 @@ def test_answers_have_the_shape_that_their_schemas_promise(server: Server, day: 
             context = {"X_Internal_Type": "ghost", "X_Ghost_Type": "space", "X_Ghost_Space": "music"}
             made = server.call("remember_create_internal_memory", {"content": "leap"}, **context)
             arguments = {"memory_id": made.value["memory_id"], "to": "space:music"}
-        if row.function.__module__ == revising.__name__:
+        if row.name in ("edit_note", "move_note", "delete_note", "undo_change"):
             continue  # which needs a history, and is held against its schema there
         jsonschema.validate(arguments, listed[row.name].input_schema)
         answer = server.call(row.name, arguments, **context)

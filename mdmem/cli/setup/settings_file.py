@@ -74,7 +74,7 @@ def changed(text: str, path: str, key: str, value: Any, default: str) -> str:
 
 
 def _with_line(lines: list[str], section: str, name: str, written: str) -> list[str]:
-    """Return the lines with this one where the key is set, else where it is commented out, else first in its section."""
+    """Return the lines with this one where the key is set, else where it is commented out, else in its section."""
     start, end = _bounds(lines, section)
     for at in range(start, end):
         if _key_of(lines[at]) == name:
