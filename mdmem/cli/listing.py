@@ -15,7 +15,7 @@ from mdmem.errors import NotFoundError
 from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.history.session_log import LoggedSession
@@ -45,30 +45,30 @@ def list_notes(
 
     asked = options.query({**given, "is_": (*is_, "pinned") if pinned else is_})
 
-    def answer(view: View) -> tuple[list[NoteRow], int, tuple[str, ...]]:
+    def choose(view: View) -> tuple[list[int], tuple[int, tuple[str, ...]]]:
         found, total = rows.newest(view, settings.vault, asked, limit=limit or None, oldest=sort == "oldest")
-        return [rows.row(view, number) for number in found], total, () if total else select.unmatched(view, asked)
+        return found, (total, () if total else select.unmatched(view, asked))
 
-    shown, total, unmatched = rows.ask(settings, answer)
+    shown, (total, unmatched) = rows.each(settings, choose, rows.row)
     if as_json:
-        render.print_json(shown)
+        render.print_array(shown)
         return
     print_rows(shown)
-    more = total - len(shown)
+    more = total - limit if limit else 0
     if not total:
         asked_for = pinned or is_ or any(given.values())
         nothing = "No matching notes. `mdmem list --help` lists the filters." if asked_for else wording.NONE_YET
         click.echo(" ".join([*map(render.safe, unmatched), nothing]), err=True)
-    elif more:
+    elif more > 0:
         click.echo(f"{wording.number(more, 'more note')}: --limit 0 shows all.", err=True)
 
 
-def print_rows(found: list[NoteRow]) -> None:
+def print_rows(found: Iterable[NoteRow]) -> None:
     """Print notes, a line each."""
     columns = (render.WHEN, render.KIND, render.PROJECT, render.ID, render.TITLE)
     render.table(
         columns,
-        [(wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found],
+        ((wording.date_and_time(row.created), row.kind, row.project, row.id, _title(row)) for row in found),
     )
 
 

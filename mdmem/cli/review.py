@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ import click
 
 from mdmem.cli.commits import print_applied
 from mdmem.cli.terminal import editor, options
-from mdmem.cli.terminal.render import print_json, safe
+from mdmem.cli.terminal.render import print_array, safe
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.vault import disk as vault_files
 from mdmem.vault import note
@@ -105,7 +106,7 @@ def review(
     narrowed = bool(project or kind or first or last)
     choices = [] if narrowed else undecided.waiting(settings)
     if as_json:
-        print_json([*map(_row, seen.items), *({**_row(choice), "change": "both"} for choice in choices)])
+        print_array(chain(map(_row, seen.items), ({**_row(choice), "change": "both"} for choice in choices)))
         return 0
     if not (listing or done) and not _ask_versions(settings, choices):
         return 0
@@ -133,7 +134,7 @@ def review(
 
 
 def _row(item: ReviewItem | OpenChoice) -> dict[str, object]:
-    return {key: value for key, value in item._asdict().items() if key not in ("data", "named")}
+    return {key: value for key, value in item._asdict().items() if key not in ("oid", "named")}
 
 
 def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
@@ -216,9 +217,8 @@ def _ask_session(settings: Config, screen: ReviewScreen, place: str) -> ReviewDe
                 edited = sum(item.edited for item in screen.all)
                 mine = f", of which you have changed {edited}" if edited else ""
                 if click.confirm(f"Delete {wording.number(len(screen.all), 'note')}{mine}?"):
-                    return ReviewDecision(
-                        Counter([answer]), [work.delete(one) for one in screen.all if one.change != "deleted"]
-                    )
+                    steps = work.delete(settings, [one for one in screen.all if one.change != "deleted"])
+                    return ReviewDecision(Counter([answer]), steps)
             else:
                 return ReviewDecision(Counter([answer]), _kept(settings, screen, answer))
         except MdmemError as error:
@@ -246,7 +246,7 @@ def _kept(settings: Config, screen: ReviewScreen, answer: str) -> list[RewriteSt
 
 def _ask_note(settings: Config, item: ReviewItem, place: str) -> ReviewDecision | None:
     """Ask about one note until the answer can be followed; None for back."""
-    _show(item, place)
+    _show(settings, item, place)
     if item.change == "deleted":
         return _without_steps("skip")
     while True:
@@ -285,7 +285,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
     if answer == "skip":
         return []
     if answer == "drop":
-        return [work.delete(item)]
+        return work.delete(settings, [item])
     changes: dict[str, Any] = {}
     if answer == "edit":
         before = vault_files.read_path(settings.vault, item.path)
@@ -298,7 +298,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
         changes["title"] = note.one_line(click.prompt("Title", default=item.title))
     elif answer == "tag":
         typed = click.prompt("Tags, with spaces between", default="")
-        had = note.parse(item.data).meta.get("tags")
+        had = note.parse(work.text_of(settings, item)).meta.get("tags")
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed.split()]))
     elif answer == "superseded":
         changes["superseded_by"] = _known(settings, click.prompt("By which note (id)"))
@@ -356,13 +356,15 @@ def _show_session(screen: ReviewScreen, place: str) -> None:
             click.echo(f"   {item.change}: {item.kind} {safe(item.title or item.path)}")
 
 
-def _show(item: ReviewItem, place: str) -> None:
+def _show(settings: Config, item: ReviewItem, place: str) -> None:
+    from mdmem.history import review as work
+
     marks = " ".join(mark for mark in (item.change, "edited" if item.edited else "") if mark)
     click.echo()
     click.secho(f"{place} {safe(item.title or item.path)}", bold=True)
     click.secho(
         safe(f"{wording.date_and_time(item.created)} {item.kind} {item.project} {marks}  {item.path}"), dim=True
     )
-    body = safe(note.parse(item.data).body.strip())
+    body = safe(note.parse(work.text_of(settings, item)).body.strip())
     more = f"\n… {len(body) - SHOWN_CHARS} more characters" if len(body) > SHOWN_CHARS else ""
     click.echo(body[:SHOWN_CHARS] + more)

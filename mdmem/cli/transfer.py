@@ -7,7 +7,7 @@ import re
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -197,24 +197,28 @@ def export(
               mdmem export site ~/memory-site --project notes-app
               mdmem export vault.db
     """
-    from mdmem.views import exports
-
     start, end = options.span(when)
-    path = Path(target[-1])
-    span = {"project": project or "", "since": start, "until": end}
-    if target[0] == "site" and len(target) == 2 and form is None:
-        count = exports.site(settings, path, **span)
-        said = f"{wording.number(count, 'note')}: open {path / 'index.html'}"
-    elif len(target) > 1:
-        raise UsageError("Give one file, or `site` and a folder.")
-    else:
-        ending = path.suffix[1:].lower()
-        count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **span)
-        said = f"{wording.number(count, 'note')} in {path}."
+    with progress.ProgressBar("Writing") as bar:
+        count, said = _export(settings, target, form, project=project or "", since=start, until=end, progress=bar.tell)
     if as_json:
-        print_json({"path": str(path), "notes": count})
+        print_json({"path": str(Path(target[-1])), "notes": count})
         return
     click.echo(said)
+
+
+def _export(settings: Config, target: tuple[str, ...], form: str | None, **wanted: Any) -> tuple[int, str]:
+    """Write what is wanted; return the number of notes, and what to say of it."""
+    from mdmem.views import exports
+
+    path = Path(target[-1])
+    if target[0] == "site" and len(target) == 2 and form is None:
+        count = exports.site(settings, path, **wanted)
+        return count, f"{wording.number(count, 'note')}: open {path / 'index.html'}"
+    if len(target) > 1:
+        raise UsageError("Give one file, or `site` and a folder.")
+    ending = path.suffix[1:].lower()
+    count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **wanted)
+    return count, f"{wording.number(count, 'note')} in {path}."
 
 
 @click.command()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
@@ -78,7 +76,7 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
     head = branch = ""
     found: list[Change] = []
     staged: list[str] = []
-    for line in _lines(out):
+    for line in repository.ended(out):
         if line.startswith("# branch.oid "):
             head = line[13:].replace("(initial)", "")
         elif line.startswith("# branch.head "):
@@ -95,14 +93,6 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
     changes = [change for change in found if is_own(change.path)]
     beside = [change for change in found if not is_own(change.path)]
     return State(f"refs/heads/{branch}", head, changes, staged, beside)
-
-
-def _lines(out: bytes) -> Iterator[str]:
-    """Yield what git ended with a zero byte, one at a time: a first commit has a line for each note."""
-    at = 0
-    while (end := out.find(b"\0", at)) >= 0:
-        yield os.fsdecode(out[at:end])
-        at = end + 1
 
 
 def is_own(path: str) -> bool:

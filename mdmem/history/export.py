@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from mdmem import privacy, timestamps
 from mdmem.config import Config
@@ -15,6 +16,8 @@ from mdmem.history import commit
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.merging import join
 from mdmem.vault import disk, note, people
+
+Progress = Callable[[int, int], None]
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """Archives hold no time before this; with one and the same time for all, the same notes give the same archive."""
@@ -37,10 +40,30 @@ class Backup(NamedTuple):
     missing: list[str]
 
 
-def export(config: Config, target: Path, form: str, *, project: str = "", since: str = "", until: str = "") -> int:
+@contextmanager
+def new_file(target: Path) -> Iterator[BinaryIO]:
+    """Open a file that must not exist for the `with` block; what is written is removed when the block fails.
+
+    Raises:
+        UsageError: when the file exists.
+        OSError: when it cannot be written.
+    """
+    try:
+        file = target.open("xb")
+    except FileExistsError:
+        raise UsageError(f"{target} already exists; nothing was written.") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def export(config: Config, target: Path, form: str, **wanted: Any) -> int:
     """Write notes to `target`, which must not exist; give their number.
 
-    form: "zip" or "jsonl". since, until: ISO 8601, UTC; only what was created from the one until before the other.
+    form: "zip" or "jsonl". wanted: as `select` takes it.
 
     Raises:
         UsageError: when there is no such form, or the file exists.
@@ -48,34 +71,49 @@ def export(config: Config, target: Path, form: str, *, project: str = "", since:
     """
     if form not in WRITERS:
         raise UsageError(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
-    notes = list(select(config, project=project, since=since, until=until))
-    try:
-        with target.open("xb") as file:
-            WRITERS[form](notes, file)
-    except FileExistsError:
-        raise UsageError(f"{target} already exists; nothing was written.") from None
-    return len(notes)
+    with new_file(target) as file:
+        return WRITERS[form](select(config, **wanted), file)
 
 
-def select(config: Config, *, project: str = "", since: str = "", until: str = "") -> Iterator[Exported]:
-    """Yield the notes of a vault by path, cleaned; not private notes, nor what ghosts and agents keep to themselves."""
+def select(
+    config: Config, *, project: str = "", since: str = "", until: str = "", progress: Progress | None = None
+) -> Iterator[Exported]:
+    """Yield the notes of a vault by path, cleaned; not private notes, nor what ghosts and agents keep to themselves.
+
+    since, until: ISO 8601, UTC; only what was created from the one until before the other.
+    progress: is told how many notes were looked at, and of how many.
+    """
     rules = privacy.Rules.of(config.settings)
-    for path in sorted(entry.path for entry in disk.walk(config.vault)):
-        data = disk.read_path(config.vault, path)
-        if data is None:
+    paths = sorted(entry.path for entry in disk.walk(config.vault))
+    renamed: list[Exported] = []  # a name that holds something private has another place in the order of paths
+    for done, path in enumerate(paths):
+        if progress:
+            progress(done, len(paths))
+        one = _cleaned(config, rules, path)
+        if one is None or (project and str(one.parsed.meta.get("project", "")) != project):
             continue
-        parsed = note.parse(data)
-        if note.is_internal(path, parsed.meta.get("kind")) or people.keeps_private(parsed.meta):
-            continue
-        if not people.is_captured(parsed):
-            data = people.shown(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
-            parsed, path = note.parse(data), people.clean_path(rules, path)
-        if project and str(parsed.meta.get("project", "")) != project:
-            continue
-        created = timestamps.utc(str(parsed.meta.get("created", "")))
+        created = timestamps.utc(str(one.parsed.meta.get("created", "")))
         if (since and created < since) or (until and created >= until):
             continue
-        yield Exported(path, data, parsed)
+        if one.path == path:
+            yield one
+        else:
+            renamed.append(one)
+    yield from sorted(renamed)
+
+
+def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None:
+    """Read a note for others; None when it is none of theirs."""
+    data = disk.read_path(config.vault, path)
+    if data is None:
+        return None
+    parsed = note.parse(data)
+    if note.is_internal(path, parsed.meta.get("kind")) or people.keeps_private(parsed.meta):
+        return None
+    if not people.is_captured(parsed):
+        data = people.shown(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
+        parsed, path = note.parse(data), people.clean_path(rules, path)
+    return Exported(path, data, parsed)
 
 
 def backup(config: Config, target: Path) -> Backup:
@@ -108,17 +146,21 @@ def backup(config: Config, target: Path) -> Backup:
     return Backup(target, target.stat().st_size, count, missing)
 
 
-def _zip(notes: Iterable[Exported], file: BinaryIO) -> None:
+def _zip(notes: Iterable[Exported], file: BinaryIO) -> int:
+    count = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in notes:
+        for count, one in enumerate(notes, 1):  # noqa: B007 - the last one is how many there are
             name = one.path.encode("utf-8", "replace").decode("utf-8")
             archive.writestr(zipfile.ZipInfo(name, EARLIEST), one.data, zipfile.ZIP_DEFLATED)
+    return count
 
 
-def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> None:
-    for one in notes:
+def _jsonl(notes: Iterable[Exported], file: BinaryIO) -> int:
+    count = 0
+    for count, one in enumerate(notes, 1):  # noqa: B007 - the last one is how many there are
         row = {**one.parsed.meta, "path": one.path, "body": one.parsed.body}
         file.write(json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
+    return count
 
 
-WRITERS: dict[str, Callable[[Iterable[Exported], BinaryIO], None]] = {"zip": _zip, "jsonl": _jsonl}
+WRITERS: dict[str, Callable[[Iterable[Exported], BinaryIO], int]] = {"zip": _zip, "jsonl": _jsonl}

@@ -146,11 +146,7 @@ def deletions(root: str, folder: str) -> dict[str, float]:
 
 def objects_of(repo: Repository, oids: list[str]) -> dict[str, bytes]:
     """Read objects of any kind, as git keeps them, all in one process."""
-    if not oids:
-        return {}
-    listed = "".join(f"{oid}\n" for oid in oids).encode()
-    out = repository.run(repo, "cat-file", "--batch", "--buffer", stdin=listed, network=repo.is_partial)
-    return {facts[0].decode("ascii"): data for facts, data in objects.printed(out) if data is not None}
+    return dict(objects.read(repo, oids))
 
 
 def _renamed(config: Config, paths: dict[str, str], name: str) -> str:

@@ -107,8 +107,7 @@ def plan(config: Config, target: str, *, kind: str = "text") -> PurgePlan:
     else:
         pattern = messages = _literal(target) if kind == "text" else _expression(target)
         names = _in_names(target) if kind == "text" else NOTHING
-        paths = {path: _renamed(path, names, pattern) for path in ever}
-        rename = {old: new for old, new in paths.items() if old != new}
+        rename = {path: new for path in ever if (new := _renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
     planned = PurgePlan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
     return _counted(config, repo, planned)
@@ -137,7 +136,7 @@ def clean_up(config: Config, planned: PurgePlan, held: int) -> list[str]:
     _clean_files(config, planned)
     repo = repository.open_vault(config.vault)
     filtering.scrub(repo)
-    if any(planned.finds(data) for _, data in _objects(repo)):
+    if any(planned.finds(data) for _, data in objects.every(repo)):
         repo = _rewrite_others(repo, planned, held)
         filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)
@@ -185,16 +184,19 @@ def _packed(name: str) -> bytes:
 
 def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
     """Return where it is."""
-    found = {path: data for path, data in _files(config) if path in planned.drop or planned.finds(data)}
-    having = [data for _, data in _objects(repo) if planned.finds(data)]
-    matched = {match.group() for data in having for match in planned.pattern.finditer(data)}
+    files = {
+        path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
+        for path, data in _files(config)
+        if (path not in planned.drop and planned.finds(data)) or (path in planned.drop and not planned.keep)
+    }
+    count, matched = 0, set[bytes]()
+    for _, data in objects.every(repo):
+        if planned.finds(data):
+            count += 1
+            matched.update(match.group() for match in planned.pattern.finditer(data))
     return planned._replace(
-        files={
-            path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
-            for path, data in found.items()
-            if not (planned.keep and path in planned.drop)
-        },
-        objects=len(having),
+        files=files,
+        objects=count,
         found=frozenset() if planned.drop else frozenset(matched),
         caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
     )
@@ -275,7 +277,7 @@ def _paths_ever(config: Config, repo: Repository) -> list[str]:
 
 def _paths_in_history(repo: Repository) -> set[str]:
     words = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
-    return {path for path in os.fsdecode(repository.attempt(repo, *words).out).split("\0") if path}
+    return {path for path in repository.ended(repository.attempt(repo, *words).out) if path}
 
 
 def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:
@@ -316,21 +318,18 @@ def _cut_short(title: str) -> bytes:
 
 def _files(config: Config) -> Iterator[tuple[str, bytes]]:
     """Yield every file of the vault outside git's folder that is small enough to be a text."""
+    for path in _paths(config):
+        data = disk.read_path(config.vault, path)
+        if data is not None:
+            yield path, data
+
+
+def _paths(config: Config) -> Iterator[str]:
     root = Path(config.vault)
     for folder, names, files in os.walk(root):
         names[:] = [name for name in names if name != ".git"]
-        for name in files:
-            path = Path(folder, name).relative_to(root).as_posix()
-            data = disk.read_path(config.vault, path)
-            if data is not None:
-                yield path, data
-
-
-def _objects(repo: Repository) -> Iterator[tuple[str, bytes]]:
-    """Yield every object of the repository, reachable or not: its id, and it unpacked."""
-    words = ("cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered")
-    for facts, data in objects.printed(repository.run(repo, *words)):
-        yield facts[0].decode("ascii"), data or b""
+        below = os.path.relpath(folder, root)
+        yield from files if below == "." else (f"{Path(below).as_posix()}/{name}" for name in files)
 
 
 def _caches(config: Config) -> list[Path]:
@@ -349,7 +348,10 @@ def _bytes(path: Path) -> bytes:
 def _clean_files(config: Config, planned: PurgePlan) -> list[str]:
     """Take it out of the files as they are now; they match the rewritten commits afterwards."""
     changed = []
-    for path, data in list(_files(config)):
+    for path in list(_paths(config)):
+        data = disk.read_path(config.vault, path)
+        if data is None:
+            continue
         after: bytes | None = planned.cleaned(data)
         if path in planned.drop:
             after = data if planned.keep else None
@@ -391,12 +393,16 @@ def _prove(config: Config, repo: Repository, planned: PurgePlan) -> tuple[list[s
     """Search everything again: every file, every object unpacked, git's own files, state."""
     kept = planned.drop if planned.keep else ()
     left = [f"{path} still contains it." for path, data in _files(config) if path not in kept and planned.finds(data)]
-    now = [] if planned.keep else [entry.path for entry in disk.walk(config.vault)]
-    stays = {*planned.drop, *planned.rename}.intersection([*_paths_in_history(repo), *now])
+    was = {*planned.drop, *planned.rename}
+    now = set() if planned.keep else {entry.path for entry in disk.walk(config.vault) if entry.path in was}
+    stays = was & _paths_in_history(repo) | now
     left += [f"The path {path} is still there, or in history." for path in sorted(stays)]
-    found = {oid: planned.finds(data) for oid, data in _objects(repo)}
-    having = {oid for oid, has in found.items() if has}
+    searched, having = 0, set[str]()
+    for oid, data in objects.every(repo):
+        searched += 1
+        if planned.finds(data):
+            having.add(oid)
     left += elsewhere.in_git(repo, having) if having else []
     own = [path for path in repo.common_dir.rglob("*") if path.is_file() and "objects" not in path.parts]
     left += [f"{path} still contains it." for path in [*own, *_caches(config)] if planned.finds(_bytes(path))]
-    return left, len(found)
+    return left, searched

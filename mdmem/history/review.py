@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from mdmem import timestamps
@@ -28,7 +30,8 @@ class ReviewItem(NamedTuple):
     """A note that was added, changed or deleted since the last review.
 
     edited: a person has changed what was captured. reviewed: a person has decided to keep it.
-    data: its bytes, as they were when it is deleted. status: what its front matter says it is, such as proposed.
+    oid: its text in git, as it was when it is deleted; see `text_of`.
+    status: what its front matter says it is, such as proposed.
     """
 
     path: str
@@ -41,7 +44,7 @@ class ReviewItem(NamedTuple):
     session: str
     edited: bool
     reviewed: bool
-    data: bytes
+    oid: str
     status: str = ""
 
 
@@ -195,44 +198,59 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
     return RewriteStep(item.path, data, editing.set_keys(data, {**changes, "reviewed": day}))
 
 
-def delete(item: ReviewItem) -> RewriteStep:
-    """Return the step that deletes a note."""
-    return RewriteStep(item.path, item.data, None)
+def delete(config: Config, items: Iterable[ReviewItem]) -> list[RewriteStep]:
+    """Return the steps that delete notes."""
+    named = {item.path: item.oid for item in items}
+    texts = past.objects_of(repository.open_vault(config.vault), sorted(set(named.values())))
+    return [RewriteStep(path, texts[oid], None) for path, oid in named.items()]
+
+
+def text_of(config: Config, item: ReviewItem) -> bytes:
+    """Return the bytes of a note that is reviewed, as they are in git."""
+    return past.objects_of(repository.open_vault(config.vault), [item.oid])[item.oid]
 
 
 def _is_unshown(item: ReviewItem) -> bool:
     return item.kind in note.PAGES or item.status in AS_PROPOSALS or note.is_internal(item.path, item.kind)
 
 
-def _items(repo: Repository, base: str, head: str) -> list[ReviewItem]:
+AT_ONCE = 1_000
+"""Number of notes whose texts are held at a time: the first review is of all that the vault has."""
+
+
+def _items(repo: Repository, base: str, head: str) -> Iterator[ReviewItem]:
     if base == head:
-        return []
+        return
     before = past.tree(repo, base) if base else {}
     after = past.tree(repo, head)
     changed = {path: oid for path, oid in after.items() if before.get(path) != oid}
     gone = {path: oid for path, oid in before.items() if path not in after}
-    was = {path: before[path] for path in changed if path in before}
-    texts = past.objects_of(repo, sorted({*changed.values(), *gone.values(), *was.values()}))
     by_hand = _by_hand(repo, base, head)
-    found = [
-        _item(path, "deleted" if path in gone else "changed" if path in before else "added", texts[oid], by_hand)
-        for path, oid in {**changed, **gone}.items()
-    ]
-    # A review that was broken off, or one on another machine, has decided about some already.
-    return [item for item in found if not _is_decided(item, texts.get(was.get(item.path, ""), b""))]
+    del after
+    paths = chain(changed, gone)
+    while some := list(islice(paths, AT_ONCE)):
+        now = {path: changed.get(path) or gone[path] for path in some}
+        was = {path: before[path] for path in some if path in before and path not in gone}
+        texts = past.objects_of(repo, sorted({*now.values(), *was.values()}))
+        for path, oid in now.items():
+            change = "deleted" if path in gone else "changed" if path in before else "added"
+            parsed = note.parse(texts[oid])
+            # A review that was broken off, or one on another machine, has decided about some already.
+            if change == "deleted" or not _is_decided(parsed, texts.get(was.get(path, ""), b"")):
+                yield _item(path, change, oid, parsed, edited=change == "changed" and path in by_hand)
 
 
-def _is_decided(item: ReviewItem, before: bytes) -> bool:
-    then, now = (note.parse(data).meta.get("reviewed") for data in (before, item.data))
-    return item.change != "deleted" and item.reviewed and str(then) != str(now)
+def _is_decided(parsed: note.Parsed, before: bytes) -> bool:
+    now = parsed.meta.get("reviewed")
+    return "reviewed" in parsed.meta and str(note.parse(before).meta.get("reviewed")) != str(now)
 
 
-def _item(path: str, change: str, data: bytes, by_hand: frozenset[str]) -> ReviewItem:
-    parsed = note.parse(data)
+def _item(path: str, change: str, oid: str, parsed: note.Parsed, *, edited: bool) -> ReviewItem:
     known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session", "status")
+    known = {key: text if key in ("id", "title") else sys.intern(text) for key, text in known.items()}
     known["created"] = timestamps.utc(known["created"])
-    edited = note.is_edited(parsed) or (change == "changed" and path in by_hand)
-    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in parsed.meta, data=data)
+    edited = edited or note.is_edited(parsed)
+    return ReviewItem(path, change, **known, edited=edited, reviewed="reviewed" in parsed.meta, oid=oid)
 
 
 def _by_hand(repo: Repository, base: str, head: str) -> frozenset[str]:

@@ -50,6 +50,15 @@ class PromptPage(NamedTuple):
     hints: tuple[str, ...]
 
 
+class MatchedPrompts(NamedTuple):
+    """Which notes answer a query. shown: the part that is wanted, in its order. total: how many match."""
+
+    shown: list[int]
+    scores: dict[int, float]
+    total: int
+    hints: tuple[str, ...]
+
+
 def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query]:
     """Read a query, and the filters in it and beside it; a value that cannot be read is a problem."""
     asked = language.parse(text)
@@ -79,8 +88,24 @@ def find(
     titles_only: bool = False,
 ) -> PromptPage:
     """Answer a query that was read. titles_only: leave texts out."""
+    found = match(view, root, asked, narrowed, part, here=here, titles_only=titles_only)
+    made = [read_prompt(view, root, number, found.scores[number], with_text=not titles_only) for number in found.shown]
+    return PromptPage(made, found.total, found.hints)
+
+
+def match(
+    view: View,
+    root: str,
+    asked: PromptQuery,
+    narrowed: Query,
+    part: PromptSlice,
+    *,
+    here: Place | None,
+    titles_only: bool = False,
+) -> MatchedPrompts:
+    """Return which prompts answer a query, without reading them; the words are those of `find`."""
     if asked.problem:
-        return PromptPage([], 0, (asked.problem,))
+        return MatchedPrompts([], {}, 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)
     among = set(view.all) if permitted is None else permitted
     matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), asked)
@@ -88,8 +113,7 @@ def find(
     scores = dict.fromkeys(matched, 0.0) | (ranking.scores(view, units, among=matched) if units else {})
     ordered = list(engine.in_order(view, scores, part.order))
     shown = ordered[part.offset :][: part.limit or None]
-    found = [_prompt(view, root, number, scores[number], with_text=not titles_only) for number in shown]
-    return PromptPage(found, len(ordered), (*asked.hints, *hints))
+    return MatchedPrompts(shown, scores, len(ordered), (*asked.hints, *hints))
 
 
 def _matched(matcher: PromptMatcher, asked: PromptQuery) -> tuple[set[int], Sequence[str]]:
@@ -110,7 +134,8 @@ def _units(view: View, asked: PromptQuery) -> list[Unit]:
     return ranking.affordable(view, units_of(view, words)) if words else []
 
 
-def _prompt(view: View, root: str, number: int, score: float, *, with_text: bool) -> FoundPrompt:
+def read_prompt(view: View, root: str, number: int, score: float, *, with_text: bool = True) -> FoundPrompt:
+    """Return a prompt that matched. with_text: read its text too."""
     facts, path = view.facts(number), view.path(number)
     number_in_session = facts.get("prompt")
     return FoundPrompt(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from mdmem import timestamps
+from mdmem.errors import BusyError
 from mdmem.search import freshness, staged
 from mdmem.search import select as allowing
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _FEW = 2_000
 """Up to this number, notes are sorted directly; beyond it, the order of all notes is filtered."""
 _Answer = TypeVar("_Answer")
+_Told = TypeVar("_Told")
 
 
 class NoteRow(NamedTuple):
@@ -59,6 +61,33 @@ def ask(config: Config, answer: Callable[[View], _Answer]) -> _Answer:
     """
     refresh(config)
     return freshness.ask(config, answer)
+
+
+AT_ONCE = 1_000
+"""Number of notes that are held at a time where all of a vault may be wanted."""
+
+
+def each(
+    config: Config, choose: Callable[[View], tuple[list[int], _Told]], make: Callable[[View, int], _Answer]
+) -> tuple[Iterator[_Answer], _Told]:
+    """Return what `make` makes of each note that `choose` chooses, as it is asked for, and what else that says.
+
+    However many notes there are, no more than a part of them is held.
+
+    Raises:
+        BusyError: as `ask`, and while they are made, when the index turns out to be damaged.
+    """
+    view, (numbers, told) = ask(config, lambda view: (view, choose(view)))
+
+    def part(start: int) -> list[_Answer]:
+        def answer(again: View) -> list[_Answer]:
+            if again is not view:
+                raise BusyError("The index was damaged and has been rebuilt. Run the command again.")
+            return [make(view, number) for number in numbers[start : start + AT_ONCE]]
+
+        return freshness.answered(config, answer, view) or []
+
+    return chain.from_iterable(map(part, range(0, len(numbers), AT_ONCE))), told
 
 
 def select(view: View, root: str, query: Query, *, pages: bool = False) -> list[int]:

@@ -144,10 +144,10 @@ def _review(request: PageRequest) -> Response:
     """Decide about a note of the queue: keep, pin or drop it."""
     opened = _opened(request)
     decision = request.form.get("decision", "")
-    item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, opened.data)
+    item = review.ReviewItem(opened.path, "changed", opened.id, "", opened.title, "", "", "", False, False, "")
     if decision == "drop":
         _keep(request, opened)
-        step = review.delete(item)
+        step = rewrite.RewriteStep(opened.path, opened.data, None)
     elif decision in _DECISIONS:
         step = review.decide(request.config, item, now=None, **_DECISIONS[decision])
     else:

@@ -14,6 +14,7 @@ from mdmem.cli.terminal import render
 from mdmem.errors import NotFoundError, UsageError, VaultError
 from mdmem.inject import injection_log
 from mdmem.search.expansion import ledger
+from mdmem.views import rows as note_rows
 from mdmem.views import wording
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, OTHER, SECOND, Day
@@ -61,6 +62,15 @@ def test_list_sorts_limits_and_says_how_many_are_left(day: Day) -> None:
     assert "Why does the date parser fail" in done.stdout.splitlines()[0]
     assert "7 more notes" in done.stderr
     assert day.run("list", "--limit", "0").stderr == ""
+
+
+@pytest.mark.parametrize("words", [("list", "--limit", "0"), ("prompts", "--full")])
+def test_long_lists_are_made_in_parts_and_read_like_one(
+    words: tuple[str, ...], day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, rows = day.run(*words).stdout, day.json(*words)
+    monkeypatch.setattr(note_rows, "AT_ONCE", 2)
+    assert (day.run(*words).stdout, day.json(*words)) == (whole, rows)
 
 
 def test_a_failed_run_is_marked_in_a_list(day: Day) -> None:

@@ -19,11 +19,13 @@ from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, sta
 NOW = datetime(2026, 9, 14, tzinfo=UTC)
 
 
-def test_everything_is_new_at_first_and_nothing_after_the_review(vault: Path) -> None:
+def test_everything_is_new_at_first_and_nothing_after_the_review(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = start(vault)
     turn(vault)
 
     seen = review.pending(config)
+    monkeypatch.setattr(review, "AT_ONCE", 1)
+    assert review.pending(config) == seen, "read in parts, as a large vault is"
     review.finish(config, seen, [], "Review: nothing to do\n")
 
     assert [item.change for item in seen.items] == ["added"] * 4
@@ -38,7 +40,7 @@ def test_decisions_are_kept_in_the_notes_committed_and_not_shown_again(vault: Pa
     steps = [
         review.decide(config, kept, now=NOW),
         review.decide(config, pinned, now=NOW, pinned=True, tags=["a", "b c"]),
-        review.delete(gone),
+        *review.delete(config, [gone]),
         review.decide(config, retitled, now=NOW, title='All "12" pass: yes'),
     ]
 
@@ -60,7 +62,7 @@ def test_what_was_captured_while_looking_stays_to_be_reviewed(vault: Path) -> No
     turn(vault, 2)
     commit.commit(config)
 
-    review.finish(config, seen, [review.delete(seen.items[0])], "Review\n")
+    review.finish(config, seen, review.delete(config, seen.items[:1]), "Review\n")
 
     titles = {item.title for item in review.pending(config).items if item.change == "added"}
     assert "Why does it fail, take 2?" in titles
@@ -208,7 +210,7 @@ def test_what_history_cannot_hold_is_neither_offered_nor_dropped(vault: Path) ->
     seen = review.pending(config)
     changed = put(vault, "notes/open.md", "---\nkind: note\n---\nThe port is open. password: xK9vQ2mB77\n")
 
-    applied = review.finish(config, seen, [review.delete(item) for item in seen.items], "Review: deleted 1\n")
+    applied = review.finish(config, seen, review.delete(config, seen.items), "Review: deleted 1\n")
 
     assert [item.path for item in seen.items] == ["notes/open.md"]
     assert applied.skipped == ["notes/open.md"]

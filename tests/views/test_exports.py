@@ -168,6 +168,26 @@ def test_a_site_is_written_into_a_new_folder_only(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
+@pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
+def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=stopped)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_site_that_is_stopped_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for target in (tmp_path / "new", tmp_path / "empty"):
+        with pytest.raises(KeyboardInterrupt):
+            exports.site(config.load(SAMPLE), target, progress=stopped)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+def stopped(done: int, total: int) -> None:
+    if done == total - 1:
+        raise KeyboardInterrupt
+
+
 def test_the_page_of_a_week_is_read_as_conversations(tmp_path: Path) -> None:
     exports.write(config.load(SAMPLE), tmp_path / "week.html", "html")
     text = (tmp_path / "week.html").read_text("utf-8")

@@ -17,12 +17,12 @@ from mdmem.search import staged
 from mdmem.views import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.config import Config
     from mdmem.search.engine import SearchResult
     from mdmem.search.index.view import View
-    from mdmem.views.prompts import PromptPage
+    from mdmem.views.prompts import FoundPrompt, MatchedPrompts
     from mdmem.watcher.warm_search import WarmAnswer
 
 
@@ -226,22 +226,32 @@ def prompts(
     asked, narrowed = view_of.read(" ".join(words), given)
     here = staged.place(settings, hits.folder())
 
-    def answer(view: View) -> PromptPage:
+    def choose(view: View) -> tuple[list[int], MatchedPrompts]:
         part = view_of.PromptSlice(sort, limit, offset)
-        return view_of.find(view, settings.vault, asked, narrowed, part, here=here)
+        found = view_of.match(view, settings.vault, asked, narrowed, part, here=here)
+        return found.shown, found
 
-    page = rows.ask(settings, answer)
+    def make(view: View, number: int) -> FoundPrompt:
+        return view_of.read_prompt(view, settings.vault, number, found.scores[number])
+
+    shown, found = rows.each(settings, choose, make)
     if as_json:
-        render.print_json(page.prompts)
-    for one in () if as_json else page.prompts:
+        render.print_array(shown)
+    else:
+        _print_prompts(shown, full=full)
+    for hint in found.hints:
+        click.echo(f"hint: {hint}", err=True)
+    last = offset + len(found.shown)
+    if not found.total and not found.hints:
+        click.echo("No prompt matches.", err=True)
+    elif found.total > last:
+        click.echo(f"{len(found.shown)} of {found.total}; --offset {last} shows more.", err=True)
+
+
+def _print_prompts(shown: Iterable[FoundPrompt], *, full: bool) -> None:
+    for one in shown:
         where = f"  {render.safe(one.project)}" if one.project else ""
         head = f"{wording.day(one.created)}  {render.safe(one.session[:8])} prompt {one.prompt}{where}  "
         render.write([[(head, "dim"), (f"[mem:{render.safe(one.id)}]", "yellow")]])
-        shown = one.text.splitlines() if full else [one.title]
-        render.write([[(f"    {render.safe(line)}", "")] for line in shown])
-    for hint in page.hints:
-        click.echo(f"hint: {hint}", err=True)
-    if not page.total and not page.hints:
-        click.echo("No prompt matches.", err=True)
-    elif page.total > offset + len(page.prompts):
-        click.echo(f"{len(page.prompts)} of {page.total}; --offset {offset + len(page.prompts)} shows more.", err=True)
+        text = one.text.splitlines() if full else [one.title]
+        render.write([[(f"    {render.safe(line)}", "")] for line in text])

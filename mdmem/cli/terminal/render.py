@@ -43,6 +43,14 @@ def print_json(value: Any) -> None:
     print(as_json(value))
 
 
+def print_array(values: Iterable[Any]) -> None:
+    """Print values as a JSON array on a line, each as it comes."""
+    print("[", end="")
+    for place, value in enumerate(values):
+        print(", " if place else "", as_json(value), sep="", end="")
+    print("]")
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
@@ -84,7 +92,7 @@ def write(lines: Iterable[Iterable[Piece]], screen: Console | None = None) -> No
     """Print lines of styled pieces, in color on a terminal. screen: where, if not to stdout."""
     screen = screen or terminal()
     if screen is None:
-        sys.stdout.write("".join(["".join([text for text, _ in line]) + "\n" for line in lines]))
+        sys.stdout.writelines("".join([text for text, _ in line]) + "\n" for line in lines)
         return
     from rich.text import Text
 
@@ -150,19 +158,16 @@ def table(
     read any more gets a line of its own, and what does not fit above. screen: as `write` takes it.
     """
     screen = screen or terminal()
-    cells = [[" ".join(safe(cell).split()) for cell in row] for row in rows]
-    kept = [place for place in range(len(columns)) if any(row[place] for row in cells)]
+    kept, cells, widest = _read(len(columns), rows)
     if not kept:
         return
-    cells = [[row[place] for place in kept] for row in cells]
     columns = [columns[place] for place in kept]
     room = screen.width - len(indent) if screen and screen.is_terminal else None
-    lengths = [[_width(cell) for cell in row] for row in cells]
-    widths = _widths(columns, lengths, room)
-    if room is None or widths[-1] >= min(LEAST_LAST, max(row[-1] for row in lengths)):
+    widths = _widths(columns, widest, room)
+    if room is None or widths[-1] >= min(LEAST_LAST, widest[-1]):
         write(([(indent, ""), *_line(columns, row, widths)] for row in cells), screen)
         return
-    widths = _widths(columns[:-1], lengths, room)
+    widths = _widths(columns[:-1], widest, room)
     ends = accumulate(width + len(GAP) for width in widths)
     cut = max(sum(end - len(GAP) <= room for end in ends), 1)
     left = room - len(GAP) - sum(width + len(GAP) for width in widths[cut:])
@@ -174,6 +179,23 @@ def table(
             for start, end in zip(cuts, [*cuts[1:], len(columns)], strict=True)
         ]
         write(parts, screen)
+
+
+def _read(count: int, rows: Iterable[Sequence[str]]) -> tuple[list[int], Iterator[list[str]], list[int]]:
+    """Read rows of so many cells: which columns have something in them, their cells, and how wide each is at most.
+
+    A row is held as one string: there may be as many as a vault has notes.
+    """
+    widest, longest = [0] * count, [0] * count
+    held = []
+    for row in rows:
+        cells = [" ".join(safe(cell).split()) for cell in row]
+        widest = list(map(max, widest, map(_width, cells)))
+        longest = list(map(max, longest, map(len, cells)))
+        held.append("\0".join(cells))
+    kept = [place for place in range(count) if longest[place]]
+    split = (row.split("\0") for row in held)
+    return kept, ([cells[place] for place in kept] for cells in split), [widest[place] for place in kept]
 
 
 def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> Iterator[Piece]:
@@ -203,9 +225,9 @@ def _cropped(text: str, width: int) -> str:
     return f"{set_cell_size(text, width - 1).rstrip()}…"
 
 
-def _widths(columns: Sequence[Column], lengths: Sequence[Sequence[int]], room: int | None) -> list[int]:
-    """Return how wide each column is; of `lengths`, the columns' own places are looked at."""
-    widths = [max((row[place] for row in lengths), default=0) for place in range(len(columns))]
+def _widths(columns: Sequence[Column], widest: Sequence[int], room: int | None) -> list[int]:
+    """Return how wide each column is. widest: how wide its widest cell is, of further columns as well."""
+    widths = list(widest[: len(columns)])
     giving = [place for place, column in enumerate(columns) if column.gives]
     if room is None or not giving:
         return widths

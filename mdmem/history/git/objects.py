@@ -5,6 +5,7 @@ Git fetches a text that it lacks when it is asked for, one at a time; what is kn
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 
@@ -16,6 +17,9 @@ FILTER = "--filter=blob:none"
 """For `git clone`: commits and folders without texts. A remote that cannot leave them out sends all of them."""
 ALL = "--filter=blob:limit=1g"
 """For `git fetch`, where texts are missing: leaves out nothing, and lets git take what comes for a part."""
+AT_ONCE_BYTES = 8 * 1024 * 1024
+"""So much of what git has is unpacked at a time, where all of it is read."""
+
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
 
@@ -43,6 +47,29 @@ def complete(repo: Repository) -> Repository:
     return repo._replace(is_partial=False)
 
 
+def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield objects of any kind, each with its id, as git keeps them, all read by one process."""
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    words = ("cat-file", "--batch", "--buffer")
+    out = repository.run(repo, *words, stdin=asked, network=repo.is_partial) if asked else b""
+    yield from ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
+
+
+def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
+    """Yield every object of the repository, reachable or not: its id, and it unpacked."""
+    words = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize)", "--unordered")
+    some: list[str] = []
+    room = AT_ONCE_BYTES
+    for line in io.BytesIO(repository.run(repo, *words)):
+        oid, _, size = line.decode("ascii").partition(" ")
+        some.append(oid)
+        room -= int(size)
+        if room < 0:
+            yield from read(repo, some)
+            some, room = [], AT_ONCE_BYTES
+    yield from read(repo, some)
+
+
 def printed(out: bytes) -> Iterator[tuple[list[bytes], bytes | None]]:
     """Yield what `git cat-file --batch` printed of each object: its id, kind and size, and its bytes; None: missing."""
     at = 0
@@ -59,7 +86,7 @@ def printed(out: bytes) -> Iterator[tuple[list[bytes], bytes | None]]:
 
 def listed(repo: Repository, oid: str) -> Iterator[tuple[str, str, str]]:
     """Yield the files of a commit, in all folders: the mode, the object's id, and the path."""
-    for line in os.fsdecode(repository.run(repo, "ls-tree", "-r", "-z", oid)).split("\0")[:-1]:
+    for line in repository.ended(repository.run(repo, "ls-tree", "-r", "-z", oid)):
         facts, _, path = line.partition("\t")
         mode, _, oid = facts.split(" ")
         yield mode, oid, path

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -211,6 +212,14 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     except (missing, OSError) as error:
         raise GitError(f"{module} cannot be started ({type(error).__name__}).") from error
     return GitResult(int(status), bytes(out), str(err))
+
+
+def ended(out: bytes) -> Iterator[str]:
+    """Yield what git ended with a zero byte, one at a time: there may be as many as the vault has notes."""
+    at = 0
+    while (end := out.find(b"\0", at)) >= 0:
+        yield os.fsdecode(out[at:end])
+        at = end + 1
 
 
 def reason(done: GitResult) -> str:

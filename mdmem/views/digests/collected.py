@@ -90,14 +90,21 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
     held = session_log.sessions(config, project=project, since=early, session=session)
     sessions = [one for one in held if one.ended >= since and one.started <= until]
 
+    answers: dict[str, str] = {}
+
     def answer(view: View) -> tuple[list[NoteRow], frozenset[str]]:
+        answers.clear()
         marked = view.notes("facet", "is:private")
-        numbers = rows.select(view, config.vault, asked)
-        every = ((number, rows.row(view, number)) for number in numbers)
-        found = (row for number, row in every if number not in marked or _may_be_shared(config, row.path))
-        return [row for row in found if not session or row.session == session], frozenset(
-            decisions.noted_as(view, decisions.KINDS)
-        )
+        noted = []
+        for number in rows.select(view, config.vault, asked):
+            row = rows.row(view, number)
+            if (session and row.session != session) or (number in marked and not _may_be_shared(config, row.path)):
+                continue
+            if row.kind == "response":
+                answers.setdefault(row.session, row.id)
+            if row.kind in note.WRITTEN or row.success is False:
+                noted.append(row)
+        return noted, frozenset(decisions.noted_as(view, decisions.KINDS))
 
     noted, kept = rows.ask(config, answer)
     solved = fixes.fixes(config, project=project, limit=MAX_FIXES)
@@ -111,7 +118,7 @@ def collect(config: Config, asked: Query, project: str = "", session: str = "") 
         since,
         until,
         sessions[::-1],
-        {row.session: row.id for row in reversed(noted) if row.kind == "response"},
+        answers,
         [row for row in own if row.path in kept],
         [row for row in own if row.path not in kept],
         [row for row in noted if row.success is False],

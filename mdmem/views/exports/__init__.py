@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from mdmem.config import Config
 from mdmem.errors import UsageError
@@ -20,36 +21,33 @@ FORMS = {
 """The ending of a file's name -> the format that it is written in."""
 
 
-def write(config: Config, target: Path, form: str, *, project: str = "", since: str = "", until: str = "") -> int:
+def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
     """Write notes to `target`, which must not exist; return their number.
 
-    form: "zip", "jsonl", "html" or "sqlite". project, since, until: as `export.select` takes them.
+    form: "zip", "jsonl", "html" or "sqlite". wanted: as `export.select` takes it.
 
     Raises:
         UsageError: when there is no such form, or the file exists.
         OSError: when it cannot be written.
     """
     if form in export.WRITERS:
-        return export.export(config, target, form, project=project, since=since, until=until)
-    if target.exists():
-        raise UsageError(f"{target} already exists; nothing was written.")
-    notes = list(export.select(config, project=project, since=since, until=until))
-    if form == "sqlite":
-        from mdmem.views.exports import database
-
-        return database.write(notes, target)
-    if form != "html":
+        return export.export(config, target, form, **wanted)
+    if form not in FORMS.values():
         known = ", ".join(dict.fromkeys(FORMS.values()))
         raise UsageError(f"There is no format {form!r:.40}. Formats: {known}; `mdmem export site DIR` writes a site.")
-    from mdmem.views.exports import articles
+    notes = export.select(config, **wanted)
+    with export.new_file(target) as file:
+        if form == "sqlite":
+            from mdmem.views.exports import database
 
-    with target.open("x", encoding="utf-8", errors="replace") as file:
-        file.write(articles.whole_page(notes))
-    return len(notes)
+            return database.write(notes, target)
+        from mdmem.views.exports import articles
+
+        return articles.write(notes, file)
 
 
-def site(config: Config, target: Path, *, project: str = "", since: str = "", until: str = "") -> int:
-    """Write notes as a site of files into the folder `target`; return their number.
+def site(config: Config, target: Path, **wanted: Any) -> int:
+    """Write notes as a site of files into the folder `target`; return their number. wanted: as for `write`.
 
     Raises:
         UsageError: when there is something in it.
@@ -57,4 +55,4 @@ def site(config: Config, target: Path, *, project: str = "", since: str = "", un
     """
     from mdmem.views.exports import static_site as work
 
-    return work.write(config, export.select(config, project=project, since=since, until=until), target)
+    return work.write(config, export.select(config, **wanted), target)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from mdmem import timestamps
@@ -16,20 +16,25 @@ from mdmem.history.export import Exported
 from mdmem.vault import journal, layout, links
 from mdmem.vault.note import PAGES
 from mdmem.views import markup, wording
+from mdmem.views.exports.held import HeldTexts
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+
+
+Place = tuple[str, str]
+"""A page, by its path with slashes from the top of the pages, and an anchor on it, "" for none."""
 
 
 class Places(NamedTuple):
     """Where notes lie among the pages: each by its path without ending, by its file's name, and by its id.
 
-    A value is a path with slashes and perhaps an anchor, from the top of the pages. picture: returns such a path for
-    a picture, by its address in a note, the folder of the note, and whether it may be a mere name; "" for none.
+    picture: returns the path of a picture from the top of the pages, by its address in a note, the folder of the
+    note, and whether it may be a mere name; "" for none.
     """
 
-    by_path: dict[str, str]
-    by_name: dict[str, str]
-    by_id: dict[str, str]
+    by_path: dict[str, Place]
+    by_name: dict[str, Place]
+    by_id: dict[str, Place]
     picture: Callable[[str, str, bool], str] = lambda *_: ""
 
 
@@ -43,6 +48,12 @@ def sealed(text: str) -> str:
 
 def document(title: str, body: str, *, script: str = "") -> str:
     """Return a whole page: nothing is loaded but pictures beside it, and only its own script runs."""
+    before, after = around(title, script=script)
+    return f"{before}{body}{after}"
+
+
+def around(title: str, *, script: str = "") -> tuple[str, str]:
+    """Return what a page has before its body and after it; see `document`."""
     policy = f"default-src 'none'; img-src 'self' file:; style-src {sealed(STYLE)}" + (
         f"; script-src {sealed(script)}" if script else ""
     )
@@ -51,8 +62,8 @@ def document(title: str, body: str, *, script: str = "") -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}{ran}</body>\n</html>\n"
-    )
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+    ), f"{ran}</body>\n</html>\n"
 
 
 class ExportedSession(NamedTuple):
@@ -80,17 +91,22 @@ class ExportedSession(NamedTuple):
         return layout.project_of(self.folder)
 
 
-def grouped(notes: Iterable[Exported]) -> tuple[list[ExportedSession], list[Exported]]:
-    """Sort notes into sessions, oldest first, and all others, by path."""
-    folders: dict[str, list[Exported]] = {}
-    others = []
+def grouped(notes: Iterable[Exported]) -> Iterator[ExportedSession | Exported]:
+    """Sort notes, which come by path, into sessions, and yield each with all others as they come."""
+    held: list[Exported] = []
+    here = ""
     for one in notes:
-        if folder := layout.session_of(one.path):
-            folders.setdefault(folder, []).append(one)
-        else:
-            others.append(one)
-    sessions = [_session(folder, members) for folder, members in folders.items()]
-    return sorted(sessions, key=lambda one: (one.started, one.folder)), others
+        folder = layout.session_of(one.path)
+        if not folder:
+            yield one
+            continue
+        if held and folder != here:
+            yield _session(here, held)
+            held = []
+        here = folder
+        held.append(one)
+    if held:
+        yield _session(here, held)
 
 
 def _session(folder: str, members: list[Exported]) -> ExportedSession:
@@ -160,20 +176,39 @@ def anchor(one: Exported) -> str:
     return name if name.isalnum() and name.isascii() else f"n-{hashlib.sha256(one.path.encode()).hexdigest()[:10]}"
 
 
-def whole_page(notes: Iterable[Exported]) -> str:
-    """Write all notes as one page to be read: by day, sessions as conversations."""
-    sessions, others = grouped(notes)
-    days: dict[str, list[str]] = {}
-    for one in sessions:
-        days.setdefault(wording.day(one.started), []).append(f"<h3>{escape(one.title)}</h3>\n{session(one)}")
-    for note in others:
-        if not is_page(note):
-            text = f"<h3>{escape(title_of(note))}</h3>\n{said(note)}"
-            days.setdefault(wording.day(created(note)) or "Without a date", []).append(text)
-    parts = [f"<h2>{escape(day)}</h2>\n{''.join(held)}" for day, held in sorted(days.items())]
-    count = sum(len(one.notes) for one in sessions) + len(others)
-    counted = f"{wording.number(count, 'note')} of {wording.number(len(sessions), 'session')}"
-    return document("mdmem", f"<h1>What happened</h1>\n<p>{counted}.</p>\n{''.join(parts)}")
+def write(notes: Iterable[Exported], file: BinaryIO) -> int:
+    """Write all notes as one page to be read, by day, sessions as conversations; return their number."""
+    order: list[tuple[str, bool, str, str, int]] = []
+    count = shown = sessions = 0
+    with HeldTexts() as held:
+        for one in grouped(notes):
+            if isinstance(one, ExportedSession):
+                count += len(one.notes) + bool(one.page)
+                shown += len(one.notes)
+                sessions += 1
+                number = held.add(_encoded(f"<h3>{escape(one.title)}</h3>\n{session(one)}"))
+                order.append((wording.day(one.started), False, one.started, one.folder, number))
+                continue
+            count += 1
+            shown += 1
+            if not is_page(one):
+                number = held.add(_encoded(f"<h3>{escape(title_of(one))}</h3>\n{said(one)}"))
+                order.append((wording.day(created(one)) or "Without a date", True, "", "", number))
+        before, after = around("mdmem")
+        counted = f"{wording.number(shown, 'note')} of {wording.number(sessions, 'session')}"
+        file.write(_encoded(f"{before}<h1>What happened</h1>\n<p>{counted}.</p>\n"))
+        last: str | None = None
+        for day, *_, number in sorted(order):
+            if day != last:
+                file.write(_encoded(f"<h2>{escape(day)}</h2>\n"))
+                last = day
+            file.write(held.read(number))
+        file.write(_encoded(after))
+    return count
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 MAX_CHARS = 64 * 1024
@@ -210,9 +245,10 @@ class FileLinks(NamedTuple):
 
     def picture(self, source: str, *, by_name: bool = False) -> str:
         """Return the relative address of a picture beside the pages; "" where its words have to stand for it."""
-        return self._to(self.places.picture(source, self.folder, by_name))
+        place = self.places.picture(source, self.folder, by_name)
+        return relative((place, ""), self.page) if place else ""
 
-    def _to(self, place: str | None) -> str:
+    def _to(self, place: Place | None) -> str:
         return relative(place, self.page) if place else ""
 
 
@@ -224,8 +260,8 @@ def html(text: str, places: Places = NOWHERE, folder: str = "", page: str = "") 
     return markup.html(text, FileLinks(places, folder, page), most=MAX_CHARS)
 
 
-def relative(place: str, page: str) -> str:
-    """Return the address of a place for a link on a page, both from the top of the pages."""
-    path, _, anchor = place.partition("#")
+def relative(place: Place, page: str) -> str:
+    """Return the address of a place for a link on a page, which is given from the top of the pages."""
+    path, anchor = place
     address = quote(posixpath.relpath(path, posixpath.dirname(page) or ".")) if path != page or not anchor else ""
     return f"{address}#{quote(anchor)}" if anchor else address

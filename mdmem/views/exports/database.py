@@ -12,6 +12,7 @@ from typing import Any
 from mdmem.history.export import Exported
 from mdmem.vault import journal, links
 from mdmem.views.exports import articles
+from mdmem.views.exports.articles import ExportedSession
 
 SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
@@ -26,11 +27,17 @@ def write(notes: Iterable[Exported], target: Path) -> int:
     try:
         with closing(sqlite3.connect(target)) as base:
             base.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {SCHEMA}")
-            kept = list(notes)
-            for number, one in enumerate(kept, 1):
-                _add(base, number, one)
-                count = number
-            base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", _sessions(kept))
+
+            def added() -> Iterator[Exported]:
+                nonlocal count
+                for count, one in enumerate(notes, 1):
+                    _add(base, count, one)
+                    yield one
+
+            sessions = (one for one in articles.grouped(added()) if isinstance(one, ExportedSession))
+            rows = sorted(((one.started, one.folder), _row(one)) for one in sessions)
+            made = (row for _, row in rows)
+            base.executemany("INSERT OR IGNORE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?)", made)
             base.execute("INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')")
             base.commit()
             base.execute("PRAGMA optimize")
@@ -73,25 +80,14 @@ def _add(base: sqlite3.Connection, number: int, one: Exported) -> None:
     )
 
 
-def _sessions(notes: list[Exported]) -> Iterator[tuple[Any, ...]]:
-    for one in articles.grouped(notes)[0]:
-        every = [*([one.page] if one.page else []), *one.notes]
-        times = sorted(filter(None, map(articles.created, one.notes))) or [one.started]
-        facts = [next((str(n.parsed.meta[key]) for n in every if n.parsed.meta.get(key)), "") for key in _KEYS]
-        failed = sum(note.parsed.meta.get("success") is False for note in one.notes)
-        session, project, agent, branch = map(_text, facts)
-        yield (
-            session,
-            project,
-            agent,
-            branch,
-            _text(one.title),
-            times[0],
-            times[-1],
-            len(one.notes),
-            failed,
-            _text(one.folder),
-        )
+def _row(one: ExportedSession) -> tuple[Any, ...]:
+    every = [*([one.page] if one.page else []), *one.notes]
+    times = sorted(filter(None, map(articles.created, one.notes))) or [one.started]
+    facts = [next((str(n.parsed.meta[key]) for n in every if n.parsed.meta.get(key)), "") for key in _KEYS]
+    failed = sum(note.parsed.meta.get("success") is False for note in one.notes)
+    session, project, agent, branch = map(_text, facts)
+    place = (_text(one.title), times[0], times[-1], len(one.notes), failed, _text(one.folder))
+    return session, project, agent, branch, *place
 
 
 _KEYS = ("session", "project", "agent", "branch")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 import posixpath
+import shutil
+from array import array
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from mdmem.config import Config
@@ -15,7 +19,8 @@ from mdmem.history.export import Exported
 from mdmem.vault import attachments, disk, journal, links
 from mdmem.views import wording
 from mdmem.views.exports import articles
-from mdmem.views.exports.articles import ExportedSession, Places
+from mdmem.views.exports.articles import ExportedSession, Place, Places
+from mdmem.views.exports.held import HeldTexts
 
 MAX_TEXT_CHARS = 600
 """So much of a note's text can be searched."""
@@ -33,24 +38,144 @@ def write(config: Config, notes: Iterable[Exported], target: Path) -> int:
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not empty; nothing was written. Give a new folder.")
+    is_new = not target.exists()
     target.mkdir(parents=True, exist_ok=True)
-    kept = list(notes)
-    sessions, others = articles.grouped(kept)
-    places = _places(sessions, others)._replace(picture=_Pictures(config, target).place)
-    for one in sessions:
-        _put(target, _page_of(one), one.title, articles.session(one, places, _page_of(one)))
-    for note in others:
-        page = places.by_path[links.stem(note.path.lower())]
-        _put(target, page, articles.title_of(note), articles.said(note, places, page))
-    (target / "index.html").write_text(articles.document("Memory", _index(sessions, others, places)), encoding="utf-8")
-    rows = json.dumps(list(_rows(kept, places)), ensure_ascii=False).replace("<", "\\u003c")
-    body = (
-        '<nav><a href="index.html">Start</a></nav>\n<h1>Search</h1>\n'
-        '<label>Words <input type="search" autofocus></label>\n'
-        f'<p><output></output></p>\n<ol></ol>\n<script type="application/json" id="notes">{rows}</script>\n'
-    )
-    (target / "search.html").write_text(articles.document("Search", body, script=SCRIPT), "utf-8", errors="replace")
-    return len(kept)
+    try:
+        with HeldTexts() as held, HeldTexts() as rows:
+            return _Site(config, target, held, rows).write(notes)
+    except BaseException:
+        for path in target.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if is_new:
+            target.rmdir()
+        raise
+
+
+class _ListedSession(NamedTuple):
+    """A session as the start page lists it, and where its notes are held. numbers: its page, if any, is the first."""
+
+    started: str
+    folder: str
+    title: str
+    project: str
+    numbers: list[int]
+    has_page: bool
+
+
+class _Site:
+    """A site that is being written. held: the notes, as they are read; rows: what is searched of each."""
+
+    def __init__(self, config: Config, target: Path, held: HeldTexts, rows: HeldTexts) -> None:
+        self._target, self._held, self._rows = target, held, rows
+        self._places = Places({}, {}, {}, _Pictures(config, target).place)
+        self._sessions: list[_ListedSession] = []
+        self._others: list[int] = []
+        self._other_names: set[str] = set()
+        self._written: list[tuple[str, str]] = []
+        self._coming: dict[str, int] = {}
+        self._came = array("L")
+        self._order: list[tuple[str, int, int]] = []
+
+    def write(self, notes: Iterable[Exported]) -> int:
+        """Write all pages; return the number of notes."""
+        for one in articles.grouped(self._counted(notes)):
+            if isinstance(one, ExportedSession):
+                self._take(one)
+            else:
+                self._other_names.add(links.stem(one.path.lower()).rpartition("/")[2])
+                self._others.append(self._hold(one, (f"pages/{links.stem(one.path)}.html", ""), is_other=True))
+        self._sessions.sort()
+        for listed in self._sessions:
+            self._put_session(listed)
+        for number in self._others:
+            self._put_other(number)
+        text = articles.document("Memory", self._index())
+        (self._target / "index.html").write_text(text, encoding="utf-8")
+        self._put_search()
+        return len(self._held)
+
+    def _counted(self, notes: Iterable[Exported]) -> Iterator[Exported]:
+        for number, one in enumerate(notes):
+            self._coming[one.path] = number
+            yield one
+
+    def _take(self, one: ExportedSession) -> None:
+        page = _page_of(one.folder)
+        first = [self._hold(one.page, (page, ""))] if one.page else []
+        numbers = [self._hold(note, (page, articles.anchor(note))) for note in one.notes]
+        self._sessions.append(
+            _ListedSession(one.started, one.folder, one.title, one.project, first + numbers, bool(one.page))
+        )
+
+    def _hold(self, one: Exported, place: Place, *, is_other: bool = False) -> int:
+        """Hold a note until it is known where all of them are shown. is_other: it is none of a session."""
+        stem = links.stem(one.path.lower())
+        self._places.by_path[stem] = place
+        if is_other or stem.rpartition("/")[2] not in self._other_names:
+            self._places.by_name[stem.rpartition("/")[2]] = place
+        self._came.append(self._coming.pop(one.path))
+        if one.parsed.meta.get("id"):
+            self._places.by_id[str(one.parsed.meta["id"])] = place
+        return self._held.add(pickle.dumps((one.path, one.parsed)))
+
+    def _note(self, number: int) -> Exported:
+        path, parsed = pickle.loads(self._held.read(number))  # noqa: S301 - our own, in a file without a name
+        return Exported(path, b"", parsed)
+
+    def _put_session(self, listed: _ListedSession) -> None:
+        notes = [self._note(number) for number in listed.numbers]
+        one = ExportedSession(listed.folder, notes[0] if listed.has_page else None, notes[listed.has_page :])
+        place = _page_of(listed.folder)
+        _put(self._target, place, listed.title, articles.session(one, self._places, place))
+        for number, note in zip(listed.numbers, notes, strict=True):
+            self._put_row(number, note)
+
+    def _put_other(self, number: int) -> None:
+        note = self._note(number)
+        to = self._places.by_path[links.stem(note.path.lower())]
+        _put(self._target, to[0], articles.title_of(note), articles.said(note, self._places, to[0]))
+        if not articles.is_page(note):
+            self._written.append((articles.title_of(note), articles.relative(to, "index.html")))
+        self._put_row(number, note)
+
+    def _put_row(self, number: int, one: Exported) -> None:
+        """Hold what is searched of a note: title, address, facts, the beginning of its text."""
+        created, meta = articles.created(one), one.parsed.meta
+        to = articles.relative(self._places.by_path[links.stem(one.path.lower())], "search.html")
+        facts = [wording.day(created), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
+        text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        row = (articles.title_of(one), to, " · ".join(filter(None, facts)), text)
+        written = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
+        self._order.append((created, -self._came[number], self._rows.add(written.encode("utf-8", "replace"))))
+
+    def _index(self) -> str:
+        parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
+        if self._written:
+            items = (f'<li><a href="{escape(to)}">{escape(title)}</a></li>\n' for title, to in self._written)
+            parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(items)}</ul>\n")
+        months: dict[str, list[str]] = {}
+        for one in reversed(self._sessions):
+            notes = wording.number(len(one.numbers) - one.has_page, "note")
+            facts = f"{wording.date_and_time(one.started)} · {one.project} · {notes}"
+            to = articles.relative((_page_of(one.folder), ""), "index.html")
+            link = f'<a href="{escape(to)}">{escape(one.title)}</a>'
+            item = f"<li>{link} <small>{escape(facts)}</small></li>\n"
+            months.setdefault(wording.day(one.started)[:7], []).append(item)
+        parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
+        return "".join(parts)
+
+    def _put_search(self) -> None:
+        before, after = articles.around("Search", script=SCRIPT)
+        self._order.sort(reverse=True)
+        with (self._target / "search.html").open("wb") as file:
+            file.write(
+                f'{before}<nav><a href="index.html">Start</a></nav>\n<h1>Search</h1>\n'
+                '<label>Words <input type="search" autofocus></label>\n'
+                '<p><output></output></p>\n<ol></ol>\n<script type="application/json" id="notes">['.encode()
+            )
+            for place, (*_, number) in enumerate(self._order):
+                file.write(b", " * bool(place) + self._rows.read(number))
+            file.write(f"]</script>\n{after}".encode())
 
 
 class _Pictures:
@@ -96,57 +221,16 @@ def _is_picture(path: str) -> bool:
     return path.rpartition(".")[2].lower() in attachments.PICTURES
 
 
-def _page_of(one: ExportedSession) -> str:
-    return f"pages/{one.folder}.html"
-
-
-def _places(sessions: list[ExportedSession], others: list[Exported]) -> Places:
-    """Return where every note is shown: those of a session on its page."""
-    found = Places({}, {}, {})
-    rows = [(note, f"{_page_of(one)}#{articles.anchor(note)}") for one in sessions for note in one.notes]
-    rows += [(one.page, _page_of(one)) for one in sessions if one.page]
-    rows += [(note, f"pages/{links.stem(note.path)}.html") for note in others]
-    for note, place in rows:
-        stem = links.stem(note.path.lower())
-        found.by_path[stem] = found.by_name[stem.rpartition("/")[2]] = place
-        if note.parsed.meta.get("id"):
-            found.by_id[str(note.parsed.meta["id"])] = place
-    return found
+def _page_of(folder: str) -> str:
+    return f"pages/{folder}.html"
 
 
 def _put(target: Path, page: str, title: str, body: str) -> None:
-    up = articles.relative("index.html", page)
-    head = f'<nav><a href="{up}">Start</a> · <a href="{articles.relative("search.html", page)}">Search</a></nav>\n'
+    up = articles.relative(("index.html", ""), page)
+    head = (
+        f'<nav><a href="{up}">Start</a> · <a href="{articles.relative(("search.html", ""), page)}">Search</a></nav>\n'
+    )
     path = target / page
     path.parent.mkdir(parents=True, exist_ok=True)
     text = articles.document(title, f"{head}<h1>{escape(title)}</h1>\n{body}")
     path.write_text(text, encoding="utf-8", errors="replace")
-
-
-def _index(sessions: list[ExportedSession], others: list[Exported], places: Places) -> str:
-    parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
-    written = [one for one in others if not articles.is_page(one)]
-    if written:
-        parts.append(f"<h2>Notes</h2>\n<ul>\n{''.join(_item(one, places) for one in written)}</ul>\n")
-    months: dict[str, list[str]] = {}
-    for one in reversed(sessions):
-        facts = f"{wording.date_and_time(one.started)} · {one.project} · {wording.number(len(one.notes), 'note')}"
-        link = f'<a href="{escape(articles.relative(_page_of(one), "index.html"))}">{escape(one.title)}</a>'
-        months.setdefault(wording.day(one.started)[:7], []).append(f"<li>{link} <small>{escape(facts)}</small></li>\n")
-    parts += [f"<h2>{escape(month)}</h2>\n<ul>\n{''.join(rows)}</ul>\n" for month, rows in months.items()]
-    return "".join(parts)
-
-
-def _item(one: Exported, places: Places) -> str:
-    to = articles.relative(places.by_path[links.stem(one.path.lower())], "index.html")
-    return f'<li><a href="{escape(to)}">{escape(articles.title_of(one))}</a></li>\n'
-
-
-def _rows(notes: list[Exported], places: Places) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what is searched of each note: title, address, facts, the beginning of its text."""
-    for one in sorted(notes, key=articles.created, reverse=True):
-        meta = one.parsed.meta
-        to = articles.relative(places.by_path[links.stem(one.path.lower())], "search.html")
-        facts = [wording.day(articles.created(one)), str(meta.get("project") or ""), str(meta.get("kind") or "note")]
-        text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
-        yield articles.title_of(one), to, " · ".join(filter(None, facts)), text

@@ -1,0 +1,42 @@
+"""What is exported, held in a file without a name until it is written in another order: a vault may be large."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+
+class HeldTexts:
+    """Texts, numbered as they come; use it in a `with` statement."""
+
+    def __init__(self) -> None:
+        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `__exit__`
+        self._ends = array("Q", [0])
+
+    def __enter__(self) -> HeldTexts:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, data: bytes) -> int:
+        """Put a text behind the others; return its number."""
+        self._file.seek(self._ends[-1])
+        self._file.write(data)
+        self._ends.append(self._ends[-1] + len(data))
+        return len(self) - 1
+
+    def read(self, number: int) -> bytes:
+        """Return a text."""
+        self._file.seek(self._ends[number])
+        found: bytes = self._file.read(self._ends[number + 1] - self._ends[number])
+        return found
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self.read, range(len(self)))
