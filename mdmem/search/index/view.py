@@ -54,26 +54,31 @@ class Members:
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
-            parts = list(self.parts(self._view.folders[folder]))
+            parts = list(self._in_segments(folder))
             found = list(chain.from_iterable(parts))
             if len(parts) > 1:  # within a segment they are in order
                 found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
             self._known[folder] = found
         return self._known[folder]
 
-    @cached_property
-    def _own_numbers(self) -> list[dict[str, int]]:
-        return [{folder: number for number, folder in enumerate(leaf.table.folders())} for leaf in self._view.leaves]
-
     def of(self, folder: str) -> Iterator[int]:
         """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
-        return chain.from_iterable(self.parts(folder))
+        number = self._view.numbered[0].get(folder)
+        return chain.from_iterable(() if number is None else self._in_segments(number))
 
-    def parts(self, folder: str) -> Iterator[list[int]]:
-        """Yield the notes of a folder, segment by segment."""
+    @cached_property
+    def _own_numbers(self) -> list[dict[int, int] | range]:
+        """For each segment, the number that it gives to a folder, by the folder's number in the view."""
+        of_leaf = zip(self._parts, self._view.numbered[1], strict=True)
+        return [
+            range(len(ends)) if numbers is None else dict(zip(numbers, range(len(ends)), strict=True))
+            for (_, _, ends), numbers in of_leaf
+        ]
+
+    def _in_segments(self, folder: int) -> Iterator[list[int]]:
         for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
-            number = numbers.get(folder)
-            if number is not None:
+            if folder in numbers:
+                number = numbers[folder]
                 own = rows[ends[number - 1] if number else 0 : ends[number]]
                 yield [leaf.start + row for row in own if row not in leaf.deleted]
 
@@ -177,7 +182,7 @@ class View:
         return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
 
     @cached_property
-    def _numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
+    def numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
         """Return the folders' numbers, and for each segment those of its folders; None where they are its own."""
         numbers: dict[str, int] = {}
         of_leaf: list[list[int] | None] = []
@@ -190,13 +195,13 @@ class View:
     @cached_property
     def folders(self) -> list[str]:
         """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
-        return list(self._numbered[0])
+        return list(self.numbered[0])
 
     @cached_property
     def folder_of(self) -> array[int]:
         """Return the number of each note's folder."""
         joined = array("I")
-        for leaf, number_of in zip(self.leaves, self._numbered[1], strict=True):
+        for leaf, number_of in zip(self.leaves, self.numbered[1], strict=True):
             own = leaf.table.folder_of()
             joined.extend(own if number_of is None else array("I", map(number_of.__getitem__, own)))
         return joined
@@ -241,7 +246,7 @@ class View:
     def folder_sizes(self) -> list[int]:
         """Return how many notes each folder has, by the folder's number."""
         sizes = [0] * len(self.folders)
-        for leaf, number_of in zip(self.leaves, self._numbered[1], strict=True):
+        for leaf, number_of in zip(self.leaves, self.numbered[1], strict=True):
             for folder, (start, end) in enumerate(pairwise([0, *leaf.table.members()[1]])):
                 sizes[folder if number_of is None else number_of[folder]] += end - start
         for note in self.deleted:
@@ -257,7 +262,7 @@ class View:
     @cached_property
     def root(self) -> int:
         """Return the number of the vault's own folder, or -1 when no note lies in it."""
-        return self._numbered[0].get("", -1)
+        return self.numbered[0].get("", -1)
 
     def neighbours(self, note: int, reach: int) -> list[int]:
         """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
@@ -274,7 +279,7 @@ class View:
 
     def members_of(self, folder: str) -> list[int]:
         """Return the notes that lie in a folder itself."""
-        number = self._numbered[0].get(folder)
+        number = self.numbered[0].get(folder)
         return [] if number is None else self.members[number]
 
     def _leaf(self, note: int) -> Leaf:
