@@ -281,12 +281,16 @@ def _wait_behind(at: Capture) -> None:
 
 
 def _staged(at: Capture) -> str:
-    """Return the code branch that the note waits on, where the settings say that notes do."""
-    if at.config.settings.capture.branches != "stage":
-        return ""
-    from mdmem.capture import branch
+    """Return the code branch that the note waits on until it is merged, where the settings say that notes do.
 
-    return branch.staged(at.project)
+    A branch that is gone, as in an old transcript, keeps nothing back: nobody could ever be on it again.
+    """
+    where = at.project
+    if at.config.settings.capture.branches != "stage" or not where.branch:
+        return ""
+    default = project.default_branch(where.worktree)
+    waits = default not in ("", where.branch) and project.has_branch(where.worktree, where.branch)
+    return where.branch if waits else ""
 
 
 def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) -> None:

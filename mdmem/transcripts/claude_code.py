@@ -11,8 +11,7 @@ from typing import Any
 
 from mdmem.agents import claude_code, goes_on, mapping, number, prompts, text
 from mdmem.agents.dialect import made_id
-from mdmem.transcripts.branches import message_id
-from mdmem.transcripts.claude_text import blocks, join, own_text, summed_up
+from mdmem.transcripts.claude_lines import blocks, join, message_id, own_text, summed_up
 from mdmem.transcripts.saved import NO_RESULT, AnswerParts, Saved, Skipped, TurnTokens, is_quiet, moment
 
 NAME = claude_code.NAME

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.agents import claude_code, text
-from mdmem.transcripts.branches import Branch
 from mdmem.transcripts.claude_code import ClaudeReader
+from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
 from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, may_hold_private, untold
 

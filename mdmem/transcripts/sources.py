@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mdmem.agents.install import known
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import chats, markdown
-from mdmem.transcripts.lines import HEAD_BYTES, head
-from mdmem.transcripts.saved import Source, is_quiet
+from mdmem.transcripts.lines import HEAD_BYTES, decode, head
+from mdmem.transcripts.saved import Skipped, Source, is_quiet
 
 _MAX_FIRST_BYTES = 1 << 24
 _DATABASE = ".db"
@@ -114,16 +113,8 @@ def recognise(path: Path) -> Source | None:
         return next((source for source in SOURCES if source.is_whole(first)), None)
     if b"\n" not in first and len(first) == HEAD_BYTES:
         first = head(path, _MAX_FIRST_BYTES).partition(b"\n")[0]
-    lines = [line for line in map(_object, first.splitlines()) if line is not None]
+    lines = [line for line in (decode(one, Skipped()) for one in first.splitlines()) if line is not None]
     return next((source for source in SOURCES if source.is_one(lines)), None)
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 class Watched:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mdmem.agents import Event
 from mdmem.transcripts import claude_files, sources
-from mdmem.transcripts.branches import Branch
+from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import Lines
 from mdmem.transcripts.saved import Reading, Skipped, moment
 from tests.helpers.transcript_files import BACKGROUND, FILES, LATER, ODD, TOOLS, Talk, prompts, read

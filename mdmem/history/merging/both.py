@@ -9,7 +9,7 @@ from mdmem.errors import UsageError
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
-from mdmem.history.merging.blocks import KeptBoth
+from mdmem.history.merging.merge import KeptBoth
 from mdmem.vault import editing, followed_copies, front_matter, generated, journal, note
 
 LISTS = (".gitignore", ".gitattributes", "CODEOWNERS")

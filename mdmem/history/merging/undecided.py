@@ -21,8 +21,8 @@ from mdmem.history import find, rewrite
 from mdmem.history.git import lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
-from mdmem.history.merging.blocks import KeptBoth
 from mdmem.history.merging.both import OTHER, Both
+from mdmem.history.merging.merge import KeptBoth
 from mdmem.history.rewrite import RewriteStep
 from mdmem.vault import disk, editing, note
 
