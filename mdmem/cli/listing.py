@@ -143,12 +143,9 @@ def short_session(session: str) -> str:
 
 @click.command()
 @click.argument("folder", default="")
-@click.option(
-    "--depth", type=click.IntRange(min=1), metavar="N", default=4, show_default=True, help="Maximum depth of folders."
-)
+@options.number("--depth", default=4, said="Maximum depth of folders.", least=1)
 @click.option("--files", is_flag=True, help="Show the notes too, not only their number.")
-@click.option("--limit", "-n", type=click.IntRange(min=0), metavar="N", default=10, show_default=True,
-              help="Show the last N folders, and notes, of each folder (0: no limit).")  # fmt: skip
+@options.number("--limit", "-n", default=10, said="Show the last N folders, and notes, of each folder (0: no limit).")
 @options.as_json("nested objects of every level: name, notes, folders, files")
 @options.in_vault
 @pager.paged

@@ -135,12 +135,8 @@ def _readable(text: str, marker: str) -> str:
 
 @click.command()
 @click.argument("note")
-@click.option(
-    "--before", type=click.IntRange(min=0), metavar="N", default=5, show_default=True, help="Number of notes before it."
-)
-@click.option(
-    "--after", type=click.IntRange(min=0), metavar="N", default=5, show_default=True, help="Number of notes after it."
-)
+@options.number("--before", default=5, said="Number of notes before it.")
+@options.number("--after", default=5, said="Number of notes after it.")
 @click.option("--all", "every", is_flag=True, help="Show notes of all projects, not only the note's own.")
 @options.filters
 @options.as_json("an array of objects as `list` does; `anchor` is true for the note itself")

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import options
 from mdmem.config import Config
 from mdmem.errors import ConfigError
 
@@ -84,6 +83,8 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
     import tempfile
     import webbrowser
     from urllib.parse import urlsplit
+
+    from mdmem.cli.terminal import options
 
     try:
         from mdmem.web import serve

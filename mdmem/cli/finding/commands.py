@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -48,7 +48,7 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.filters
 @click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @options.limit(10)
-@click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
+@options.offset
 @click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
 @click.option("--deep", is_flag=True, help="Have a model guess the note, and search by its words too (one model call).")
 @click.option("--at", metavar="TIME", help="Search the vault as it was then: yesterday, 3d, 2026-09-14, a commit.")
@@ -64,6 +64,14 @@ def search(
     settings: Config,
     /,
     words: tuple[str, ...],
+    sort: str,
+    limit: int,
+    offset: int,
+    every: bool,
+    deep: bool,
+    at: str | None,
+    queries: str | None,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Find notes, and files by their names. Words are ranked, and none is required. Filters narrow the results;
@@ -78,39 +86,23 @@ def search(
     Example:  mdmem search date parser kind:response since:2w
               mdmem search --file dates.py --is failed --sort newest
     """
-    how = _Wanted(**{name: given.pop(name) for name in _Wanted._fields})
-    limit = how.limit or hits.EVERYTHING
-    if how.queries:
-        _answer_all(settings, how.queries, limit)
+    limit = limit or hits.EVERYTHING
+    if queries:
+        _answer_all(settings, queries, limit)
         return
     text = " ".join(words)
     if not text.strip() and not any(given.values()):
         raise click.UsageError("Give words to search for, or a filter. `mdmem list` shows the newest notes.")
     result: SearchResult | WarmAnswer
-    if how.at:
-        result = _search_then(settings, text, how.at, limit, given)
+    if at:
+        result = _search_then(settings, text, at, limit, given)
     else:
         asked = options.query(given, text)
-        more = {"guess": _guess(settings, asked.text)} if how.deep else {}
-        result = hits.run(
-            settings, asked, sort=how.sort, limit=limit, offset=how.offset, collapse=not how.every, **more
-        )
-    by_name = not (how.at or how.offset or any(given.values()))
+        more = {"guess": _guess(settings, asked.text)} if deep else {}
+        result = hits.run(settings, asked, sort=sort, limit=limit, offset=offset, collapse=not every, **more)
+    by_name = not (at or offset or any(given.values()))
     files = hits.named(settings, text, limit) if by_name else []
-    hits.show(settings, result, files, offset=how.offset, as_json=how.as_json)
-
-
-class _Wanted(NamedTuple):
-    """What `search` takes beside words and filters."""
-
-    sort: str
-    limit: int
-    offset: int
-    every: bool
-    deep: bool
-    at: str | None
-    queries: str | None
-    as_json: bool
+    hits.show(settings, result, files, offset=offset, as_json=as_json)
 
 
 def _guess(settings: Config, text: str) -> str:
@@ -195,7 +187,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
     show_default=True,
 )
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
-@click.option("--offset", type=click.IntRange(min=0), metavar="N", default=0, help="Skip this many results.")
+@options.offset
 @options.limit(20)
 @options.as_json("an array of objects: id, session, prompt, project, created, title, text, …")
 @options.in_vault

@@ -110,15 +110,13 @@ class RenamedOption(click.Option):
 
 def limit(default: int, what: str = "results") -> Callable[[Function], Function]:
     """Add `--limit`; 0 is no limit."""
-    return click.option(
-        "--limit",
-        "-n",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=default,
-        show_default=bool(default),
-        help=f"Maximum number of {what} (0: no limit).",
-    )
+    return number("--limit", "-n", default=default, said=f"Maximum number of {what} (0: no limit).")
+
+
+def number(*names: str, default: int, said: str, least: int = 0) -> Callable[[Function], Function]:
+    """Add an option that takes a number, which is `least` or more."""
+    kind = click.IntRange(min=least)
+    return click.option(*names, type=kind, metavar="N", default=default, show_default=bool(default), help=said)
 
 
 def _one_of(names: Callable[[click.Context], Iterable[str]]) -> Function:
@@ -183,36 +181,25 @@ project = click.option("--project", metavar="NAME", shell_complete=projects, hel
 since = click.option("--since", metavar="TIME", help=f"Since this time: {TIMES}, 2026-09.")
 until = click.option("--until", metavar="TIME", help="Until the end of this time.")
 on = click.option("--on", metavar="TIME", help="On this day, or in this week or month.")
+offset = number("--offset", default=0, said="Skip this many results.")
 yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 one_session = click.option("--session", metavar="ID", shell_complete=sessions, help="Only this session.")
 
+
+def _filter(name: str, metavar: str, said: str, complete: Function | None = None) -> Function:
+    """Return an option that may be given several times, and narrows down what is found."""
+    return click.option(name, multiple=True, metavar=metavar, shell_complete=complete, help=said)
+
+
 _FILTERS = (
-    click.option(
-        "--kind", multiple=True, metavar="KIND", shell_complete=kinds, help="Only this kind: prompt, response, note, …"
-    ),
-    click.option("--project", multiple=True, metavar="NAME", shell_complete=projects, help="Only this project."),
-    click.option(
-        "--session",
-        multiple=True,
-        metavar="ID",
-        shell_complete=sessions,
-        help="Only this session: its id or the beginning of it.",
-    ),
-    click.option("--tool", multiple=True, metavar="NAME", shell_complete=tools, help="Only runs of this tool."),
-    click.option(
-        "--file", multiple=True, metavar="PATH", help="Only notes about this file: its name or the end of its path."
-    ),
-    click.option(
-        "--tag",
-        multiple=True,
-        metavar="TAG",
-        shell_complete=tags,
-        help="Only with this tag; repeatable (all must match).",
-    ),
-    click.option("--agent", multiple=True, metavar="NAME", shell_complete=agents, help="Only from this agent."),
-    click.option(
-        "--branch", multiple=True, metavar="NAME", shell_complete=branches, help="Only made on this branch of the code."
-    ),
+    _filter("--kind", "KIND", "Only this kind: prompt, response, note, …", kinds),
+    _filter("--project", "NAME", "Only this project.", projects),
+    _filter("--session", "ID", "Only this session: its id or the beginning of it.", sessions),
+    _filter("--tool", "NAME", "Only runs of this tool.", tools),
+    _filter("--file", "PATH", "Only notes about this file: its name or the end of its path."),
+    _filter("--tag", "TAG", "Only with this tag; repeatable (all must match).", tags),
+    _filter("--agent", "NAME", "Only from this agent.", agents),
+    _filter("--branch", "NAME", "Only made on this branch of the code.", branches),
     window,
     click.option("--failed", is_flag=True, help="Only what failed; the same as --is failed."),
     click.option(
