@@ -72,12 +72,6 @@ def _sum_up(found: list[checks.CheckResult], *, fix: bool) -> None:
 
 
 def _as_object(one: checks.CheckResult) -> dict[str, object]:
-    finding = one.finding
-    return {
-        "check": one.check,
-        "severity": finding.severity,
-        "text": finding.text,
-        "todo": finding.todo,
-        "fixable": finding.fix is not None,
-        "done": one.done,
-    }
+    severity, text, todo, fix = one.finding
+    fixable = fix is not None
+    return {"check": one.check, "severity": severity, "text": text, "todo": todo, "fixable": fixable, "done": one.done}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from mdmem.cli.terminal import options, render
-from mdmem.inject import citations, injection_log
+from mdmem.inject import block, citations, injection_log
 from mdmem.search import freshness
 from mdmem.vault import journal, layout, note
 from mdmem.views import injections as injections_view
@@ -80,7 +80,7 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         _offer_moved(settings, assumed.place, gone)
     _print(found, settings.settings.inject.after_chars)
     if started:
-        click.echo(f"\nA session that begins here would be given, in about {_tokens(started.text)} tokens:\n")
+        click.echo(f"\nA session that begins here would be given, in about {block.tokens(started.text)} tokens:\n")
         click.echo(render.safe(started.text))
     else:
         click.echo("\nA session that begins here would be given nothing.")
@@ -136,7 +136,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
         "query": found.query,
         "results": rows,
         "block": found.block.text if found.block else None,
-        "tokens": _tokens(found.block.text) if found.block else 0,
+        "tokens": block.tokens(found.block.text) if found.block else 0,
     }
 
 
@@ -149,12 +149,6 @@ def _left_out(found: Explanation, one: Found) -> str:
     if _is_shown(found, one):
         return ""
     return one.left_out or ("no room" if found.asked or found.trigger else "the prompt asks for nothing")
-
-
-def _tokens(text: str) -> int:
-    from mdmem.inject import block
-
-    return block.tokens(text)
 
 
 def _print(found: Explanation, long: int) -> None:
@@ -186,7 +180,7 @@ def _print(found: Explanation, long: int) -> None:
         click.echo("Nothing would be injected.")
         return
     click.echo(f"\n{found.block.text}\n")
-    click.echo(f"About {_tokens(found.block.text)} tokens.", err=True)
+    click.echo(f"About {block.tokens(found.block.text)} tokens.", err=True)
 
 
 @click.command()
@@ -231,7 +225,7 @@ def injections(
         return
     if not logged:
         click.echo("Nothing has been injected yet. `mdmem inject --explain PROMPT` shows what would be.", err=True)
-    render.table(_COLUMNS, [_row(row) for row in logged] if not ids else _rows_with_ids(logged))
+    render.table(_COLUMNS, [_row(row, with_ids=ids) for row in logged])
 
 
 _COLUMNS = (
@@ -246,26 +240,18 @@ _COLUMNS = (
 )
 
 
-def _row(row: dict[str, Any], ids: str = "") -> tuple[str, ...]:
-    why = injections_view.reasons(row)
-    cited = f"{len(row['cited'])} cited" if row["cited"] else ""
+def _row(row: dict[str, Any], *, with_ids: bool) -> tuple[str, ...]:
+    ids = [f"{name}*" if name in row["cited"] else str(name) for name in row.get("ids", ())]
     return (
         wording.date_and_time(str(row.get("time", ""))),
         str(row.get("project", "")),
-        why,
-        wording.number(len(row.get("ids", ())), "memory", "memories"),
-        f"about {row.get('tokens') or int(row.get('chars', 0)) // 4} tokens",
-        cited,
+        injections_view.reasons(row),
+        wording.number(len(ids), "memory", "memories"),
+        f"about {injections_view.tokens(row)} tokens",
+        f"{len(row['cited'])} cited" if row["cited"] else "",
         str(row.get("session", ""))[:8],
-        ids,
+        " ".join(ids) if with_ids else "",
     )
-
-
-def _rows_with_ids(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    return [
-        _row(row, " ".join(f"{name}*" if name in row["cited"] else str(name) for name in row.get("ids", ())))
-        for row in rows
-    ]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

@@ -293,8 +293,5 @@ def _as_object(found: Config, row: Setting[Any]) -> dict[str, Any]:
         "value": printed(found, row),
         "default": row.default,
         "source": source(found, row),
-        "meaning": row.meaning,
-        "choices": list(row.choices),
-        "user_only": row.user_only,
-        "env": row.env,
+        **{key: getattr(row, key) for key in ("meaning", "choices", "user_only", "env")},
     }
