@@ -1,4 +1,4 @@
-"""Bytecode: what every hook imports, compiled into the one file that `mdmem.preload` loads."""
+"""Bytecode: what hooks import together, compiled into the files that `mdmem.preload` loads."""
 
 from __future__ import annotations
 
@@ -10,32 +10,64 @@ from typing import Any
 
 from mdmem import preload
 
-ROOTS = (
-    "mdmem.recall.hook",
-    "mdmem.hook_errors",
-    "mdmem.agents.claude_code",
-    "mdmem.agents.payload",
-    "mdmem.config",
-    "mdmem.capture.events",
-    "mdmem.capture.tool_run",
-    "mdmem.capture.files_on_disk",
-    "mdmem.capture.tools.files",
-    "mdmem.capture.tools.language",
-)
-"""Modules that hooks import while they work; what these import at their top comes with them."""
+ROOTS = {
+    preload.EVERY: (
+        "mdmem.recall.hook",
+        "mdmem.hook_errors",
+        "mdmem.agents.claude_code",
+        "mdmem.agents.payload",
+        "mdmem.config",
+        "mdmem.capture.events",
+        "mdmem.capture.tool_run",
+        "mdmem.capture.files_on_disk",
+        "mdmem.capture.tools.files",
+        "mdmem.capture.tools.language",
+    ),
+    "a-prompt": (
+        "mdmem.agents.prompts",
+        "mdmem.inject.process",
+        "mdmem.inject.trigger",
+        "mdmem.inject.turns",
+        "mdmem.inject.injection_log",
+        "mdmem.search.asking.shape",
+        "mdmem.search.asking.english",
+    ),
+    "a-secret": (
+        "mdmem.privacy.secrets.pairs",
+        "mdmem.privacy.secrets.loose",
+        "mdmem.privacy.secrets.tables",
+        "mdmem.privacy.limits",
+    ),
+    "a-private-section": (
+        "mdmem.privacy.memory",
+        "mdmem.privacy.sections",
+        "mdmem.privacy.intent",
+        "mdmem.privacy.revealed",
+        "mdmem.privacy.everyday",
+        "mdmem.privacy.accents",
+        "mdmem.privacy.typed",
+        "mdmem.capture.told",
+        "mdmem.capture.feedback",
+    ),
+}
+"""A file -> modules that hooks import while they work; what these import at their top comes with them."""
 
 
 def write(package: str) -> bool:
-    """Write the file of a package unless it is there and fresh; return False when it cannot be written."""
+    """Write the files of a package unless they are there and fresh; return False when one cannot be written."""
+    return sum(_write(package, name) for name in ROOTS) == len(ROOTS)
+
+
+def _write(package: str, name: str) -> bool:
     try:
-        if {name for name, _, _ in preload.read(package)}.issuperset(ROOTS):
+        if {module for module, _, _ in preload.read(package, name)}.issuperset(ROOTS[name]):
             return True
     except (OSError, ValueError, TypeError, EOFError):
         pass  # there is none, or it is damaged
-    path = preload.path_in(package)
+    path = preload.path_in(package, name)
     temp = f"{path}.{time.time_ns():x}-{os.getpid()}"
     try:
-        data = preload.head() + marshal.dumps(_compiled(package))
+        data = preload.head() + marshal.dumps(_compiled(package, name))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(temp, "xb") as file:
@@ -49,26 +81,29 @@ def write(package: str) -> bool:
     return True
 
 
-def _compiled(package: str) -> list[tuple[str, str, int, int, Any]]:
-    """Return name, source, its mtime and size, and code of each module, in the order in which an import runs them."""
-    order: list[tuple[str, str, int, int, Any]] = []
-    seen: set[str] = set()
+def _compiled(package: str, name: str) -> list[tuple[str, str, int, int, Any]]:
+    """Return name, source, its mtime and size, and code of each module, in the order in which an import runs them.
 
-    def visit(name: str) -> None:
-        source = _source(package, name)
-        if name in seen or not source:
+    What every hook imports is in no other file.
+    """
+    order: list[tuple[str, str, int, int, Any]] = []
+    seen = set() if name == preload.EVERY else {row[0] for row in _compiled(package, preload.EVERY)}
+
+    def visit(module: str) -> None:
+        source = _source(package, module)
+        if module in seen or not source:
             return
-        seen.add(name)
-        if "." in name:
-            visit(name.rpartition(".")[0])
+        seen.add(module)
+        if "." in module:
+            visit(module.rpartition(".")[0])
         found = os.stat(package + source)
         with open(package + source, "rb") as file:
             tree = ast.parse(file.read())
         for wanted in _imported(tree):
             visit(wanted)
-        order.append((name, source, int(found.st_mtime), found.st_size, _code(tree, package + source)))
+        order.append((module, source, int(found.st_mtime), found.st_size, _code(tree, package + source)))
 
-    for root in ROOTS:
+    for root in ROOTS[name]:
         visit(root)
     return order
 

@@ -105,7 +105,7 @@ def test_every_module_of_a_hook_comes_this_way(tmp_path: Path) -> None:
 @pytest.fixture
 def package(look: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a small package, with the file of what every hook of it imports."""
-    monkeypatch.setattr(bytecode, "ROOTS", ("mdmem.one",))
+    monkeypatch.setattr(bytecode, "ROOTS", {preload.EVERY: ("mdmem.one",)})
     assert bytecode.write(str(tmp_path / "mdmem"))
     return tmp_path / "mdmem"
 
@@ -166,27 +166,39 @@ def test_where_one_module_fails_none_of_the_file_is_loaded(package: Path) -> Non
 
 
 def test_a_file_that_cannot_be_written_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preload, "path_in", lambda _: str(package / "one.py" / "file"))
+    monkeypatch.setattr(preload, "path_in", lambda *_: str(package / "one.py" / "file"))
 
     assert not bytecode.write(str(package))
 
 
-def test_a_tool_run_imports_nothing_beside_that_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", ["PostToolUse-Edit-01", "UserPromptSubmit-plain-01"])
+def test_a_hook_imports_nothing_beside_what_such_hooks_import_together(event: str, tmp_path: Path) -> None:
     package = str(REPO / "mdmem")
     assert bytecode.write(package)
     (tmp_path / "mdmem.toml").touch()
     code = (
         "import sys; exec(open(sys.argv[2] + '/preload.py').read(), {'preloads': sys.argv[2]})\n"
         "import os; from mdmem.recall import hook\n"
-        "said = lambda: ' '.join(name for name, one in sys.modules.items() if name[:5] == 'mdmem' and one.__spec__)\n"
+        "said = lambda: ' '.join(name for name, one in sys.modules.items() if name[:5] == 'mdmem'"
+        " and one.__spec__ and type(one.__spec__.loader).__name__ != 'PreloadFinder')\n"
         "os._exit = lambda code: (os.write(2, said().encode()), sys.exit(0))\nhook.main(['claude-code'])"
     )
-    payload = (REPO / "tests" / "payloads" / "claude_code" / "PostToolUse-Edit-01.json").read_bytes()
+    payload = json.loads((REPO / "tests" / "payloads" / "claude_code" / f"{event}.json").read_bytes())
+    payload |= {"prompt": "Rename the parser's argument."} if "prompt" in payload else {}
     words = [sys.executable, "-I", "-S", "-B", "-c", code, "", package]
     env = {**os.environ, "MDMEM_VAULT": str(tmp_path)}
-    for _ in range(2):  # the second one finds the session's folder
-        payload = payload.replace(b"toolu_", b"toolu_2")
-        done = subprocess.run(words, input=payload, capture_output=True, env=env)
+    for number in range(2):  # the second one finds the session's folder
+        sent = json.dumps(payload | {"tool_use_id": f"toolu_{number}", "prompt_id": f"prompt-{number}"})
+        done = subprocess.run(words, input=sent.encode(), capture_output=True, env=env)
 
     assert done.stderr.split() == []
-    assert len(list(tmp_path.rglob("*-edit-*.md"))) == 2
+    assert len(list(tmp_path.rglob("0??-0??-*.md"))) == 2
+
+
+def test_every_file_of_modules_is_loaded_by_one_of_its_own() -> None:
+    package = str(REPO / "mdmem")
+    assert bytecode.write(package)
+
+    assert {*preload.FIRST.values(), preload.EVERY} == bytecode.ROOTS.keys()
+    for first, name in preload.FIRST.items():
+        assert first in [module for module, _, _ in preload.read(package, name)]
