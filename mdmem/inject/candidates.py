@@ -207,8 +207,11 @@ def durable(at: Occasion, uses: dict[str, int], room: int) -> Section:
     uses: id -> how often it was given to an agent. room: how many characters the rest of the block leaves.
     """
     recall.make_ready(at.config, at.seconds_left / 2)
-    found = {hit.id: hit for hit in _pinned_or_durable(at) if _is_at_home(at, hit)}
-    pinned = {hit.id for hit in _matching(at, Filter("is", ("pinned",)))}
+    by_person = _matching(at, Filter("is", ("pinned",)))
+    pinned = {hit.id for hit in by_person}
+    found = {
+        hit.id: hit for hit in (*by_person, *_matching(at, Filter("kind", evidence.PERSONS))) if _is_at_home(at, hit)
+    }
     hits = sorted(found.values(), key=lambda hit: hit.created, reverse=True)
     in_vain = _in_vain(at, uses)
     hits.sort(key=lambda hit: (hit.id not in pinned, hit.id in in_vain, -uses.get(hit.id, 0)))
@@ -236,11 +239,6 @@ def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
         return {name for name in often if not view.notes("facet", f"link:{name}".lower()) & answers}
 
     return (freshness.answered(at.config, uncited) or set()) if often else set()
-
-
-def _pinned_or_durable(at: Occasion) -> Iterable[SearchHit]:
-    yield from _matching(at, Filter("is", ("pinned",)))
-    yield from _matching(at, Filter("kind", evidence.PERSONS))
 
 
 def _matching(at: Occasion, wanted: Filter) -> tuple[SearchHit, ...]:

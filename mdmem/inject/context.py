@@ -12,11 +12,12 @@ from mdmem.inject import block, candidates, injection_log, known_fix, open_work,
 from mdmem.inject.block import Section
 from mdmem.inject.occasion import Occasion
 from mdmem.search.asking.english import SURE
+from mdmem.values import Value
 from mdmem.vault import exclusions, journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mdmem.agents import Event
     from mdmem.config import Config
@@ -84,7 +85,7 @@ def build(
     return made.text
 
 
-class Explanation:
+class Explanation(Value):
     """What a prompt would be given, and why.
 
     private, excluded: nothing, since all of it is private, or the project is excluded. asked: how it asks for
@@ -93,14 +94,13 @@ class Explanation:
     block: what would be given, or None.
     """
 
-    __slots__ = ("asked", "block", "excluded", "found", "private", "query", "trigger")
-
-    def __init__(self) -> None:
-        self.private = self.excluded = False
-        self.asked: Shape | None = None
-        self.trigger = self.query = ""
-        self.found: list[candidates.Found] = []
-        self.block: block.Block | None = None
+    private: bool = False
+    excluded: bool = False
+    asked: Shape | None = None
+    trigger: str = ""
+    query: str = ""
+    found: Sequence[candidates.Found] = ()
+    block: block.Block | None = None
 
 
 def explain(config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> Explanation:
@@ -199,19 +199,15 @@ def _prompt(at: Occasion) -> Offer:
     found = trigger.of_prompt(at.config, at.record, at.event, text, at.gate.prompt, at.now)
     offer.asked = found.asked is not None and found.asked.grade == SURE
     if found.asked:
-        _recall(at, offer, text, found.asked)
+        known = candidates.looked_up(at, found.asked.topic, shape=found.asked, without_session=not at.was_compacted)
+        _add_recall(at, offer, text, found.asked, known)
     if found.once:
         _once(at, offer, text, found.once)
     return offer
 
 
-def _recall(at: Occasion, offer: Offer, text: str, asked: Shape) -> None:
-    """Search for what a prompt asks about; where it only goes on with work, fall back to what was done last."""
-    found = candidates.looked_up(at, asked.topic, shape=asked, without_session=not at.was_compacted)
-    _add_recall(at, offer, text, asked, found)
-
-
-def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: list[candidates.Found]) -> None:
+def _add_recall(at: Occasion, offer: Offer, text: str, asked: Shape, found: Sequence[candidates.Found]) -> None:
+    """Add what answers a prompt; where it only goes on with work, fall back to what was done last."""
     section = candidates.section(found, RECALLED)
     if section.items or section.remark:
         offer.add("recall", section, len(asked.topic))

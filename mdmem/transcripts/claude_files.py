@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from mdmem.agents import claude_code, text
 from mdmem.transcripts.claude_code import ClaudeReader
 from mdmem.transcripts.claude_lines import Branch
 from mdmem.transcripts.lines import HEAD_BYTES, Lines, decode, head
-from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, may_hold_private, untold
+from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, in_order, may_hold_private, untold
 
 _LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
@@ -38,10 +37,7 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
     """
     own = _read(path, path, how, _copied(path))
     wanted = [other for other in _subagents(path) if how.subagents or may_hold_private(other, how.rules)]
-    if not wanted:
-        return own
-    others = [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted]
-    return heapq.merge(own, *others, key=lambda saved: saved.at)
+    return in_order(own, [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted])
 
 
 def is_one(lines: list[dict[str, Any]]) -> bool:

@@ -6,7 +6,6 @@ user's role that nobody typed: the events are taken, and the items only from a f
 
 from __future__ import annotations
 
-import heapq
 import mmap
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -26,6 +25,7 @@ from mdmem.transcripts.saved import (
     SessionTokens,
     Skipped,
     Source,
+    in_order,
     is_quiet,
     may_hold_private,
     moment,
@@ -60,12 +60,8 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
     session = path.stem[-_ID_CHARS:]
     sent = () if how.rules is None or how.subagents else _sent(_root(path)).get(session, ())
     others = [other for other in sent if may_hold_private(other, how.rules)]
-    if not others:
-        return own
     quietly = how._replace(skipped=Skipped(), tell=untold)
-    return heapq.merge(
-        own, *[of_subagent(_read(other, quietly, sent=True), session) for other in others], key=lambda saved: saved.at
-    )
+    return in_order(own, [of_subagent(_read(other, quietly, sent=True), session) for other in others])
 
 
 def _read(path: Path, how: Reading, *, sent: bool = False) -> Iterator[Saved]:

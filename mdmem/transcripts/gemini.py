@@ -7,7 +7,6 @@ everything from a message on, `$set` changes facts of the chat, and may set all 
 from __future__ import annotations
 
 import hashlib
-import heapq
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -24,6 +23,7 @@ from mdmem.transcripts.saved import (
     Skipped,
     Source,
     TurnTokens,
+    in_order,
     is_quiet,
     may_hold_private,
     moment,
@@ -63,11 +63,8 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
     sent = [] if how.subagents else sorted((path.parent / session).glob("*.json*"))
     others = [other for other in sent if may_hold_private(other, how.rules)]
     quietly = how._replace(skipped=Skipped())
-    return heapq.merge(
-        _events(chat, path, how),
-        *[of_subagent(_events(_chat(other, Skipped()), other, quietly), session) for other in others],
-        key=lambda saved: saved.at,
-    )
+    told = [of_subagent(_events(_chat(other, Skipped()), other, quietly), session) for other in others]
+    return in_order(_events(chat, path, how), told)
 
 
 def _chat(path: Path, skipped: Skipped) -> dict[str, Any]:

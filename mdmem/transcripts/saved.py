@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,6 +110,11 @@ def of_subagent(events: Iterator[Saved], session: str) -> Iterator[Saved]:
         if saved.event.name in _TELLING:
             saved.event.subagent, saved.event.session, saved.event.prompt_id = True, session, ""
             yield saved
+
+
+def in_order(own: Iterator[Saved], others: Iterable[Iterator[Saved]]) -> Iterator[Saved]:
+    """Return the events of a session and those of its sub-agents by their times."""
+    return heapq.merge(own, *others, key=lambda saved: saved.at)
 
 
 def may_hold_private(path: Path, rules: privacy.Rules | None) -> bool:
