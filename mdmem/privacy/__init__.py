@@ -187,9 +187,9 @@ def clean(
     job.spans += said
     cleaned.value = _value(_without_spanning(value, job), job, 0)
     if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans) and cleaned.value != "":
-        from mdmem.privacy.revealed import Revealed
+        from mdmem.privacy import revealed
 
-        job.revealed = Revealed(job.spans)
+        job.revealed = revealed.of(tuple(job.spans))
         cleaned.value = _value(cleaned.value, job, 0)
     if job.secrets and not isinstance(value, str) and secrets.stands_in(cleaned.value, job.secrets):
         cleaned.value = _value(cleaned.value, job, 0)

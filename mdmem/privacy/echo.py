@@ -35,9 +35,15 @@ _ANCHOR_BITS = 24
 _MOST_AT_ANCHOR = 16
 """No more parts than this share one anchor: a text that repeats an anchor is compared with no more."""
 
+_ANCHORED = 64
+"""An anchor is chosen among the first characters of a part."""
+
+_MOST_SPELLED = 60
+"""Of more parts than this other spellings are not known: such a section is a text, and not a value or two."""
+
 _FEW_GROUPS = 16
 _SHORTEST = 4
-"""In full width, or as one character for two of its letters, a part may be shorter than by its letters."""
+"""Of characters that each are two of its letters, such as ligatures, a part needs fewer than it has letters."""
 
 _DEPTH = 2
 
@@ -78,7 +84,8 @@ class Echo:
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Find what stood in a private section: start and end, in order, apart from each other."""
-        return merged(self._find(text, _DEPTH)) if len(text) >= min(self._shortest, _SHORTEST) else []
+        shortest = self._shortest if text.isascii() else min(self._shortest, _SHORTEST)
+        return merged(self._find(text, _DEPTH)) if len(text) >= shortest else []
 
     def _find(self, text: str, depth: int, *, is_decoded: bool = False) -> list[tuple[int, int]]:
         spans = list(self._by_letters(text))
@@ -140,8 +147,6 @@ def of(spans: Iterable[str]) -> Echo:
 
 def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> list[Record]:
     """Return what is to be remembered of private texts, without what is known already."""
-    from mdmem.privacy import private_words
-
     digest, factor = _digester(key), _factor(key)
     taken: dict[int, int] = {}
     digests: set[bytes] = set()
@@ -149,17 +154,38 @@ def records(key: bytes, spans: Iterable[str], known: Iterable[Record] = ()) -> l
         digests.add(record[4] + bytes([record[3]]))
         taken[record[0]] = taken.get(record[0], 0) + 1
     made = []
-    for part, where in private_words.parts(tuple(spans)).items():
-        known_by, how = _known_by(part)
-        own = digest(known_by)
-        if own + bytes([where + how]) in digests:
+    for form, where in _forms(tuple(spans)):
+        own = digest(form)
+        if own + bytes([where]) in digests:
             continue
-        found = _best_anchor(known_by, factor, taken)
+        found = _best_anchor(form, factor, taken)
         if found:
             taken[found[0]] = taken.get(found[0], 0) + 1
-            digests.add(own + bytes([where + how]))
-            made.append((*found, len(known_by), where + how, own))
+            digests.add(own + bytes([where]))
+            made.append((*found, len(form), where, own))
     return made
+
+
+def _forms(spans: tuple[str, ...]) -> list[tuple[str, int]]:
+    """List by what the parts of texts are recognized, and where each counts; of a few, also in other spellings."""
+    if spans in _last:
+        return _last[spans]
+    from mdmem.privacy import private_words
+
+    found = private_words.parts(spans)
+    forms = []
+    for part, where in found.items():
+        form, how = _known_by(part)
+        forms.append((form, where + how))
+        if how and len(found) <= _MOST_SPELLED:
+            forms += [(spelling, where + BY_LETTERS) for spelling in private_words.spellings(part, form)]
+    _last.clear()
+    _last[spans] = forms
+    return forms
+
+
+_last: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+"""The forms of the last texts: they are looked for in the rest of their payload, and remembered for their session."""
 
 
 def _known_by(part: str) -> tuple[str, int]:
@@ -179,14 +205,14 @@ def _best_anchor(part: str, factor: int, taken: dict[int, int]) -> tuple[int, in
     None when all are taken by many others: such parts repeat each other.
     """
     size = _GROUP if len(part) >= _GROUP else _PAIR
-    data = _units(part)
-    best: tuple[int, int, int, int] | None = None
-    for at in range(min(len(part) - size + 1, 200)):
-        anchor = _hash(_numbers(memoryview(data)[2 * at : 2 * (at + size)], 2 * size)[0], factor)
-        plain = sum(char.isalpha() or char == " " for char in part[at : at + size])
-        rank = (taken.get(anchor, 0), plain, at, anchor)
-        best = rank if best is None else min(best, rank)
-    return (best[3], best[2]) if best and best[0] < _MOST_AT_ANCHOR else None
+    data = _units(part[:_ANCHORED])
+    plain = [char.isalpha() or char == " " for char in part[:_ANCHORED]]
+    ranks = []
+    for at in range(len(plain) - size + 1):
+        anchor = _hash(int.from_bytes(data[2 * at : 2 * (at + size)], sys.byteorder), factor)
+        ranks.append((taken.get(anchor, 0), sum(plain[at : at + size]), at, anchor))
+    others, _, at, anchor = min(ranks)
+    return (anchor, at) if others < _MOST_AT_ANCHOR else None
 
 
 def _anchored(data: bytes, size: int, factor: int, table: dict[int, list[Record]]) -> Iterator[tuple[int, int]]:

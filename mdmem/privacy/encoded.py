@@ -1,4 +1,4 @@
-"""What base64 and hexadecimal in a text say, also as bytes apart from each other, in dumps and in lists of numbers."""
+"""What base64, base32 and hexadecimal in a text say, also as bytes apart from each other, in dumps and in lists."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _SHORTEST_BINARY = 16
 _SHORTEST_WIDE = 8
 """A word of at least this many characters may be UTF-16."""
 
+_LONGEST_BASE32 = 2_000
+"""Reading more of it at once would cost more than its length; base64 is what long data is in."""
+
 _SHORTEST_STRETCH = 4
 _IN_RUNS = b"+/-_="
 
@@ -34,14 +37,16 @@ _RUNS = _blank_but(_IN_RUNS)
 _PARTS = _blank_but(b"")
 _BYTES = _blank_but(b"\n")
 _BASE64 = bytes.maketrans(b"-_", b"+/")
-_TEXT_BYTES = bytes(code if 32 <= code < 127 else 0 for code in range(256))
+_TEXT_BYTES = bytes(code if code >= 32 and code != 127 else 0 for code in range(256))
+_IN_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567"
+_BASE32 = bytes.maketrans(_IN_BASE32, b"0123456789abcdefghijklmnop" * 2 + b"qrstuv")
 _HEX = b"0123456789abcdefABCDEF"
 _NO_TEXT = frozenset(b"ABEFGHghijklmnopqrstuv")
 """With these, base64 of UTF-8 cannot begin: its first byte is a control character, or the middle of a character."""
 
 
 def decoded(text: str) -> TextView | None:
-    """Read what base64 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
+    """Read what base64, base32 and hexadecimal in a text say, and nothing else of it; None when nothing does."""
     view = TextView()
     plain = text.encode("ascii", "replace")  # every character at its place
     flat = b" %b " % plain.translate(_RUNS)
@@ -84,12 +89,21 @@ def _decode_parts(run: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def _decode(word: bytes) -> str:
-    """Return the text that a word is the base64 or hexadecimal form of, or both, or ""."""
+    """Return the texts that a word is the base64, base32 or hexadecimal form of, or ""."""
     found = "" if word[0] in _NO_TEXT and len(word) < _SHORTEST_WIDE else _from_base64(word)
     digits = word[2:] if word[:2] in (b"0x", b"0X") else word
     if _is_hex(digits):
         found = f"{_from_hex(digits)}\n{found}".strip("\n")
+    elif said := _from_base32(word.rstrip(b"=")):
+        found = f"{said}\n{found}".strip("\n")
     return found
+
+
+def _from_base32(bare: bytes) -> str:
+    if not _SHORTEST_WIDE <= len(bare) <= _LONGEST_BASE32 or bare.translate(None, _IN_BASE32):
+        return ""
+    size = len(bare) * 5
+    return _text((int(bare.translate(_BASE32), 32) >> size % 8).to_bytes(size // 8, "big"))
 
 
 def _from_base64(word: bytes) -> str:
@@ -127,12 +141,16 @@ def _text(data: bytes) -> str:
     if len(data) < 4:
         return ""
     if data.count(0) * 3 > len(data):
-        return data[: len(data) // 2 * 2].decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+        even = data[: len(data) // 2 * 2]
+        found = even.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+        return found if sum(map(str.isascii, found)) * 2 > len(found) else ""
     try:
         found = data.decode()
     except UnicodeDecodeError as error:
         if error.start < len(data) - 3:
-            return _wide_text(data)  # not a text cut off in the middle of its last character
+            return f"{_wide_text(data)}\n{_latin_text(data)}".strip(
+                "\n"
+            )  # not a text cut off in the middle of its last character
         found = data[: error.start].decode()
     return "" if not found.isprintable() and any(char < " " and char not in "\t\n\r" for char in found) else found
 
@@ -154,10 +172,22 @@ _WIDE_BYTES = bytes([*range(0x30, 0xA0), *range(0xAC, 0xD8)])
 """The higher bytes of the characters that `_wide_text` looks for."""
 
 
+def _latin_text(data: bytes) -> str:
+    """Decode Latin-1, in which most letters are those of ASCII; "" for anything else."""
+    is_text = len(data.translate(None, _HIGH_BYTES)) * 3 > len(data) * 2 and 0 not in data.translate(_TEXT_BYTES)
+    return data.decode("latin-1") if is_text else ""
+
+
+_HIGH_BYTES = bytes(range(128, 256))
+
+
 def _stretches(data: bytes) -> str:
-    """Return the parts of bytes that are text, as in an image or an archive."""
-    parts = data.translate(_TEXT_BYTES).split(b"\0")
-    return "\n".join([part.decode() for part in parts if len(part) >= _SHORTEST_STRETCH])
+    """Return the parts of bytes that are text in UTF-8 or UTF-16, as in an image or an archive."""
+    plain = data.translate(_TEXT_BYTES).decode("utf-8", "replace").replace("\ufffd", "\0")
+    parts = plain.split("\0")
+    if b"\0" in data:
+        parts += data.replace(b"\0", b"").translate(_TEXT_BYTES).decode("ascii", "replace").split("\ufffd")
+    return "\n".join([part.replace("\0", "\n") for part in parts if len(part) >= _SHORTEST_STRETCH])
 
 
 def _wrapped_base64(plain: bytes, view: TextView) -> None:
@@ -233,7 +263,7 @@ def _bytes_of(line: bytes, words: list[bytes], begin: int, known: set[bytes]) ->
         at = line.find(word, at)
         if word in known:
             found.append((word, begin + at, begin + at + len(word)))
-        elif found and found[-1][0]:
+        elif found and found[-1][0] and word not in (b"chr", b"CHR", b"Chr"):
             found.append((b"", 0, 0))
         count += len(word) // 2
         at += len(word)

@@ -7,7 +7,7 @@ for the rest of a session protects nobody.
 
 from __future__ import annotations
 
-from mdmem.privacy import accents, everyday
+from mdmem.privacy import everyday, letters
 from mdmem.privacy.everyday import is_common
 from mdmem.privacy.letters import ANYWHERE, NUMBER, WORD, fold, is_cjk, is_hangul
 
@@ -35,25 +35,55 @@ _SENTENCE_ENDS = (". ", "! ", "? ", "; ")
 
 def parts(spans: tuple[str, ...]) -> dict[str, int]:
     """Return what is recognized of private texts, in lower case, each with where it counts."""
-    if spans not in _last:
-        _last.clear()
-        _last[spans] = _parts(spans)
-    return _last[spans]
-
-
-_last: dict[tuple[str, ...], dict[str, int]] = {}
-"""What the last texts say: it is looked for in the rest of their payload, and remembered for their session."""
-
-
-def _parts(spans: tuple[str, ...]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for span in map(accents.compose, spans):
+    for span in map(_composed, spans):
         for part, where in _of_span(span):
             if len(found) >= MOST:
                 return found
             low = fold(part)
             found[low] = min(where, found.get(low, where))
     return found
+
+
+def _composed(text: str) -> str:
+    """Return a text with letters and their accents in one, and forms of another width as their usual ones."""
+    if text.isascii() or not any(_is_accent(char) or _is_wide(char) for char in set(text)):
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", "".join([normalize("NFKC", char) if _is_wide(char) else char for char in text]))
+
+
+def _is_wide(char: str) -> bool:
+    """Whether a character is a form of full or half width."""
+    return "\uff01" <= char <= "\uffee"
+
+
+def _is_accent(char: str) -> bool:
+    """Whether a character only adds to the one before it: an accent, a sound mark of kana, a vowel of Korean."""
+    return (
+        "\u0300" <= char <= "\u036f" or char in ("\u3099", "\u309a", "\uff9e", "\uff9f") or "\u1161" <= char <= "\u11ff"
+    )
+
+
+def spellings(part: str, bare: str) -> Iterator[str]:
+    """List other spellings of a part, whose letters are `bare`: backwards, in ROT13, with ue for ü, in Punycode."""
+    if not _SHORTEST_GLUED <= len(bare) <= _LONGEST_SPELLED or (len(bare) <= _LONGEST_TWIN and is_common(bare)):
+        return
+    if not part.isascii():
+        yield letters.of(part.translate(_UMLAUTS))
+        if " " not in part:
+            yield letters.of(part.encode("punycode").decode())
+    for form in (letters.of(part[::-1]), letters.of(part.translate(_ROT13))):
+        if form != bare:
+            yield form
+
+
+_LONGEST_SPELLED = 64
+_LONGEST_TWIN = 8
+"""A word of no more letters may be another word when it is read backwards."""
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "å": "aa", "ø": "oe", "æ": "ae"})
+_ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
 
 def _of_span(span: str) -> Iterator[tuple[str, int]]:

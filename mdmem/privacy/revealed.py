@@ -21,6 +21,17 @@ MOST = 100
 _AROUND = " \t+-\"',"  # what a diff and a JSON list put around a line
 
 
+def of(spans: tuple[str, ...]) -> Revealed:
+    """Return what finds these texts: a note is cleaned before it is put together and after."""
+    if spans not in _last:
+        _last.clear()
+        _last[spans] = Revealed(spans)
+    return _last[spans]
+
+
+_last: dict[tuple[str, ...], Revealed] = {}
+
+
 class Revealed:
     """The private texts of one payload: whole, by line, and by the forms that the echo knows."""
 

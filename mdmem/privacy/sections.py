@@ -33,6 +33,7 @@ def private(
     pairs, lone = _pair(limits.counted(private_tags(text, plain, words), limits.MOST_TAGS))
     pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
+    lone = [tag for tag in lone if tag[3] == CLOSES or not tag[2].endswith(SHOUT)]  # `[PRIVATE]` is a mark
     if not lone:
         return sections, set()
     from mdmem.privacy import intent  # most sections are closed

@@ -44,10 +44,11 @@ class Job:
     history: the edits of each step on the last text.
     """
 
-    __slots__ = ("cleaned", "echo", "history", "names", "origin", "revealed", "rules", "secrets", "spans")
+    __slots__ = ("cleaned", "echo", "history", "marks", "names", "origin", "revealed", "rules", "secrets", "spans")
 
     def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: Echo | None) -> None:
         self.rules = rules
+        self.marks = rules.marks()
         self.origin = origin
         self.echo = echo
         self.cleaned = cleaned
@@ -63,7 +64,7 @@ def clean(text: str, job: Job) -> str:
     text = storable(text)
     if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
         return text
-    sections, private, marks = len(job.spans), job.cleaned.private, job.rules.marks()
+    sections, private, marks = len(job.spans), job.cleaned.private, job.marks
     for _ in range(MAX_ROUNDS):
         before, low = text, lower(text)
         unmarked = False
@@ -95,7 +96,7 @@ def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
         return True
     from mdmem.privacy import marks
 
-    near = marks.around(text, job.rules.marks(), _NEAR)
+    near = marks.around(text, job.marks, _NEAR)
     if sum([end - start for start, end in near]) > len(text) // 2:
         return True
     for start, end in near:
@@ -282,9 +283,8 @@ def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:
         return []
     from mdmem.privacy import marks
 
-    ours = job.rules.marks()
     spans = [span for memory in known for span in memory.find(text)]
-    found = [span for span in merged(spans) if not marks.cuts(text, *span, ours)]
+    found = [span for span in merged(spans) if not marks.cuts(text, *span, job.marks)]
     job.cleaned.private += len(found)
     return [(start, end, job.rules.marker, "echo") for start, end in found]
 
@@ -336,8 +336,7 @@ def _repeated_edits(text: str, low: str, job: Job) -> list[Edit]:
     from mdmem.privacy import marks
     from mdmem.privacy.secrets import repeated
 
-    ours = job.rules.marks()
-    spans = sorted(span for span in repeated.find(text, job.secrets) if not marks.cuts(text, *span[:2], ours))
+    spans = sorted(span for span in repeated.find(text, job.secrets) if not marks.cuts(text, *span[:2], job.marks))
     edits = [(start, end, job.rules.mark(kind), kind) for start, end, kind in _joined(spans)]
     job.cleaned.redacted += len(edits)
     return edits
@@ -354,7 +353,7 @@ def _joined(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 
 def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
-    marks = job.rules.marks()
+    marks = job.marks
     found: list[Iterable[tuple[int, int, str]]] = []
     if len(text) > _LONG or may_hold_token(text):
         from mdmem.privacy.secrets import tokens

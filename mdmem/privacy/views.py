@@ -5,8 +5,6 @@ A view is a text of its own, and knows for each of its parts where in the origin
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +41,8 @@ class TextView:
         return self._place(start)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
+        from bisect import bisect_right  # most texts hold nothing that was private
+
         number = bisect_right(self._starts, at) - 1
         start, end, decoded = self._places[number]
         if decoded:
@@ -82,7 +82,10 @@ def may_encode(text: str) -> bool:
     return any(sign in text for sign in ("%2", "%3", "\\u", "\\x", "\\/"))
 
 
-_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "nbsp": " "}
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "nbsp": " ", "szlig": "ß"}
+_ACCENTS = ("uml", "acute", "grave", "circ", "tilde", "cedil", "ring", "slash", "caron")
+"""Behind a letter, the name of an entity; the letter alone is what is looked for."""
+
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " ", "0": " "}
 _HEX = frozenset("0123456789abcdefABCDEF")
 
@@ -194,7 +197,7 @@ def _entity(text: str, at: int) -> tuple[int, str] | None:
     elif name[:1] == "#" and name[1:].isdecimal() and name.isascii():
         code = _char(int(name[1:]))
     else:
-        code = _ENTITIES.get(name, "")
+        code = _ENTITIES.get(name) or (name[0] if name[1:] in _ACCENTS else "")
     return (end + 1, _storable(code)) if code else None
 
 

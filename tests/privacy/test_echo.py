@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import itertools
 import os
 import quopri
@@ -135,8 +136,20 @@ FORMS: dict[str, Callable[[str], str]] = {
     "in two strings": lambda value: f'"{value[:5]}" + "{value[5:]}"',
     "list of letters": lambda value: str(list(value)),
     "spaced out": " ".join,
+    "base32": lambda value: base64.b32encode(value.encode()).decode(),
+    "base32 in lower case": lambda value: base64.b32encode(value.encode()).decode().lower().rstrip("="),
+    "backwards": lambda value: value[::-1],
+    "ROT13": lambda value: codecs.encode(value, "rot13"),
+    "ue for ü": lambda value: value.replace("ü", "ue").replace("ö", "oe"),
+    "Punycode": lambda value: f"xn--{value.lower().encode('punycode').decode()}",
+    "named entities": lambda value: value.replace("ü", "&uuml;").replace("ö", "&ouml;").replace("é", "&eacute;"),
+    "Latin-1 in hex": lambda value: value.encode("latin-1" if max(value) < "Ā" else "utf-8").hex(),
+    "base64 of UTF-16 in bytes": lambda value: base64.b64encode(
+        b"\x89PNG\x00\xff\xfe" + value.encode("utf-16-le") + b"\xfe\x00\x01" * 9
+    ).decode(),
+    "calls of chr": lambda value: "+".join(f"chr({ord(char)})" for char in value),
 }
-ASCII_ONLY = {"hex escapes", "base64 in bytes", "hex in bytes", "hex behind half a byte"}
+ASCII_ONLY = {"hex escapes", "base64 of UTF-16 in bytes", "calls of chr"}
 
 
 def dump(text: str) -> str:
@@ -295,7 +308,7 @@ def test_two_vaults_hash_the_same_word_differently(settings: Config, tmp_path: P
         memory.learn(other, SESSION, ["Falconridge"])
         lines.append(set((tmp_path / name / "private" / SESSION).read_bytes().split()))
 
-    assert len(lines[0]) == 1
+    assert len(lines[0]) == 3, "the word, the word backwards, and in ROT13"
     assert lines[0].isdisjoint(lines[1])
 
 
