@@ -114,10 +114,6 @@ def _quoted(text: str) -> str:
     return encode_basestring_ascii(text)
 
 
-def _integer(digits: str) -> int:
-    return int(digits) if len(digits) < 400 else 0
-
-
 class _Context:
     """What the C scanner asks of a decoder."""
 
@@ -125,6 +121,6 @@ class _Context:
     object_hook = None
     object_pairs_hook = None
     parse_float = float
-    parse_int = staticmethod(_integer)
+    parse_int = staticmethod(lambda digits: int(digits) if len(digits) < 400 else 0)
     parse_constant = staticmethod(lambda _: None)
     memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache of keys

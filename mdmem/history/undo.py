@@ -131,7 +131,7 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
         raise GitError(f"git could not list the commits in {repo.root}: {repository.reason(done)}")
     listed = os.fsdecode(done.out).split("\0")
     rows = list(zip(listed[::3], listed[1::3], listed[2::3], strict=False))
-    of_session = [row for row in rows if _names(target, row[2])]
+    of_session = [row for row in rows if any(find.is_named(target, part) for part in row[2].split(","))]
     if of_session:
         return of_session
     oid = find.commit_of(repo, target)
@@ -139,10 +139,6 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
     if not of_commit:
         raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch. Nothing to undo.")
     return of_commit
-
-
-def _names(target: str, session: str) -> bool:
-    return any(find.is_named(target, part) for part in session.split(","))
 
 
 def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes | None]]:

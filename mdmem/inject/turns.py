@@ -272,7 +272,8 @@ def _said_in(value: Any) -> UserTurn | None:
         return None
     if value.get("role") == "user" and "message" not in value:  # as the models' own protocols have it
         value = {**value, "type": "user", "message": {"content": value.get("content")}}
-    said = prompts.typed(_SHAPES.get(text(value.get("type")), _nothing)(value))
+    shape = _SHAPES.get(text(value.get("type")))
+    said = prompts.typed(shape(value)) if shape else ""
     return UserTurn(said, text(value.get("promptId"))) if said else None
 
 
@@ -280,10 +281,6 @@ _SIGNS = (b'"user"', b'"user_message"', b'"queued_command"')
 """A line without any of these holds nothing that was typed."""
 
 _HOSTS_OWN = ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly", "teamName", "toolUseResult")
-
-
-def _nothing(_: dict[str, Any]) -> str:
-    return ""
 
 
 def _claude_prompt(line: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 _OUTCOME = re.compile(r" \((?:exit -?\d+|failed|interrupted)\)$")
 _STEPS = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
+_REDIRECTION = re.compile(r"\d?>|<|&>")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _WRAPPERS = frozenset(["sudo", "time", "nice", "env", "exec", "command", "xvfb-run", "npx", "bunx", "pipx", "uvx"])
 _RUNNERS = frozenset(["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pnpm", "yarn", "npm", "bun", "mise", "bundle"])
@@ -82,7 +83,7 @@ def _words(step: str) -> list[str]:
 
 
 def _step(words: list[str]) -> CommandRun | None:
-    words = unwrapped([word for word in words if not _is_redirection(word)])
+    words = unwrapped([word for word in words if not _REDIRECTION.match(word)])
     if not words or "<<" in " ".join(words):
         return None
     program, rest = words[0].replace("\\", "/").rpartition("/")[2].removesuffix(".exe"), words[1:]
@@ -141,7 +142,3 @@ def _interpreted(words: list[str]) -> CommandRun | None:
 def _arguments(words: list[str]) -> frozenset[str]:
     kept = (word for word in words if not word.startswith("-") and not word.isdecimal())
     return frozenset(word.removeprefix("./").rstrip("/") for word in kept) - {"", "."}
-
-
-def _is_redirection(word: str) -> bool:
-    return bool(re.match(r"\d?>|<|&>", word))

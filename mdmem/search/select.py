@@ -102,8 +102,10 @@ def _with_facet(view: View, key: str, value: str) -> set[int]:
     found = view.notes("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
         return found
-    terms = view.starting_with("facet", f"{key}:{value}") if key in _BY_BEGINNING else _containing(view, key, value)
-    return view.with_any(terms)
+    if key in _BY_BEGINNING:
+        return view.with_any(view.starting_with("facet", f"{key}:{value}"))
+    every = view.starting_with("facet", f"{key}:")
+    return view.with_any(term for term in every if value in term.partition(":")[2])
 
 
 def _glob(value: str) -> re.Pattern[str]:
@@ -111,10 +113,6 @@ def _glob(value: str) -> re.Pattern[str]:
     meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", value)
     return re.compile("".join(meant.get(part) or re.escape(part) for part in parts))
-
-
-def _containing(view: View, key: str, value: str) -> list[str]:
-    return [term for term in view.starting_with("facet", f"{key}:") if value in term.partition(":")[2]]
 
 
 # -- text --------------------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ def read(path: Path, how: Reading) -> Iterator[Saved]:
         OSError: when the file cannot be read.
     """
     own = _read(path, path, how, _copied(path))
-    wanted = [other for other in _subagents(path) if how.subagents or may_hold_private(other, how.rules)]
+    sent = sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
+    wanted = [other for other in sent if how.subagents or may_hold_private(other, how.rules)]
     return in_order(own, [_read(other, path, how._replace(tell=untold), frozenset()) for other in wanted])
 
 
@@ -58,10 +59,6 @@ def _read(path: Path, session: Path, how: Reading, copied: frozenset[str]) -> It
         else:
             how.skipped["line on a dead branch"] += 1
     yield from reader.finish(how.now)
-
-
-def _subagents(path: Path) -> list[Path]:
-    return sorted((path.with_suffix("") / "subagents").rglob("agent-*.jsonl"))
 
 
 def _copied(path: Path) -> frozenset[str]:

@@ -115,7 +115,9 @@ class Import:
             lambda at: self.told(before + at),
             privacy.Rules.of(self.config.settings),
         )
-        for session, saved in _by_session(transcript.source.read(transcript.path, how)):
+        read = transcript.source.read(transcript.path, how)
+        # what was resumed can hold more than one session
+        for session, saved in itertools.groupby(read, key=lambda one: journal.session_id(one.event)):
             with self._replay(transcript, session, scratch, now) as replay:
                 for turn in _by_turn(saved):
                     if self.stopped():
@@ -222,11 +224,6 @@ _REASONS = {
     store.NOT_TYPED: "prompt that nobody typed",
 }
 """Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
-
-
-def _by_session(read: Iterator[Saved]) -> Iterator[tuple[str, Iterator[Saved]]]:
-    """Cut a transcript where its events' session changes: what was resumed can hold more than one."""
-    yield from itertools.groupby(read, key=lambda saved: journal.session_id(saved.event))
 
 
 def _by_turn(saved: Iterable[Saved]) -> Iterator[list[Saved]]:

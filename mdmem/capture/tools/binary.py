@@ -73,11 +73,7 @@ def _without_runs(line: str) -> str:
         return line
     import re  # slow to load, and such lines are rare
 
-    return re.sub(_RUN, lambda found: _marked(found[0]), line)
-
-
-def _marked(run: str) -> str:
-    return _mark(len(run)) if is_encoded(run) else run
+    return re.sub(_RUN, lambda found: _mark(len(found[0])) if is_encoded(found[0]) else found[0], line)
 
 
 def _mark(chars: int) -> str:

@@ -188,16 +188,10 @@ def web_fetch(run: Run) -> RunFacts:
         f"{size:,} bytes were fetched." if size else "",
     ]
     result = answer(run.response) if run.limits.fetch_chars else ""
-    parts = [
-        Part(lines=_paragraphs(remarks)),
-        Part("Result", result, "markdown", chars=run.limits.fetch_chars),
-    ]
+    paragraphs = "\n\n".join(filter(None, remarks)).split("\n")
+    parts = [Part(lines=paragraphs), Part("Result", result, "markdown", chars=run.limits.fetch_chars)]
     title = f"WebFetch {about}" + (f" ({status})" if status not in (None, 200) else "")
     return RunFacts(title, about, {"url": short(url, 500), "status": status}, parts)
-
-
-def _paragraphs(lines: list[str]) -> list[str]:
-    return "\n\n".join(filter(None, lines)).split("\n")
 
 
 def web_search(run: Run) -> RunFacts:

@@ -28,17 +28,14 @@ def agent(run: Run) -> RunFacts:
     spent = [f"{calls:,} tool call{'s' * (calls != 1)}" if calls else "", f"{tokens:,} tokens" if tokens else ""]
     spent = list(filter(None, spent))
     remarks = [LATER.get(status, ""), f"It took {' and '.join(spent)}." if spent else ""]
+    result = "" if status in LATER else answer(run.got.get("content")) or answer(run.response)
     parts = [
         Part(lines=list(filter(None, remarks))),
         Part("Task", text(run.given, "prompt"), "markdown"),
-        Part("Answer", "" if status in LATER else _result(run), "markdown"),
+        Part("Answer", result, "markdown"),
     ]
     about = ": ".join(filter(None, [kind, what]))
     return RunFacts(f"Agent {about}", about, {"status": status}, parts)
-
-
-def _result(run: Run) -> str:
-    return answer(run.got.get("content")) or answer(run.response)
 
 
 def task_create(run: Run) -> RunFacts:
