@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.errors import BusyError, MdmemError
 from mdmem.search import index
-from mdmem.search.index import completion
+from mdmem.search.index import catchup, completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 """How long a search waits for another process that is writing: when there is no index yet, and when there is one."""
-MOST_AT_ONCE = 10_000
-"""The notes of a larger vault are not indexed while somebody waits for an answer: it would take minutes."""
+MOST_AT_ONCE = catchup.MOST_AT_ONCE
 BUSY = index.Changes(complete=False)
 """What `bring_up_to_date` returns where another process is writing."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
+from mdmem.errors import NotFoundError
 from mdmem.health import scope
 from mdmem.search import freshness, index
 from mdmem.search.index import catchup, completion
@@ -32,6 +33,7 @@ def large(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
         folder.mkdir(parents=True)
         (folder / f"001-000-prompt-a-{number:010d}.md").write_text(f"alpha n{number}", encoding="utf-8")
     monkeypatch.setattr(freshness, "MOST_AT_ONCE", 20)
+    monkeypatch.setattr(catchup, "MOST_AT_ONCE", 20)
     monkeypatch.setattr(catchup, "FIRST_NOTES", 5)
 
     def begun(settings: Config) -> bool:
@@ -104,6 +106,18 @@ def test_the_pages_show_what_there_is_while_the_index_is_being_built(large: Conf
     completion.done(large)
     assert live._index(None)
     assert live.view().live == 30
+
+
+def test_a_note_is_found_by_its_id_before_it_is_indexed(large: Config) -> None:
+    assert index.resolve(large, "mem:0000000003").startswith("journal/app/2026-09-04/")
+    assert freshness.being_built(large) == TOLD
+    with pytest.raises(NotFoundError, match="The index is still being built"):
+        index.resolve(large, "zzzzz")
+
+    index.update(large)
+    completion.done(large)
+    with pytest.raises(NotFoundError, match="`mdmem search` finds notes"):
+        index.resolve(large, "zzzzz")
 
 
 def test_a_mark_that_nobody_renews_is_of_a_process_that_has_ended(large: Config) -> None:

@@ -36,6 +36,8 @@ MANY_NOTES = 4_000
 """Number of new notes from which on a second process pays."""
 MAX_IN_TIME = 20_000
 """Of more files than this, no more than the newest are looked at where time is short."""
+MOST_AT_ONCE = 10_000
+"""The notes of a larger vault are not indexed while somebody waits for an answer: it would take minutes."""
 FIRST_NOTES = 1_000
 """Of a vault that is too large to be indexed while somebody waits, so many notes are indexed at once: the newest."""
 WAIT_SECONDS = 30.0

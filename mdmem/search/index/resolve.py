@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from mdmem.errors import AmbiguousError, NotFoundError
-from mdmem.search.index import catchup
+from mdmem.errors import AmbiguousError, BusyError, NotFoundError
+from mdmem.search.index import catchup, completion
 from mdmem.search.index.store import current
 from mdmem.vault import disk
 
@@ -39,15 +39,38 @@ def resolve(config: Config, reference: str) -> str:
     except Exception:  # noqa: BLE001 - whatever a damaged index, or another version's, makes a reader do
         catchup.rebuild(config)
         found = _by_id(config, wanted.lower())
-    if not found:
+    is_partial = not found and _is_partial(config)
+    if is_partial:
+        found = _by_file_name(config, wanted.lower())
+    elif not found:
         catchup.update(config)
         found = _by_id(config, wanted.lower())
     if len(found) == 1:
         return found[0]
+    if is_partial and not found:
+        raise NotFoundError(f"No note has the id or path {reference!r:.80} so far. The index is still being built.")
     if not found:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
     names = ", ".join(found[:5])
     raise AmbiguousError(f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path.")
+
+
+def _is_partial(config: Config) -> bool:
+    """Whether the index of a large vault is not complete; then a process in the background finishes it."""
+    try:
+        if not completion.is_running(config) and catchup.begin(config, catchup.MOST_AT_ONCE, 0.1) is None:
+            return False
+    except BusyError:
+        return completion.is_running(config)
+    completion.finish(config)
+    return True
+
+
+def _by_file_name(config: Config, wanted: str) -> list[str]:
+    """Look through the names of all files, which end in the ids of notes that were captured."""
+    if len(wanted) < MIN_PREFIX_CHARS:
+        return []
+    return sorted(entry.path for entry in disk.walk(config.vault) if entry.path.rpartition("-")[2].startswith(wanted))
 
 
 def _as_path(config: Config, wanted: str) -> str | None:
