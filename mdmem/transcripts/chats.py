@@ -6,7 +6,8 @@ Both are lists; a conversation is a session of prompts and answers, without a pr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,7 +134,7 @@ def _events(agent: str, session: str, began: float | None, said: list[ChatMessag
     session = session[:_SESSION_CHARS] or made_id(agent, said[0].words)
     prompt = ""
     answer: list[str] = []
-    make = _maker(agent, session)
+    make = partial(Event, agent, session=session)
     yield Saved(at, make("SessionStart", source="startup"))
     for one in said:
         if one.role == "user":
@@ -149,13 +150,6 @@ def _events(agent: str, session: str, began: float | None, said: list[ChatMessag
     if answer:
         yield Saved(at, make("Stop", prompt_id=prompt, message="\n\n".join(answer)))
     yield Saved(at, make("SessionEnd", source="as the export ends"))
-
-
-def _maker(agent: str, session: str) -> Callable[..., Event]:
-    def make(name: str, **fields: Any) -> Event:
-        return Event(agent=agent, name=name, session=session, **fields)
-
-    return make
 
 
 SOURCES = (

@@ -6,6 +6,7 @@ settings that say what is stored. Whatever is not here is read again, which adds
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem import files
@@ -24,7 +25,10 @@ class ImportedFiles:
         kept = sorted(key for key in config.settings.values if key.startswith(("capture.", "privacy.")))
         self._settings = short(repr([(key, config.settings.values[key]) for key in kept]), 12)
         self.again = again
-        self._rows = set() if again else _load(self._path)
+        self._rows: set[str] = set()
+        if not again:
+            with suppress(OSError):
+                self._rows.update(files.read(str(self._path), _MAX_BYTES).decode("ascii", "replace").split("\n"))
 
     def has(self, path: Path, size: int, changed_ns: int) -> bool:
         """Return whether a file was imported as it is now."""
@@ -44,18 +48,8 @@ class ImportedFiles:
         if row in self._rows:
             return
         self._rows.add(row)
-        try:
+        with suppress(OSError):
             files.append(str(self._path), f"{row}\n".encode("ascii"))
-        except OSError:
-            return
 
     def _row(self, path: Path, size: int, changed_ns: int) -> str:
         return f"{short(str(path.resolve()), 20)} {size} {changed_ns} {self._settings}"
-
-
-def _load(path: Path) -> set[str]:
-    try:
-        with path.open("rb") as file:
-            return set(file.read(_MAX_BYTES).decode("ascii", "replace").split("\n"))
-    except OSError:
-        return set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,11 +34,9 @@ class CallSum(NamedTuple):
 
 def write(config: Config, row: dict[str, Any]) -> None:
     """Add a call."""
-    try:
-        line = json.dumps(row, ensure_ascii=False) + "\n"
+    line = json.dumps(row, ensure_ascii=False) + "\n"
+    with suppress(OSError):
         files.append(str(Path(config.state_dir) / FILE), line.encode("utf-8", "replace"))
-    except OSError:
-        return
 
 
 def read(config: Config) -> list[dict[str, Any]]:
@@ -48,13 +47,9 @@ def read(config: Config) -> list[dict[str, Any]]:
         return []
     rows = []
     for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            rows.append(row)
-    return rows
+        with suppress(ValueError):
+            rows.append(json.loads(line))
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def summed(rows: Iterable[dict[str, Any]], *, hours: bool = False) -> list[CallSum]:
