@@ -36,6 +36,7 @@ ROOTS = {
         "mdmem.privacy.secrets.pairs",
         "mdmem.privacy.secrets.loose",
         "mdmem.privacy.secrets.tables",
+        "mdmem.privacy.secrets.nearby",
         "mdmem.privacy.limits",
     ),
     "a-private-section": (
@@ -43,6 +44,8 @@ ROOTS = {
         "mdmem.privacy.sections",
         "mdmem.privacy.intent",
         "mdmem.privacy.revealed",
+        "mdmem.privacy.private_words",
+        "mdmem.privacy.marks",
         "mdmem.privacy.everyday",
         "mdmem.privacy.accents",
         "mdmem.privacy.typed",

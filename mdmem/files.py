@@ -63,8 +63,8 @@ def check_folder(path: str) -> None:
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(system.code("ENOTDIR"), "A file is where a folder should be.", path)
-    _check_owner(found, path)
     if not system.own(found, 0o077):
+        _check_owner(found, path)
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
             raise PermissionError(system.code("EPERM"), "The folder is open to other users.", path)
@@ -81,7 +81,9 @@ def is_private(path: str) -> bool:
     if known is None:
         try:
             for level in _levels(path):
-                check_folder(level)
+                if not _checked.get(level):  # those above it were checked before it
+                    check_folder(level)
+                    _checked[level] = True
             known = True
         except FileNotFoundError:
             return False
