@@ -73,7 +73,7 @@ def test_segments_are_joined_into_what_one_segment_of_their_notes_would_be(
     settings: Config, documents: list[Document], tmp_path: Path, deleted: list[int]
 ) -> None:
     folder, other = settings.index_dir, str(tmp_path / "private" / "other")
-    write_segments(folder, documents, 10)
+    write_segments(folder, documents, 5)
     with writer.alone(folder, 1), writer.change(folder, merge=False) as batch:
         for number in deleted:
             batch.remove(number)
@@ -95,7 +95,7 @@ def test_an_index_in_many_segments_is_joined_by_who_looks_at_every_file(
     index.update(settings)
     wanted = answer()
     writer.discard(settings.index_dir, wait_seconds=1)
-    write_segments(settings.index_dir, documents, 10)
+    write_segments(settings.index_dir, documents, 5)
 
     assert index.update(settings) == index.Changes()
 
@@ -109,7 +109,7 @@ def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(
     settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = settings.index_dir
-    write_segments(folder, documents, 10)
+    write_segments(folder, documents, 5)
     before = set(os.listdir(folder))
     write = contents.write
 
@@ -132,7 +132,7 @@ def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothin
     settings: Config, documents: list[Document]
 ) -> None:
     folder = settings.index_dir
-    write_segments(folder, documents, 10)
+    write_segments(folder, documents, 5)
     code = (
         "import os, signal, sys; from mdmem.search.index import contents, joining, tiers, writer\n"
         "tiers.LEAST_JOINED = 20; contents.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -154,14 +154,15 @@ def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothin
     ("live", "chosen"),
     [
         ([], None),
-        ([5000] * 3, None),
-        ([5000] * 4, (0, 4)),
+        ([5000] * 8, None),
+        ([5000] * 9, (0, 9)),
         ([5000] * 20, (0, 13)),
-        ([65_000, 35_000], None),
-        ([65_000, 5000, 5000, 5000, 4000], (1, 5)),
-        ([30_000, 3000, 3000, 3000], None),  # it would be written again for little
-        ([30_000, 3000, 3000, 3000, 20], (1, 5)),
-        ([10, 10, 10, 10], None),
+        ([65_000, 35_000, *[3000] * 8], None),
+        ([65_000, *[5000] * 10], (1, 11)),
+        ([30_000, *[3000] * 8], None),  # the first would be written again for little
+        ([30_000, *[3000] * 9], (1, 10)),
+        ([30_000, *[3000] * 11], (0, 12)),
+        ([10] * 20, None),
     ],
 )
 def test_neighbours_are_joined_when_it_makes_a_difference(live: list[int], chosen: tuple[int, int] | None) -> None:

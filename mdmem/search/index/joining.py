@@ -66,13 +66,19 @@ def _terms(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, bytes]]:
     """Yield the posting lists of all segments, with the rows that the notes get."""
     new = _new_rows(leaves)
     starts = [one.start if isinstance(one, range) else None for one in new]
+    unpack, pack, size = layout.ONE_ROW.unpack, layout.ONE_ROW.pack, layout.ONE_ROW.size
     for key, lists in _by_key(leaves):
+        place, data = lists[0]
+        start = starts[place]
+        if len(lists) == 1 and len(data) == size and start is not None:  # most terms are in one note
+            yield key, pack(0, start + unpack(data)[1])
+            continue
         rows = array("H")
         weights: bytearray | None = None
         for place, data in lists:
             start, times = starts[place], None
-            if start is not None and len(data) == layout.ONE_ROW.size:  # most lists are so short
-                rows.append(start + layout.ONE_ROW.unpack(data)[1])
+            if start is not None and len(data) == size:
+                rows.append(start + unpack(data)[1])
             else:
                 own, times = _moved(new[place], *layout.decode_postings(data))
                 if times and weights is None:

@@ -41,8 +41,8 @@ def to_merge(live: Sequence[int], deleted: Sequence[int], *, limit: int = SMALL_
 
 MAX_JOINED = 65_536
 """No more notes than this are joined into one segment: its posting lists have two bytes a row, and it takes 100 MB."""
-LEAST_JOINED, FEW_SEGMENTS = 5_000, 4
-"""Joining fewer notes, or fewer segments, gains nothing that is noticed."""
+LEAST_JOINED = 20_000
+"""Joining fewer notes, or up to `MAX_SEGMENTS` segments, gains nothing that is noticed."""
 
 
 def to_join(live: Sequence[int]) -> tuple[int, int] | None:
@@ -58,6 +58,6 @@ def to_join(live: Sequence[int]) -> tuple[int, int] | None:
             total += live[last]
             largest = max(largest, live[last])
             last += 1
-        if last - first >= FEW_SEGMENTS and total >= LEAST_JOINED and 2 * largest <= total:
+        if last - first > MAX_SEGMENTS and total >= LEAST_JOINED and 2 * largest <= total:
             return first, last
     return None
