@@ -37,6 +37,7 @@ MAX_NAME_BYTES = 140
 _LEAST_NAME_CHARS = 64  # what a session's folder leaves of the path for the names in it
 _WORDS_BYTES = 40
 _MAX_FILES = 50
+_RACE_SECONDS = 600
 
 
 class Session(journal.Record):
@@ -140,17 +141,28 @@ class Session(journal.Record):
         durable = self.config.durable
         with disk.open_folder(self.config.vault, ("journal",), create=True, durable=durable) as above:
             above.lock()  # two first hooks of one session must not make two folders, not in two projects either
-            parts = self.look() or self._free_place(project, words, now)
+            parts = self._made_meanwhile(now) or self._free_place(project, words, now)
             folder = disk.open_folder(self.config.vault, parts, create=True, durable=durable)
             if _lacks_page(folder):
                 name = journal.page_name(parts[-1])
                 disk.create(folder, name, note.render(page()).encode("utf-8", "replace"), durable=durable)
             return folder
 
+    def _made_meanwhile(self, now: float) -> tuple[str, ...]:
+        """Return the folder that another first hook of this session has just made; () when there is none.
+
+        Only the day that it would lie in is looked at: of an older one state knows, or `open_folder` has looked.
+        """
+        began = self.began or now
+        days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (began, began - _RACE_SECONDS)}
+        return journal.find_session(self.config, self.id, renamed=bool(self.folder), days=days)
+
     def _free_place(self, project: str, words: str, now: float) -> tuple[str, ...]:
         """Return a name for a folder that no other session has: two ids may begin alike."""
+        from mdmem.vault import layout
+
         began = time.localtime(self.began or now)
-        above = ("journal", project, time.strftime("%Y-%m-%d", began))
+        above = layout.for_new_session(self.config.vault, project, time.strftime("%Y-%m-%d", began))
         head = time.strftime("%H%M", began)
         parts: tuple[str, ...] = ()
         for tag in journal.session_tags(self.id):

@@ -23,7 +23,7 @@ from mdmem.vault import disk, front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
     from typing import Any
 
     from mdmem.agents import Event
@@ -265,19 +265,23 @@ def session_tags(session: str) -> tuple[str, str]:
     return session_tag(session), short(session, 8)
 
 
-def find_session(config: Config, session: str, *, renamed: bool = False) -> tuple[str, ...]:
+def find_session(
+    config: Config, session: str, *, renamed: bool = False, days: Iterable[str] | None = None
+) -> tuple[str, ...]:
     """Look for a session's folder in the vault; () when it has none.
 
     renamed: look at the pages of folders with another name as well, since its owner may have renamed it.
+    days: only look at those that began on these days: `2026-09-14`.
     """
     from mdmem.vault import layout
 
+    found = layout.sessions(config.vault) if days is None else layout.sessions_of(config.vault, days)
     tails = tuple(f"-{tag}" for tag in session_tags(session))
-    every = [tuple(folder.split("/")) for folder in layout.sessions(config.vault)]
+    every = [tuple(folder.split("/")) for folder in found]
     named = [parts for parts in every if parts[-1].endswith(tails)]
     others = [parts for parts in every if not parts[-1].endswith(tails)] if renamed else []
-    found = next((parts for parts in named if _session_of(config, parts) in (session, "")), ())
-    return found or next((parts for parts in others if _session_of(config, parts) == session), ())
+    own = next((parts for parts in named if _session_of(config, parts) in (session, "")), ())
+    return own or next((parts for parts in others if _session_of(config, parts) == session), ())
 
 
 def _session_of(config: Config, parts: tuple[str, ...]) -> str:

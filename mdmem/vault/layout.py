@@ -1,14 +1,14 @@
-"""The layout of the journal: which folder is a project's, a day's, a session's.
+"""The layout of the journal: which folder is a project's, a day's, a session's, and where a new session goes.
 
 No other module knows the shape of these paths:
 
     journal/PROJECT/project.md
-    journal/PROJECT/2026-09-14/SESSION/NOTE.md
-    journal/PROJECT/2026/09/14/SESSION/NOTE.md
+    journal/PROJECT/2026-09-14/SESSION/NOTE.md      as long as no folder gets long
+    journal/PROJECT/2026/09/14/SESSION/NOTE.md      from then on; in `14-2` and so on when there are many on one day
     journal/PROJECT/2024/09/14/SESSION.md           a session of the first shape, archived
     journal/PROJECT/2024/09/14/SESSION.packed.md    a session of the second, archived
 
-Both shapes may lie side by side in one vault.
+Both shapes lie side by side in one vault for good: no session is ever moved, so that machines agree on where it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 TOP = "journal"
+MANY = 450
+"""Number of names in a folder from which on a new session goes elsewhere. Two machines that fill one folder at a time,
+or the archives of both shapes in one, stay below 1,000."""
 _PACKED = ".packed.md"
 
 
@@ -193,6 +196,25 @@ def archives(root: str, project: str = "") -> Iterator[str]:
     for home in [f"{TOP}/{name}" for name in ([project] if project else projects(root))]:
         for folder in _days_by_year(root, home, folders(f"{root}/{home}")):
             yield from (f"{folder}/{file}" for file in _names(root, folder))
+
+
+# -- what is new -----------------------------------------------------------------------------------
+
+
+def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
+    """Return the parts of the folder for a session that begins on this day: `2026-09-14`.
+
+    It reads the names in the project's folder and in the day's: that is for the first note of a session only.
+    """
+    home = f"{TOP}/{project}"
+    found = f"{home}/{day}"
+    if len(_names(root, home)) >= MANY or len(_names(root, found)) >= MANY:
+        first = found = f"{home}/{day.replace('-', '/')}"
+        number = 1
+        while len(_names(root, found)) >= MANY:
+            number += 1
+            found = f"{first}-{number}"
+    return tuple(found.split("/"))
 
 
 def _names(root: str, folder: str) -> list[str]:

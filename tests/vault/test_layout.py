@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import string
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,35 @@ def test_packed_sessions_of_one_day_in_both_shapes_have_a_file_each(tmp_path: Pa
     }
     assert disk.read_path(str(tmp_path), f"{by_year}/001-000-prompt-x.md") == by_year.encode()
     assert journal.numbers("001-000-prompt-x.md")
+
+
+@pytest.mark.slow
+def test_no_folder_of_three_thousand_sessions_has_more_than_a_thousand_names(tmp_path: Path) -> None:
+    root, first = str(tmp_path), date(2022, 1, 1)
+    for number in range(3_000):  # the first thousand on a day each, the others on one
+        day = first + timedelta(days=min(number, 1_000))
+        parts = layout.for_new_session(root, "app", day.isoformat())
+        tmp_path.joinpath(*parts, f"0800-words-{number:08x}").mkdir(parents=True)
+
+    most = max((len(names), where) for where, names, _ in os.walk(root))
+
+    assert most[0] <= layout.MANY + 10, most  # and the folders of years
+    assert len(set(layout.sessions(root))) == len(list(layout.newest_sessions(root, "app"))) == 3_000
+    assert len(list(layout.sessions_of(root, [(first + timedelta(days=1_000)).isoformat()]))) == 2_000
+
+
+def test_a_new_session_goes_by_year_once_the_project_or_the_day_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MANY", 2)
+
+    def place(day: str) -> str:
+        return "/".join(layout.for_new_session(str(tmp_path), "app", day)[2:])
+
+    assert place("2026-09-14") == "2026-09-14"
+    made(tmp_path, "2026-09-14/0800-a")
+    assert place("2026-09-14") == "2026-09-14"
+    made(tmp_path, "2026-09-14/0800-b")
+    assert (place("2026-09-14"), place("2026-09-15")) == ("2026/09/14", "2026-09-15")
+    made(tmp_path, "2026/09/14/0800-a", "2026/09/14/0800-b", "2026-09-15/0800-a")
+    assert (place("2026-09-14"), place("2026-09-15")) == ("2026/09/14-2", "2026/09/15")
