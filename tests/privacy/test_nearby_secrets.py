@@ -64,6 +64,7 @@ KEPT = (
     f"cloudflare@sha256:{HEX_64}",
     f"commit {HEX_40}",
     f"Add the access token\n{HEX_40}",
+    f"Take out tags, secrets and echoes\n{HEX_40}",
     f"The commit that changed the token:\n{HEX_40}",
     "the password that they used once when they came here",
     UUID,

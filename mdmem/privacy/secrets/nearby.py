@@ -36,8 +36,8 @@ _PUBLIC = frozenset(
 _AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
 """What stands between a value and the name behind it: `use … as the API key`, `… <- my token`."""
 
-_PRESENTERS = frozenset(("here", "here's", "heres", "use", "take", "try", "my", "this"))
-"""Words of a line that says that a secret follows: `Here is the key`."""
+_PRESENTERS = frozenset(("here", "here's", "heres", "my"))
+"""Words of a line that says that a secret follows, which no title of a commit begins with: `Here is the key`."""
 _FENCES = ("```", "~~~")
 _MOST_LINES = 4
 
