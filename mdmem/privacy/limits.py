@@ -21,6 +21,9 @@ MOST_NAMES = 50_000
 
 MOST_SECRETS = 50_000
 
+MOST_RANDOM = 80_000
+"""Words that look random and are judged by what they hold and what stands around them."""
+
 
 class FloodError(Exception):
     """A text holds more than is looked at."""

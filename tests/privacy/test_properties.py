@@ -171,6 +171,7 @@ HOSTILE = (
     "AKIA ", "aB3", "aB3dE5fG7hJ9kL2m ", "a1b2c3d4e5f6g7h8/", "Authorization: Bearer ", "Cookie: a=b;", "curl -u ",
     "mysql -p", "vault login ", "echo a|sudo -S ", "a:5432:b:c:d\n", "| password | ", 'password("', "-us", "`",
     "```\n", "\n", "İ", "\ud800", "$2b$12$", "pin is 4711 ", "passwords:\n- a1b2c3d4\n", 'passwords = ["a1b2c3d4e5"]\n',
+    "account:", "MLKEM768X25519PrivateKey ", "eyJhIjoxLCJiIjoyLCJjIjozLCJkIjo0LCJlIjo1fQ ", "here is my key:\n",
 )  # fmt: skip
 """Units that make a careless scanner quadratic when they are repeated."""
 

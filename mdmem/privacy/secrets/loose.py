@@ -5,6 +5,7 @@ People leave out signs there, or put the user's name between. A value counts onl
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.secrets import values
 from mdmem.privacy.secrets.literals import skip_blank
 from mdmem.privacy.secrets.tokens import is_camel_case, reads_like_words, shape, turns
@@ -118,15 +119,24 @@ def of_users(text: str) -> Iterator[Span]:
 
 
 def of_logins(text: str, low: str) -> Iterator[Span]:
-    """Find `Login: user/…`, `account: user …`."""
+    """Find `Login: user/…`, `account: user …`.
+
+    Raises:
+        FloodError: there are more such labels than are looked at.
+    """
+    for at in limits.counted(_behind_labels(low), limits.MOST_NAMES):
+        start = _behind_user(text, skip_blank(text, at))
+        word = _word(text, start) if start else ""
+        if _is_secret(word):
+            yield start, start + len(word), "password"
+
+
+def _behind_labels(low: str) -> Iterator[int]:
     for label in LOGINS:
         at = low.find(label)
         while at >= 0:
             at += len(label)
-            start = _behind_user(text, skip_blank(text, at))
-            word = _word(text, start) if start else ""
-            if _is_secret(word):
-                yield start, start + len(word), "password"
+            yield at
             at = low.find(label, at)
 
 

@@ -5,6 +5,7 @@ One C-speed translation leaves a run of one letter for each word; only runs of 1
 
 from __future__ import annotations
 
+from mdmem.privacy import limits
 from mdmem.privacy.secrets import SHORTEST_TOKEN
 from mdmem.privacy.secrets.formats import (
     AROUND,
@@ -84,7 +85,11 @@ def turns(shape: str) -> int:
 
 
 def find(text: str) -> Iterator[tuple[int, int, str]]:
-    """Find tokens: start, end, kind; each group of rows in rising order."""
+    """Find tokens: start, end, kind; each group of rows in rising order.
+
+    Raises:
+        FloodError: there are more words that look random than are looked at.
+    """
     if "\\" in text:  # "\nghp_…" in a string literal: the escape is no part of the word
         text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
     signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
@@ -103,6 +108,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, str]]:
     """Judge the words that are long enough; of the others, not even the places are looked up."""
+    judged = 0
     at = letters.find(_LONG_RUN)
     while at >= 0:
         end = letters.find(b" ", at + SHORTEST_TOKEN)
@@ -110,7 +116,12 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
         prefixes = PREFIXES.get(text[at : at + 2])
         known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
         if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
-            start, after, kind = known or _random(text, shapes, at, end)
+            if not known and _looks_random(shapes[at:end], text[at:end]):
+                judged += 1
+                if judged > limits.MOST_RANDOM:
+                    raise limits.FloodError
+                known = _random(text, at, end)
+            start, after, kind = known or _joined_by_equals(text, at, end)
             if not kind and text[at - 1 : at] == ":":
                 start = _pair_start(text, at, end)
                 kind = "key" if start < at else ""
@@ -199,7 +210,8 @@ def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
             if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
                 return None
             end = _match(text, at + len(row[1]), row)
-            if end and not (row[0] == "jwt" and "." not in text[at:end] and _says_words(text[at:end])):
+            is_object = row[1] == "eyJ" and end - at < LONGEST and "." not in text[at:end]
+            if end and not is_object:  # an object in base64 is judged by what it holds
                 return at, end, row[0]
     return None
 
@@ -272,10 +284,8 @@ def _is_mixed(body: str) -> bool:
     return "0" in form and turns(form) >= 0.35 * len(form)
 
 
-def _random(text: str, shapes: str, at: int, end: int) -> tuple[int, int, str]:
-    """Judge a word of no known format: a span to hide, or one to leave alone (no kind)."""
-    if not _looks_random(shapes[at:end], text[at:end]):
-        return _joined_by_equals(text, at, end)
+def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
+    """Judge a word that looks random and is of no known format: a span to hide, or one to leave alone (no kind)."""
     before, after = text[max(0, at - LONGEST) : at], text[end : end + LONGEST]
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
