@@ -16,7 +16,6 @@ from mdmem.views import injections, review_queue, rows, sessions, storing, wordi
 from mdmem.views.vault_pages import open_work, start_page
 
 MOST = 5
-DAY_SECONDS = 86_400
 
 
 def show(given_vault: str | None) -> None:

@@ -57,10 +57,7 @@ class Opening:
             self._version = str(params.get("protocolVersion")) if _is_greeting(params) and said is None else ""
         elif set(params) - {"_meta"} or (said is not None and not _is_envelope(params["_meta"])):
             return None
-        return self._known(method, self._version if said is None else str(said))
-
-    def _known(self, method: str, version: str) -> dict[str, Any] | None:
-        return self._answers.get(version, {}).get(method)
+        return self._answers.get(self._version if said is None else str(said), {}).get(method)
 
 
 def _is_greeting(params: Mapping[str, Any]) -> bool:
@@ -94,19 +91,4 @@ def load() -> Answers:
     return {
         version: {method: {**common.get(method, {}), **more} for method, more in own.items()}
         for version, own in kept["versions"].items()
-    }
-
-
-def packed(answers: Answers) -> dict[str, Any]:
-    """Return answers as they are kept: what most versions say alike stands once."""
-    common = next(iter(answers.values()))
-    return {
-        "common": common,
-        "versions": {
-            version: {
-                method: {key: value for key, value in result.items() if common.get(method, {}).get(key) != value}
-                for method, result in own.items()
-            }
-            for version, own in answers.items()
-        },
     }

@@ -57,9 +57,24 @@ async def _asked(messages: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     return found
 
 
+def packed(answers: first_answers.Answers) -> dict[str, Any]:
+    """Return answers as they are kept: what most versions say alike stands once."""
+    common = next(iter(answers.values()))
+    return {
+        "common": common,
+        "versions": {
+            version: {
+                method: {key: value for key, value in result.items() if common.get(method, {}).get(key) != value}
+                for method, result in own.items()
+            }
+            for version, own in answers.items()
+        },
+    }
+
+
 def main() -> None:
     """Write what the server answers at first."""
-    first_answers.PATH.write_text(json.dumps(first_answers.packed(recorded()), indent=1) + "\n", encoding="utf-8")
+    first_answers.PATH.write_text(json.dumps(packed(recorded()), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -146,7 +146,6 @@ PROJECT = Column("dim", gives=True)
 ID = Column("yellow")
 NUMBER = Column(right=True)
 TITLE = Column(gives=True)
-PATH = Column("dim")
 
 
 def table(

@@ -1,14 +1,12 @@
-"""What several pages need of the index: the newest of some notes, parts of a list, names to choose from."""
+"""What several pages need of the index: the newest of some notes, and parts of a list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from mdmem.search.index.view import View
 from mdmem.views import rows, wording
 from mdmem.views.rows import NoteRow
-from mdmem.views.sessions import SessionRow
 
 
 class PagePart(NamedTuple):
@@ -44,16 +42,3 @@ def newest(view: View, numbers: set[int], *, day: str = "", project: str = "", m
         if len(made) == most:
             break
     return made
-
-
-def by_day(found: Sequence[SessionRow]) -> dict[str, list[SessionRow]]:
-    """Sort sessions by the day on which they began, as they come."""
-    days: dict[str, list[SessionRow]] = {}
-    for row in found:
-        days.setdefault(row.day, []).append(row)
-    return days
-
-
-def names(view: View, key: str) -> list[str]:
-    """Return the values of a facet, in order."""
-    return sorted(term[len(key) + 1 :] for term in view.starting_with("facet", f"{key}:") if len(term) > len(key) + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import date, timedelta
+from itertools import groupby
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -48,7 +49,7 @@ def timeline(request: PageRequest) -> Response:
     return request.page(
         "timeline",
         chosen=chosen,
-        days=shared.by_day(found[part.start : part.end]),
+        days={day: list(rows) for day, rows in groupby(found[part.start : part.end], key=lambda row: row.day)},
         part_of=part,
         calendar=calendar(sessions.by_day(request.view, chosen["project"])),
         projects=sorted({row.project for row in table if row.project}),
