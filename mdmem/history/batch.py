@@ -50,14 +50,16 @@ class CommitBatch(NamedTuple):
 
 
 def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> CommitBatch:
-    """Read the changed files that pass the gate, up to a batch's size; notes first."""
+    """Read the changed files that pass the gate, up to a batch's size; notes first.
+
+    state: as `in_order` returns it.
+    """
     reading = _Reading(config, wanted)
     folder = ""
-    ordered = sorted(state.changes, key=_pages_last)
-    for place, change in enumerate(ordered):
+    for place, change in enumerate(state.changes):
         before, folder = folder, change.path.rpartition("/")[0]
         if reading.room < (0 if folder != before else -MAX_BYTES):
-            return reading.batch([], state._replace(changes=ordered[place:]))
+            return reading.batch([], state._replace(changes=state.changes[place:]))
         reading.add(change)
     others = [one for one in state.beside if wanted.has(one.path)]
     others = [one for one in others if attachments.is_visible(one.path, config.settings)]
@@ -70,6 +72,11 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
     if wanted.only is None:
         beside.keep_left_out(config, left)
     return reading.batch(left, None)
+
+
+def in_order(state: State) -> State:
+    """Sort what has changed by folder, and a session's page behind its notes, which decide what it may name."""
+    return state._replace(changes=sorted(state.changes, key=_pages_last))
 
 
 class _Reading:
@@ -142,7 +149,6 @@ class _Reading:
 
 
 def _pages_last(change: Change) -> tuple[str, bool, str]:
-    """Order changes by folder, and a session's page behind its notes, which decide what it may name."""
     folder, _, name = change.path.rpartition("/")
     return folder, journal.is_page(change.path), name
 

@@ -130,7 +130,7 @@ def waiting(config: Config) -> CommitBatch:
     """
     repo = repository.open_vault(config.vault)
     with git_index.copied(repo) as copy:
-        return batch.read(config, repo, changes.find(repo, copy), Wanted())
+        return batch.read(config, repo, batch.in_order(changes.find(repo, copy)), Wanted())
 
 
 class _How(NamedTuple):
@@ -179,7 +179,7 @@ class _Work:
     def round(self) -> bool:
         """Look for what has changed and commit it, batch by batch; False when another git came in between."""
         seen = look.find(self._config, self._repo, self._how.mode, self._held)
-        state, stamp = seen.state, seen.stamp
+        state, stamp = batch.in_order(seen.state), seen.stamp
         taken: list[str] = []
         while True:
             found = batch.read(self._config, self._repo, state, self._wanted)

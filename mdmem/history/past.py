@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -116,8 +117,13 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> byte
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:
     """List the notes of a commit: vault path -> blob id."""
+    return dict(notes(repo, oid))
+
+
+def notes(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
+    """Yield the notes of a commit: vault path and blob id."""
     listed = objects.listed(repo, oid)
-    return {path: blob for mode, blob, path in listed if mode.startswith("100") and disk.is_note_path(path)}
+    return ((path, blob) for mode, blob, path in listed if mode.startswith("100") and disk.is_note_path(path))
 
 
 def contents(repo: Repository, oid: str) -> dict[str, bytes]:

@@ -43,37 +43,30 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     repo = repository.open_vault(config.vault)
     head = writer.tip(repo, repository.branch(repo))
     base = writer.tip(repo, review.REF)
-    history = _history(repo, base, head)
-    terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
-    left_out = view.with_any(terms)
-    found = [
-        number
-        for path, number in _places(view).items()
-        if (path in history.changed or path not in history.committed) and number not in left_out
-    ]
-    created = view.numbers("created")
-    return ReviewQueue(head, sorted(found, key=lambda number: (created[number], view.path(number))))
+    return ReviewQueue(head, _unseen(view, repo, base, head))
 
 
 @lru_cache(maxsize=1)
-def _places(view: View) -> dict[str, int]:
-    paths = view.paths()
-    return {paths[number]: number for number in view.all}
-
-
-class _History(NamedTuple):
-    """The files that the last commit has, and those of them that the last review did not see as they are."""
-
-    committed: frozenset[str]
-    changed: frozenset[str]
+def _unseen(view: View, repo: Repository, base: str, head: str) -> list[int]:
+    terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
+    found = set(view.all) - view.with_any(terms)
+    seen = _seen(repo, base, head)
+    if seen:
+        paths = view.paths()
+        found = {number for number in found if hash(paths[number]) not in seen}
+    return [number for number in view.newest() if number in found][::-1]
 
 
 @lru_cache(maxsize=2)
-def _history(repo: Repository, base: str, head: str) -> _History:
-    before = past.tree(repo, base) if base else {}
-    now = (past.tree(repo, head) if base != head else before) if head else {}
-    changed = frozenset(path for path, oid in now.items() if before.get(path) != oid)
-    return _History(frozenset(now), changed)
+def _seen(repo: Repository, base: str, head: str) -> frozenset[int]:
+    """Return the notes that the last review saw as the last commit has them, by the hashes of their paths.
+
+    A server keeps them: the paths of a large vault would take ten times as much.
+    """
+    if not base or not head:
+        return frozenset()
+    before = {hash(one) for one in past.notes(repo, base)} if base != head else None
+    return frozenset(hash(one[0]) for one in past.notes(repo, head) if before is None or hash(one) in before)
 
 
 def last_review(config: Config) -> str:
