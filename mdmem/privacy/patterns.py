@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-    from mdmem.privacy import Rules
     from mdmem.system.apart import Apart
 
 SECONDS = 1.0
@@ -32,8 +31,8 @@ class _TooSlowError(Exception):
     """A pattern has used up its time."""
 
 
-def find(value: str, rules: Rules) -> list[tuple[int, int, str]]:
-    """Return what a person's own patterns match, unless it is a mark, or a part of one.
+def find(value: str, patterns: list[Pattern[str]], ours: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Return what a person's own patterns match, unless it is one of the marks `ours`, or a part of one.
 
     Raises:
         PatternError: when a pattern takes too long; what it looks at is then not to be stored.
@@ -43,7 +42,7 @@ def find(value: str, rules: Rules) -> list[tuple[int, int, str]]:
 
     def look(spans_of: Callable[[Pattern[str], str], Iterable[tuple[int, int]]]) -> None:
         nonlocal current
-        for number, pattern in enumerate(rules.compiled(), 1):
+        for number, pattern in enumerate(patterns, 1):
             current = pattern.pattern
             found.extend((start, end, f"pattern-{number}") for start, end in spans_of(pattern, value))
 
@@ -55,7 +54,7 @@ def find(value: str, rules: Rules) -> list[tuple[int, int, str]]:
             f"privacy.patterns has {current!r:.60}, which takes too long: nothing that it looks at is stored. "
             "Change it with `mdmem config set privacy.patterns`, or in the vault's mdmem.toml."
         ) from None
-    return [span for span in found if span[0] < span[1] and not marks.cuts(value, span[0], span[1], rules.marks())]
+    return [span for span in found if span[0] < span[1] and not marks.cuts(value, span[0], span[1], ours)]
 
 
 def _spans(pattern: Pattern[str], text: str) -> Iterable[tuple[int, int]]:

@@ -12,11 +12,16 @@ from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Protocol
 
     from mdmem.privacy import Cleaned, Rules
-    from mdmem.privacy.echo import Echo
-    from mdmem.privacy.revealed import Revealed
     from mdmem.privacy.tags import Section
+
+    class PrivateMemory(Protocol):
+        """What finds private texts again: `echo.Echo`, `revealed.Revealed`."""
+
+        def find(self, text: str) -> list[tuple[int, int]]:
+            """Return where a private text stands: start and end."""
 
 MAX_ROUNDS = 6
 """Taking text out can glue new tags together, so every text is cleaned until it stays as it is; one that
@@ -46,7 +51,7 @@ class Job:
 
     __slots__ = ("cleaned", "echo", "history", "marks", "names", "origin", "revealed", "rules", "secrets", "spans")
 
-    def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: Echo | None) -> None:
+    def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: PrivateMemory | None) -> None:
         self.rules = rules
         self.marks = rules.marks()
         self.origin = origin
@@ -54,7 +59,7 @@ class Job:
         self.cleaned = cleaned
         self.spans: list[str] = []
         self.secrets: dict[str, None] = {}
-        self.revealed: Revealed | None = None
+        self.revealed: PrivateMemory | None = None
         self.history: list[list[Edit]] = []
         self.names: frozenset[str] = frozenset()
 
@@ -306,7 +311,7 @@ def secret_edits(text: str, low: str, job: Job) -> list[Edit]:
     if job.rules.patterns:
         from mdmem.privacy import patterns
 
-        spans += patterns.find(text, job.rules)
+        spans += patterns.find(text, job.rules.compiled(), job.marks)
     if not spans:
         return []
     spans.sort(key=lambda span: span[0])
