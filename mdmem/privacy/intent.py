@@ -22,7 +22,7 @@ _KINDS_IN_PROSE = _KINDS | frozenset(
 
 _BEFORE_A_NAME = frozenset(
     """
-    a about an and as between by called chapter element from in labeled like marked marker named of or tag tagged
+    a about an and as between by called chapter element in labeled like marked marker named of or tag tagged
     tags than the to use using via vs with without
     """.split()  # noqa: SIM905
 )
@@ -140,6 +140,9 @@ _GOES_ON_ELSEWHERE = frozenset(
 )
 """How a sentence goes on behind a tag in other languages."""
 
+_NOUNS = frozenset("ausgabe browser code datei editor html json markdown prompt readme text titel vault xml".split())  # noqa: SIM905
+"""Nouns that may begin with a capital in such a question; others may be names."""
+
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "‘": "’"}
 _DATA = frozenset(",:]}")
 _REACH = 200
@@ -181,9 +184,9 @@ def is_mention(tag: Tag, text: str, plain: str, last_closed: int) -> bool:
         return family.endswith(SHOUT)
     return (
         family.endswith(SHOUT)
-        or _is_named(tag, plain)
+        or _is_named(tag, text, plain)
         or _is_asked_about(tag, plain)
-        or (is_bracket and any(applies(tag, plain) for applies in _OF_BRACKETS))
+        or (is_bracket and (_is_link(tag, plain) or _is_index(tag, plain) or _is_adjective(tag, text, plain)))
     )
 
 
@@ -200,11 +203,8 @@ def _in_code(tag: Tag, plain: str) -> bool:
 def _is_pattern(tag: Tag, plain: str) -> bool:
     """Whether it is a regular expression between slashes, with flags: `/<private>/i`."""
     start, end = tag[0], tag[1]
-    if (
-        plain[start - 1 : start] != "/"
-        or plain[end : end + 1] != "/"
-        or plain[start - 2 : start - 1].strip(" \t\n(=,[!`'")
-    ):
+    before = plain[max(0, start - 2) : start]
+    if before[-1:] != "/" or plain[end : end + 1] != "/" or before[:-1].strip(" \t\n(=,[!`'"):
         return False
     flags = plain[end + 1 : end + 4].rstrip(" \t\n.,;:?!)]`\"'")
     return flags.split(" ")[0] in ("g", "gi", "i", "ig")
@@ -284,7 +284,7 @@ def _is_index(tag: Tag, plain: str) -> bool:
     return before.isalnum() or (before != "" and before in "_)]")
 
 
-def _is_named(tag: Tag, plain: str) -> bool:
+def _is_named(tag: Tag, text: str, plain: str) -> bool:
     """Whether a sentence goes on behind it as behind a name: `Does it know <private>?`, `with <private>, …`."""
     start, end = tag[0], tag[1]
     sign = plain[end : end + 1]
@@ -292,44 +292,52 @@ def _is_named(tag: Tag, plain: str) -> bool:
         return False
     if sign and sign in "?)":
         return True
-    words = plain[max(0, start - _REACH) : start].split()
-    if not words or words[-1] not in _BEFORE_A_NAME:
-        return False
-    return sign in ",.;" if sign.strip() else _is_second(tag, plain)
+    last = plain[max(0, start - _REACH) : start].split()[-1:]
+    if sign in ("", "\n"):
+        return _is_second(tag, plain) and not {"from", *_BEFORE_A_NAME}.isdisjoint(last)
+    tells = _names_something(tag, text) or any(map(str.isdigit, plain[end : end + _REACH].partition("\n")[0]))
+    return sign in (",", ".", ";") and not tells and not _BEFORE_A_NAME.isdisjoint(last)
 
 
 def _is_second(tag: Tag, plain: str) -> bool:
-    """Whether it ends a line in which another tag of the same word stands: `how <private> differs from [private]`."""
+    """Whether another tag of its word stands before it on its line: `how <private> differs from [private]`."""
     line = plain[max(0, tag[0] - _REACH) : tag[0]].rpartition("\n")[2]
     word = tag[2].rpartition("-")[0]
-    return plain[tag[1] : tag[1] + 1] in ("", "\n") and (f"<{word}>" in line or f"[{word}]" in line)
+    return f"<{word}>" in line or f"[{word}]" in line
 
 
 def _is_asked_about(tag: Tag, plain: str) -> bool:
     """Whether a question is about it: `why does <private> not work here?`."""
     before, after = _sentence(tag, plain)
     words = before.split()
-    asks = "?" in after and not _ASKS.isdisjoint(words)
+    asks = "?" in after and not _ASKS.isdisjoint(words) and not any(map(_is_code_word, after.split()))
     return asks and words[-1] in _SPEAKING and _first_word(after) in _GOES_ON and _TELLING.isdisjoint(after.split())
 
 
-def _is_asked_about_elsewhere(tag: Tag, plain: str) -> bool:
-    """Whether a question in another language is about it: `was macht <private> im Prompt?`."""
-    before, after = _sentence(tag, plain)
-    words, rest = before.replace("¿", "").split(), after.strip()
-    if not words or not rest.endswith("?") or not _TELLING.isdisjoint(rest.split()):
+def _is_code_word(word: str) -> bool:
+    return word.count("-") > 1 or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))
+
+
+def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
+    """Whether a question in another language is about it, and names nothing: `was macht <private> im Prompt?`."""
+    before, after = _sentence(tag, text)
+    words, rest = before.lower().replace("¿", "").split(), after.rstrip()
+    behind = rest.strip("?! ").split()
+    if not words or not rest.endswith("?") or rest[:1] not in (" ", "?") or not all(map(str.isalpha, behind)):
         return False
-    plain_words = rest.strip("?! ").split()
-    if not all(map(str.isalpha, plain_words)) or (plain_words and plain_words[0] not in _GOES_ON_ELSEWHERE):
+    if any(not word.islower() and word.isascii() and word.lower() not in _NOUNS for word in behind):
+        return False
+    if not _TELLING.isdisjoint(behind) or (behind and behind[0] not in _GOES_ON_ELSEWHERE):
         return False
     return words[-1] in _WORDS_FOR_TAG or (words[-1] in _SPOKEN_ELSEWHERE and words[0] in _ASKED_ELSEWHERE)
 
 
-def _is_adjective(tag: Tag, plain: str) -> bool:
+def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
     """Whether it stands before a noun in a sentence that tells nothing: `the [private] channel is noisy`."""
     before, after = _sentence(tag, plain)
-    words = before.split()
-    return bool(words) and words[-1] in _SPEAKING and _first_word(after) != "" and _tells_nothing(after)
+    last = before.split()[-1:]
+    is_spoken_of = not (_SPEAKING - _MODALS).isdisjoint(last) and _first_word(after) != ""
+    return is_spoken_of and _tells_nothing(after) and not _names_something(tag, text)
 
 
 def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
@@ -374,7 +382,7 @@ def _names_something(tag: Tag, text: str) -> bool:
     return any(
         word[:1].isupper()
         and not (word.rstrip(".,;:?!").isupper() and len(word) > 1)
-        and not (end in ".?!" and word.lower().rstrip(",") in _BEGINNINGS)
+        and not (end in ".?!" and (word.lower().rstrip(",") in _BEGINNINGS or _is_verb(word.lower())))
         for word, end in zip(words, ends, strict=False)
     )
 
@@ -437,10 +445,6 @@ def _begins_line(plain: str, start: int) -> bool:
     return not line.strip(" \t>#*+-/|!<")
 
 
-_ALWAYS = (
-    _in_code, _in_quotes, _is_called_a_tag, _is_one_of_several, _is_pattern, _is_code, _is_in_template,
-    _is_asked_about_elsewhere,
-)  # fmt: skip
-_BY_CASE = (_is_format_code, _is_component, _is_generic)
-_OF_BRACKETS = (_is_link, _is_index, _is_adjective)
+_ALWAYS = (_in_code, _in_quotes, _is_called_a_tag, _is_one_of_several, _is_pattern, _is_code, _is_in_template)
+_BY_CASE = (_is_format_code, _is_component, _is_generic, _is_asked_about_elsewhere)
 """The rules: each says of a lone tag that it is only spoken of, by the text's shadow, or by the text itself."""

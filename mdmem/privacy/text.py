@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         def find(self, text: str) -> list[tuple[int, int]]:
             """Return where a private text stands: start and end."""
 
+
 MAX_ROUNDS = 6
 """Taking text out can glue new tags together, so every text is cleaned until it stays as it is; one that
 is still changing after this many rounds is dropped whole."""

@@ -122,6 +122,12 @@ SECTIONS = (
     ("use correct-horse-battery <private> in the correct-horse-S", "use correct-horse-battery [PRIVATE]"),
     ("[mail]\nport = 25\n\n[private] S\nhost = S", "[mail]\nport = 25\n\n[PRIVATE]"),
     ("[private]\ndoor = S", ""),
+    ("the customer is [private] Sona", "the customer is [PRIVATE]"),
+    ("use the [private] Sona", "use the [PRIVATE]"),
+    ("what is <private> in box7S?", "what is [PRIVATE]"),
+    ("I logged in with <private>, box7S", "I logged in with [PRIVATE]"),
+    ("the mail is from <private>. Sona", "the mail is from [PRIVATE]"),
+    ("was ist <private> in Sona?", "was ist [PRIVATE]"),
 )
 
 DISGUISES = (
