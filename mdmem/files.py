@@ -58,13 +58,15 @@ def check_folder(path: str) -> None:
     """Make sure that a folder is the user's own and closed to others, closing it where it is not.
 
     Raises:
-        OSError: when it is not there, is not a folder, is somebody else's, or cannot be closed.
+        OSError: when it is not there, is not a folder, is somebody else's or made to be shared, or cannot be closed.
     """
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(system.code("ENOTDIR"), "A file is where a folder should be.", path)
     if not system.own(found, 0o077):
         _check_owner(found, path)
+        if found.st_mode & stat.S_ISVTX:  # as /tmp is, which is root's own: closing it would harm everybody
+            raise PermissionError(system.code("EPERM"), "The folder is one that all users share.", path)
         os.chmod(path, 0o700)
         if not system.own(os.stat(path), 0o077):
             raise PermissionError(system.code("EPERM"), "The folder is open to other users.", path)

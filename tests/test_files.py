@@ -53,6 +53,16 @@ def test_a_folder_that_was_left_open_is_closed_when_it_is_used(tmp_path: Path) -
     assert [stat.S_IMODE(path.stat().st_mode) for path in (top, top / "state")] == [0o700, 0o700]
 
 
+def test_a_folder_that_all_users_share_is_never_closed(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    with pytest.raises(PermissionError, match="share"):
+        files.append(str(shared / "file"), b"x")
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+    assert [path.read_bytes() for path in shared.iterdir()] in ([], [b""])
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 @pytest.mark.parametrize("given", ["mdmem", "mdmem/state", "mdmem/state/file"])
 def test_what_belongs_to_somebody_else_is_neither_read_nor_written(tmp_path: Path, given: str) -> None:
