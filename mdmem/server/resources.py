@@ -9,8 +9,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.server import entries, lookup, reading, safe_text, sessions
 from mdmem.server.access import FOR_TEXT, FOR_TITLES, Access
-from mdmem.server.internal import ghost_config
-from mdmem.server.internal.context import home
+from mdmem.server.internal.context import home, load_config
 
 
 class Resource(NamedTuple):
@@ -62,7 +61,7 @@ def project(at: Access, slug: str) -> list[str]:
 def ghost(at: Access, _: str) -> list[str]:
     """Read who this ghost is, in its owner's words, and what this connection is trusted with."""
     context = at.context()
-    told = ghost_config.load(at.config, home(at.config, context))
+    told = load_config(at.config, home(at.config, context))
     persona = at.text(told.persona) if told.persona else "Its owner has not written a persona."
     return [persona, f"This connection's accessor is trusted with {at.trust:g} of 1."]
 

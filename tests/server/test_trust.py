@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from mdmem import config
 from mdmem.errors import UsageError
 from mdmem.server import access
-from mdmem.server.internal import context, ghost_config
+from mdmem.server.internal import context
 from mdmem.server.internal.context import Context
 from mdmem.server.tools import TOOLS
 from tests.helpers.few import few
@@ -185,7 +185,7 @@ def test_every_tool_of_the_journal_asks_for_trust() -> None:
 def configure(vault: Path, front: str, home: str = HOME) -> Path:
     folder = vault / home
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / ghost_config.FILE
+    file = folder / context.CONFIG_FILE
     file.write_text(f"---\nkind: ghost-config\n{front}---\n\nDry, and short.\n")
     return file
 
@@ -223,7 +223,7 @@ def test_the_setting_is_the_upper_bound_of_the_configuration(vault: Path) -> Non
 @pytest.mark.slow
 def test_no_tool_shows_or_changes_the_configuration(server: Server, vault: Path, journal: Path) -> None:
     file = configure(vault, 'trust: ["* 0.9"]\n')
-    before, path = file.read_bytes(), f"{HOME}/{ghost_config.FILE}"
+    before, path = file.read_bytes(), f"{HOME}/{context.CONFIG_FILE}"
     for headers in ({}, BOB, {**BOB, "X-User-Id": "alice"}):
         call = server.with_headers(headers)
         assert "Dry, and short" not in everything(server, headers)

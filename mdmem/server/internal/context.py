@@ -1,4 +1,9 @@
-"""Whose memories a connection works with: read from headers, the environment or a mapping, and checked."""
+"""Whose memories a connection works with: read from headers, the environment or a mapping, and checked.
+
+The owner of a ghost configures it by a note of the kind `ghost-config` in the ghost's folder. Its front matter says how
+far accessors are trusted (`trust: ["bob 0.5", "* 0.2"]`) and which spaces and groups the ghost may publish to
+(`spaces`, `groups`); its text is the ghost's persona. No tool writes it. It only lowers what `internal.trust` allows.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,8 @@ from mdmem import privacy
 from mdmem.config import Config
 from mdmem.errors import UsageError
 from mdmem.hashing import sha256, short
-from mdmem.server.internal import ghost_config
 from mdmem.slug import slug
+from mdmem.vault import disk, note
 
 MISSING = "Internal context required. X-Internal-Type header must be set."
 
@@ -226,7 +231,7 @@ PUBLISHED = "published"
 
 def trust(config: Config, context: Context) -> float:
     """Return how far the accessor is trusted, 0 to 1: what the ghost's configuration and the setting both allow."""
-    return min(_by_setting(config, context), ghost_config.load(config, home(config, context)).trust(context.accessor))
+    return min(_by_setting(config, context), load_config(config, home(config, context)).trust(context.accessor))
 
 
 def _by_setting(config: Config, context: Context) -> float:
@@ -243,7 +248,7 @@ def _by_setting(config: Config, context: Context) -> float:
         if not words:
             decided = False
         elif not decided and words[0] == whose and (len(words) < 2 or words[1] in ("*", context.accessor)):
-            lowest, decided = min(lowest, ghost_config.share(words[2] if len(words) == 3 else "")), True
+            lowest, decided = min(lowest, share(words[2] if len(words) == 3 else "")), True
     return lowest
 
 
@@ -280,3 +285,68 @@ def _is_plain(name: str, rules: privacy.Rules) -> bool:
 def _folder(name: str) -> str:
     """Return a name for a folder so that no two names share one, on file systems that fold letters too."""
     return name if _PLAIN_FOLDER.fullmatch(name) else f"{slug(name, 32) or 'x'}-{short(name, 10)}"
+
+
+CONFIG_FILE = "ghost-config.md"
+CONFIG_KIND = "ghost-config"
+
+
+class GhostConfig(NamedTuple):
+    """What an owner says of a ghost. rows: accessor or `*`, and a trust from 0 to 1; the first that fits counts.
+
+    spaces, groups: where it may publish to. broken: whether the note cannot be read, which trusts nobody.
+    """
+
+    rows: tuple[str, ...] = ()
+    spaces: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    persona: str = ""
+    broken: bool = False
+
+    def trust(self, accessor: str) -> float:
+        """Return how far an accessor is trusted; wholly where no row speaks of them."""
+        if self.broken:
+            return 0.0
+        for row in self.rows:
+            name, _, value = row.strip().rpartition(" ")
+            if not name or name.strip() in ("*", accessor):  # a row that cannot be read must not show more
+                return share(value if name else "")
+        return 1.0
+
+    def publishes_to(self, kind: str, name: str) -> bool:
+        """Return whether the owner lets this ghost publish to a space or a group."""
+        named = {"space": self.spaces, "group": self.groups}.get(kind, ())
+        return not self.broken and name in named
+
+
+def load_config(config: Config, home: tuple[str, ...]) -> GhostConfig:
+    """Read the configuration in a ghost's folder; without one, nothing is limited and nothing is allowed.
+
+    home: vault-relative, part by part.
+    """
+    data = disk.read_path(config.vault, "/".join((*home, CONFIG_FILE)))
+    if data is None:
+        return GhostConfig()
+    parsed = note.parse(data)
+    if parsed.problem or str(parsed.meta.get("kind", "")) != CONFIG_KIND:
+        return GhostConfig(broken=True)
+    rows, spaces, groups = (_texts(parsed.meta.get(key)) for key in ("trust", "spaces", "groups"))
+    return GhostConfig(rows, spaces, groups, parsed.body.strip())
+
+
+def share(text: str) -> float:
+    """Read a trust from 0 to 1; what cannot be read counts as 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if 0 <= value <= 1 else 0.0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Read a list, a text with commas, or a single number, which is the trust of everyone."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return (f"* {value}",)
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(str(part) for part in value) if isinstance(value, list) else ()

@@ -11,9 +11,17 @@ from mdmem import log, timestamps
 from mdmem.config import Config
 from mdmem.errors import MdmemError, NotFoundError, UsageError
 from mdmem.search.text import analysis
-from mdmem.server.internal import ghost_config
-from mdmem.server.internal.context import OWNER_KEYS, Context, Scope, forges, home, read, scope
-from mdmem.server.internal.ghost_config import FILE
+from mdmem.server.internal.context import (
+    CONFIG_FILE,
+    OWNER_KEYS,
+    Context,
+    Scope,
+    forges,
+    home,
+    load_config,
+    read,
+    scope,
+)
 from mdmem.server.lookup import MIN_PREFIX_CHARS
 from mdmem.vault import disk, editing, note, user_notes
 
@@ -216,7 +224,7 @@ def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
     home = "/".join(scope.folder)
     try:
         with disk.open_folder(config.vault, scope.folder) as folder:
-            held = (name for name in folder.names() if name.endswith(".md") and name[0] != "." and name != FILE)
+            held = (name for name in folder.names() if name.endswith(".md") and name[0] != "." and name != CONFIG_FILE)
             names = sorted(held, reverse=True)
             return [(f"{home}/{name}", folder.inside.stat(name)) for name in names[:MAX_MEMORIES]]
     except FileNotFoundError:
@@ -365,7 +373,7 @@ def _place(config: Config, context: Context, to: str) -> Scope:
     target = read({"internal_type": "ghost", "ghost_type": kind, OWNER_KEYS[kind]: name})
     own = (context.ghost_type, context.owner) == (kind, target.owner)
     allowed = context.kind == "ghost" and context.ghost_type == "user"
-    named = allowed and ghost_config.load(config, home(config, context)).publishes_to(kind, target.owner)
+    named = allowed and load_config(config, home(config, context)).publishes_to(kind, target.owner)
     place = scope(config, target).published
     if place is None or not (own or named):
         raise UsageError(
