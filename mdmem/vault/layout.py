@@ -217,6 +217,15 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     return tuple(found.split("/"))
 
 
+def for_new_note(root: str, folder: str, name: str) -> str:
+    """Return the folder for a note that mdmem writes for somebody: one of its month once `folder` holds many.
+
+    name: its file name, which begins with its day. One that is there is written no second time.
+    """
+    names = _names(root, folder)
+    return f"{folder}/{name[:4]}/{name[5:7]}" if len(names) >= MANY and name not in names else folder
+
+
 def _names(root: str, folder: str) -> list[str]:
     try:
         return os.listdir(os.path.join(root, folder))

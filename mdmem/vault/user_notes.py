@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import BusyError, NotFoundError, UsageError
 from mdmem.hashing import short
 from mdmem.privacy import memory
-from mdmem.vault import archives, disk, editing, note
+from mdmem.vault import archives, disk, editing, layout, note
 
 MAX_BODY_BYTES = note.MAX_NOTE_BYTES - 8 * 1024
 """What one note can hold of a text."""
@@ -73,16 +73,22 @@ def add(
         raise UsageError("There is nothing to store: the text is empty, or all of it is private.")
     text = "\0".join(str(value) for value in (*made.meta.values(), made.body))
     made.meta["id"] = note.make_id(kind, folder, short(text, 16))
+    name = _name(made, folder)
+    if folder == "notes":
+        folder = layout.for_new_note(config.vault, folder, name)
     return _publish(config, made, folder)
 
 
+def _name(made: note.Note, folder: str) -> str:
+    day, tail = str(made.meta["created"])[:10], f"{made.id}.md"
+    words = note.cut_bytes(made.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
+    return f"{day}-{words}-{tail}" if words else f"{day}-{tail}"
+
+
 def _publish(config: Config, made: note.Note, folder: str) -> Written:
-    durable = config.durable
+    durable, name = config.durable, _name(made, folder)
     parts = tuple(part for part in folder.split("/") if part)
     with disk.open_folder(config.vault, parts, create=True, durable=durable) as opened:
-        day, tail = str(made.meta["created"])[:10], f"{made.id}.md"
-        words = note.cut_bytes(made.slug, _MAX_PATH_CHARS - len(folder) - len(day) - len(tail) - 3)
-        name = f"{day}-{words}-{tail}" if words else f"{day}-{tail}"
         disk.create(opened, name, note.render(made).encode("utf-8", "replace"), durable=durable)
     return Written(made.id, "/".join((*parts, name)))
 

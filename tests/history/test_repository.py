@@ -170,3 +170,19 @@ def test_what_has_gathered_is_tidied_once_there_is_enough(vault: Path, monkeypat
 
     assert graph.exists()
     assert git(vault, "fsck", "--strict", "--no-dangling") == git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.slow
+def test_packs_that_have_gathered_get_one_index(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = start(vault)
+    monkeypatch.setattr(tidy, "PACKS", 6)
+    for number in range(3):
+        put(vault, f"note-{number}.md", f"number {number}\n")
+        commit.commit(config)
+        git(vault, "repack", "-d", "-q")
+
+    assert tidy.tidy(config)
+
+    assert (vault / ".git/objects/pack/multi-pack-index").is_file()
+    git(vault, "multi-pack-index", "verify")
+    assert git(vault, "fsck", "--strict", "--no-dangling") == ""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.vault import editing, note, user_notes
+from mdmem.vault import editing, layout, note, user_notes
 
 NOW = 1_789_372_801.0
 
@@ -428,3 +428,13 @@ def test_changes_at_the_same_time_are_all_kept(vault: Path, settings: Config) ->
     read = note.parse((vault / path).read_bytes())
     assert len(read.meta) == 40
     assert all(f"line {number} {turn}\n" in read.body for number in range(8) for turn in range(5))
+
+
+def test_notes_are_written_by_month_once_there_are_many(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "MANY", 2)
+    settings = config.load(str(vault))
+
+    paths = [user_notes.add(settings, f"Note {number}", "Words.", now=NOW + number).path for number in (1, 2, 2, 3)]
+
+    assert [path.rpartition("/")[0] for path in paths] == ["notes", "notes", "notes", "notes/2026/09"]
+    assert len(set(paths)) == len(list(vault.rglob("*-note-?-*.md"))) == 3
