@@ -3,7 +3,7 @@
 CPU of each command with all its processes, its memory, and multiples of the first size, beside SQLite's FTS5, ripgrep
 and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults,
 --archived writes past years as archives, and makes no repository, --short writes notes of a line or two, so that a
-million fit on a small disk.
+million fit on a small disk. `scale 10000 100000 --only commands` measures every reading command, each once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.bench import repositories, vaults
+from mdmem.vault import note
+from tests.bench import every_command, repositories, vaults
 from tests.helpers.plain_git import git, make_remote
 
 MDMEM = [sys.executable, "-m", "mdmem"]
@@ -137,6 +138,20 @@ def of_doctor(vault: Vault, rounds: int) -> Found:
     return {"doctor --all": vault.run("doctor", "--all"), "doctor": vault.median(min(rounds, 3), "doctor")}
 
 
+def of_commands(vault: Vault, rounds: int) -> Found:
+    """Measure every command that reads the vault or writes it elsewhere, once each."""
+    del rounds
+    vault.run("index")
+    prompt = next(vault.root.glob("journal/**/*-prompt-*.md"))
+    session = str(note.parse(prompt.read_bytes()).meta["session"])
+    known = {"word": vault.question[0], "id": prompt.stem.rpartition("-")[2], "session": session}
+    found = {}
+    with tempfile.TemporaryDirectory(dir=vault.root.parent) as out:
+        for name, words in every_command.rows(out=out, **known).items():
+            found[name] = vault.run(*words)
+    return found
+
+
 def of_history(vault: Vault, rounds: int) -> Found:
     """Measure commits and syncs, from the first one on."""
     shutil.rmtree(vault.root / ".git", ignore_errors=True)
@@ -244,7 +259,10 @@ GROUPS: dict[str, Callable[[Vault, int], Found]] = {
     "peers": peers,
     "doctor": of_doctor,
     "history": of_history,
+    "commands": of_commands,
 }
+DEFAULT = tuple(name for name in GROUPS if name != "commands")
+"""What is measured unless something else is asked for."""
 
 
 def table(found: dict[int, Found]) -> str:
@@ -279,14 +297,14 @@ def main() -> None:
         how = {"short": given.short, "archived": given.archived, "committed": not given.archived}
         made = {notes: prepare(at, notes, **how) for notes in given.notes}
         found: dict[int, Found] = {notes: {} for notes in made}
-        for group in given.only or GROUPS:
+        for group in given.only or DEFAULT:
             for notes, vault in made.items():
                 found[notes] |= GROUPS[group](vault, given.rounds)
             print(f"measured: {group}", file=sys.stderr, flush=True)
     bare = statistics.median(used([sys.executable, "-I", "-S", "-c", "pass"], {}).milliseconds for _ in range(9))
     print(f"CPU with all processes; a bare Python took {bare:.1f} ms\n\n{table(found)}")
     for name, program in PEERS.items():
-        if "peers" in (given.only or GROUPS) and not shutil.which(program):
+        if "peers" in (given.only or DEFAULT) and not shutil.which(program):
             print(f"\n{name} is not installed ({program} is not on PATH).")
 
 

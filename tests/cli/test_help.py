@@ -14,6 +14,7 @@ import pytest
 
 from mdmem import __main__
 from mdmem.cli.group import COMMANDS, cli
+from tests.bench import every_command
 from tests.helpers import cli_day
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -38,6 +39,11 @@ def test_every_command_has_help_with_an_example(words: tuple[str, ...]) -> None:
     assert done.exit_code == 0
     assert "Example" in done.output
     assert f"mdmem {' '.join(words)}" in done.output.replace("--vault DIR ", "")
+
+
+def test_what_the_bench_of_sizes_measures_are_commands() -> None:
+    known = {name for rows in COMMANDS.values() for name in rows}
+    assert {words[0] for words in every_command.rows(word="a", id="b", session="c", out="d").values()} <= known
 
 
 def test_the_table_of_commands_and_their_help_agree() -> None:

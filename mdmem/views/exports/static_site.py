@@ -74,7 +74,8 @@ class _Site:
         self._written: list[tuple[str, str]] = []
         self._coming: dict[str, int] = {}
         self._came = array("L")
-        self._order: list[tuple[str, int, int]] = []
+        self._created: list[str] = []
+        self._rows_came = array("L")
 
     def write(self, notes: Iterable[Exported]) -> int:
         """Write all pages; return the number of notes."""
@@ -146,7 +147,9 @@ class _Site:
         text = " ".join(journal.unmarked(one.parsed.body)[: 2 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         row = (articles.title_of(one), to, " · ".join(filter(None, facts)), text)
         written = json.dumps(row, ensure_ascii=False).replace("<", "\\u003c")
-        self._order.append((created, -self._came[number], self._rows.add(written.encode("utf-8", "replace"))))
+        self._created.append(created)
+        self._rows_came.append(self._came[number])
+        self._rows.add(written.encode("utf-8", "replace"))
 
     def _index(self) -> str:
         parts = ['<nav><a href="search.html">Search</a></nav>\n<h1>Memory</h1>\n']
@@ -166,14 +169,15 @@ class _Site:
 
     def _put_search(self) -> None:
         before, after = articles.around("Search", script=SCRIPT)
-        self._order.sort(reverse=True)
+        order = sorted(range(len(self._rows)), key=self._rows_came.__getitem__)
+        order.sort(key=self._created.__getitem__, reverse=True)
         with (self._target / "search.html").open("wb") as file:
             file.write(
                 f'{before}<nav><a href="index.html">Start</a></nav>\n<h1>Search</h1>\n'
                 '<label>Words <input type="search" autofocus></label>\n'
                 '<p><output></output></p>\n<ol></ol>\n<script type="application/json" id="notes">['.encode()
             )
-            for place, (*_, number) in enumerate(self._order):
+            for place, number in enumerate(order):
                 file.write(b", " * bool(place) + self._rows.read(number))
             file.write(f"]</script>\n{after}".encode())
 
