@@ -83,6 +83,8 @@ def damaged() -> Iterator[str]:
                     data = file.read()
                 if name.endswith(".pyc"):
                     marshal.loads(data[16:])  # noqa: S302 - what the interpreter would load
+            except FileNotFoundError:
+                continue  # another process has just put it in place under its own name
             except (OSError, ValueError, TypeError, EOFError):
                 yield path
 

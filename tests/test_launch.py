@@ -159,6 +159,21 @@ def test_doctor_names_damaged_bytecode_and_repairs_it(
     assert next(found.severity for found in machine.hook(settings)) == "error"
 
 
+def test_bytecode_that_goes_while_doctor_looks_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "__file__", str(tmp_path / "launch.py"))
+    both = {tmp_path / "__pycache__" / name for name in ("a.pyc", "b.pyc.1f")}
+    (tmp_path / "__pycache__").mkdir()
+    for path in both:
+        path.write_bytes(bytes(16))
+    (tmp_path / "__pycache__" / "c.pyc").write_bytes(b"")
+    found = launch.damaged()
+    first = Path(next(found))
+    for path in tmp_path.rglob("*.pyc*"):
+        path.unlink()
+    assert first.name in ("a.pyc", "c.pyc")
+    assert list(found) == []
+
+
 def test_losses_are_errors_for_a_week(vault: Path, mdmem: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     settings = config.load(str(vault))
     now = 1_600_000_000.0
