@@ -155,13 +155,12 @@ def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothin
     [
         ([], None),
         ([5000] * 8, None),
-        ([5000] * 9, (0, 9)),
-        ([5000] * 20, (0, 13)),
-        ([65_000, 35_000, *[3000] * 8], None),
-        ([65_000, *[5000] * 10], (1, 11)),
-        ([30_000, *[3000] * 8], None),  # the first would be written again for little
-        ([30_000, *[3000] * 9], (1, 10)),
-        ([30_000, *[3000] * 11], (0, 12)),
+        ([5000] * 9, (0, 6)),
+        ([30_000] * 30, None),
+        ([30_000, 30_000, *[5000] * 10], (2, 8)),
+        ([30_000] * 7 + [3000, 3000], None),
+        ([20_000, *[1000] * 9], None),  # the first would be written again for little
+        ([20_000, *[1500] * 9], (1, 10)),
         ([10] * 20, None),
     ],
 )

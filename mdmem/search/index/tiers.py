@@ -39,10 +39,10 @@ def to_merge(live: Sequence[int], deleted: Sequence[int], *, limit: int = SMALL_
     return shrunk + (group if total <= limit else [])
 
 
-MAX_JOINED = 65_536
-"""No more notes than this are joined into one segment: its posting lists have two bytes a row, and it takes 100 MB."""
-LEAST_JOINED = 20_000
-"""Joining fewer notes, or up to `MAX_SEGMENTS` segments, gains nothing that is noticed."""
+MAX_JOINED = 32_768
+"""No more notes than this are joined into one segment: a build that joins at its end stays below 120 MB."""
+LEAST_JOINED, FEW_SEGMENTS = 10_000, 4
+"""Joining fewer notes, or fewer segments, gains nothing that is noticed."""
 
 
 def to_join(live: Sequence[int]) -> tuple[int, int] | None:
@@ -51,13 +51,13 @@ def to_join(live: Sequence[int]) -> tuple[int, int] | None:
     Return the first and the one after the last. None of them has more than half of the notes, so that a note is
     written again as often as the vault doubles.
     """
-    for first in range(len(live)):
+    for first in range(len(live) if len(live) > MAX_SEGMENTS else 0):
         total, largest = 0, 0
         last = first
         while last < len(live) and total + live[last] <= MAX_JOINED:
             total += live[last]
             largest = max(largest, live[last])
             last += 1
-        if last - first > MAX_SEGMENTS and total >= LEAST_JOINED and 2 * largest <= total:
+        if last - first >= FEW_SEGMENTS and total >= LEAST_JOINED and 2 * largest <= total:
             return first, last
     return None
