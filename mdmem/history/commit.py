@@ -129,8 +129,19 @@ def waiting(config: Config) -> CommitBatch:
         VaultError, BusyError, GitError: as `commit`.
     """
     repo = repository.open_vault(config.vault)
-    with git_index.copied(repo) as copy:
-        return batch.read(config, repo, batch.in_order(changes.find(repo, copy)), Wanted())
+    return batch.read(config, repo, batch.in_order(_differing(config, repo)), Wanted())
+
+
+def _differing(config: Config, repo: Repository) -> State:
+    """Compare the vault with its last commit; what is seen is kept for the next look, unless somebody is committing."""
+    try:
+        with lock.held(config.state_dir, wait_seconds=0) as held:
+            seen = look.find(config, repo, look.EVERY_FILE, held)
+            look.keep(config, seen, head=seen.state.head, stamp=seen.stamp, done=())
+            return seen.state
+    except (BusyError, OSError):
+        with git_index.copied(repo) as copy:
+            return changes.find(repo, copy)
 
 
 class _How(NamedTuple):

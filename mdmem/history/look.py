@@ -105,7 +105,9 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     """
     changes.refuse_half_way(repo)
     before = _load(config)
-    token, touched = mode.touched(before.token if before else "") if mode.touched else ("", None)
+    token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
+    if mode.touched:
+        token, touched = mode.touched(token)
     if before and touched is None and mode.background:
         touched = []
         rest = REST * before.cost
