@@ -34,9 +34,10 @@ class KnownFix(TypedDict):
 
 
 class KnownFixes(TypedDict):
-    """Fixes, the best match first."""
+    """Fixes, the best match first. hints: what the user should know."""
 
     fixes: list[KnownFix]
+    hints: list[str]
 
 
 class OpenTask(TypedDict):
@@ -52,9 +53,10 @@ class OpenTask(TypedDict):
 
 
 class OpenTasks(TypedDict):
-    """Open work, newest first."""
+    """Open work, newest first. hints: what the user should know."""
 
     items: list[OpenTask]
+    hints: list[str]
 
 
 def fixes(
@@ -65,10 +67,10 @@ def fixes(
     """Have I seen this error before, and what solved it? Returns the failed run, the edits, and the run that passed."""
     from mdmem.learn import fixes as learned  # a server that starts needs none of it
 
-    with lookup.fresh(at.config):
+    with lookup.fresh(at.config) as notices:
         found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
     seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
-    return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]]}
+    return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]], "hints": list(notices)}
 
 
 def _known(at: Access, fix: Fix) -> KnownFix:
@@ -93,7 +95,7 @@ def open_work(
     from mdmem.learn import work
 
     name = "" if project == "-" else project or at.project
-    with lookup.fresh(at.config):
+    with lookup.fresh(at.config) as notices:
         found = work.open_work(at.config, name, now=time.time())
     seen = [item for item in found if lookup.read(at, item.path) is not None]
     return {
@@ -108,7 +110,8 @@ def open_work(
                 "id": item.id,
             }
             for item in seen[:MAX_OPEN]
-        ]
+        ],
+        "hints": list(notices),
     }
 
 
@@ -119,7 +122,7 @@ def fixes_text(made: KnownFixes) -> list[str]:
         lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
         lines += [f"  solved by {', '.join(f'[mem:{name}]' for name in fix['edits'])}, as [mem:{fix['solved']}] shows"]
         lines += [fix["diff"], ""] if fix["diff"] else [""]
-    return lines or ["This error is not known."]
+    return [*(lines or ["This error is not known."]), *made["hints"]]
 
 
 def open_text(made: OpenTasks) -> list[str]:
@@ -129,4 +132,4 @@ def open_text(made: OpenTasks) -> list[str]:
         detail = f": {item['detail']}" if item["detail"] else ""
         day = timestamps.readable(item["created"])[:10]
         lines.append(f"- {item['kind']}: {item['text']}{detail} ({day}) [mem:{item['id']}]")
-    return lines or ["Nothing is open."]
+    return [*(lines or ["Nothing is open."]), *made["hints"]]

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
+from mdmem.search.index.view import View
 from mdmem.server import entries, lookup
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
@@ -66,19 +67,14 @@ def search_user_prompts(
         at.require(FOR_TEXT)
     given = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
     asked, narrowed = prompts.read(query, given)
-    page, notices = lookup.ask(
-        at,
-        lambda view: prompts.find(
-            view,
-            at.config.vault,
-            asked,
-            lookup.without_hidden(at, narrowed),
-            prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset),
-            here=at.here,
-            titles_only=at.titles_only,
-        ),
-        PromptPage([], 0, ()),
-    )
+    shown = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
+    visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
+
+    def answer(view: View) -> PromptPage:
+        found = prompts.match(view, root, asked, visible, shown, here=at.here, titles_only=only)
+        return prompts.page_of(view, root, found, titles_only=only)
+
+    page, notices = lookup.ask(at, answer, PromptPage([], 0, ()))
     seen = [one for one in page.prompts if lookup.read(at, one.path) is not None]
     chars = max(MAX_CHARS // (len(seen) or 1), LEAST_CHARS) if format == "full" else 0
     more = offset + limit

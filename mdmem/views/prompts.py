@@ -77,22 +77,6 @@ def read(text: str, given: Mapping[str, str | None]) -> tuple[PromptQuery, Query
     return asked, narrowed
 
 
-def find(
-    view: View,
-    root: str,
-    asked: PromptQuery,
-    narrowed: Query,
-    part: PromptSlice,
-    *,
-    here: Place | None,
-    titles_only: bool = False,
-) -> PromptPage:
-    """Answer a query that was read. titles_only: leave texts out."""
-    found = match(view, root, asked, narrowed, part, here=here, titles_only=titles_only)
-    made = [read_prompt(view, root, number, found.scores[number], with_text=not titles_only) for number in found.shown]
-    return PromptPage(made, found.total, found.hints)
-
-
 def match(
     view: View,
     root: str,
@@ -103,7 +87,7 @@ def match(
     here: Place | None,
     titles_only: bool = False,
 ) -> MatchedPrompts:
-    """Return which prompts answer a query, without reading them; the words are those of `find`."""
+    """Return which prompts answer a query that was read. titles_only: by their titles, and not by their texts."""
     if asked.problem:
         return MatchedPrompts([], {}, 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)
@@ -114,6 +98,12 @@ def match(
     ordered = list(engine.in_order(view, scores, part.order))
     shown = ordered[part.offset :][: part.limit or None]
     return MatchedPrompts(shown, scores, len(ordered), (*asked.hints, *hints))
+
+
+def page_of(view: View, root: str, found: MatchedPrompts, *, titles_only: bool = False) -> PromptPage:
+    """Read the prompts that are shown. titles_only: leave their texts out."""
+    made = [read_prompt(view, root, number, found.scores[number], with_text=not titles_only) for number in found.shown]
+    return PromptPage(made, found.total, found.hints)
 
 
 def _matched(matcher: PromptMatcher, asked: PromptQuery) -> tuple[set[int], Sequence[str]]:

@@ -71,6 +71,16 @@ def test_a_tool_answers_at_once_and_says_that_the_index_is_being_built(
     assert (again["total"], again["hints"]) == (30, [])
 
 
+@pytest.mark.parametrize(("tool", "words"), [("fixes", {"error": "ValueError: alpha"}), ("open_work", {})])
+def test_tools_of_what_was_learned_say_that_the_index_is_being_built(
+    large: Config, server: Server, tool: str, words: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "_swept", {large.vault: time.monotonic()})  # no sweep outlives this test
+    answer = server.call(tool, words)
+    assert answer.value["hints"] == [TOLD]
+    assert TOLD in answer.text
+
+
 def test_pages_in_the_vault_are_made_when_the_index_is_whole(large: Config, capsys: pytest.CaptureFixture[str]) -> None:
     assert upkeep.refresh(large, now=NOW) == []
     assert capsys.readouterr().err == f"mdmem: {TOLD} Pages are made when it is done.\n"
