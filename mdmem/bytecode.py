@@ -47,7 +47,6 @@ ROOTS = {
         "mdmem.privacy.private_words",
         "mdmem.privacy.marks",
         "mdmem.privacy.everyday",
-        "mdmem.privacy.accents",
         "mdmem.privacy.typed",
         "mdmem.capture.told",
         "mdmem.capture.feedback",

@@ -202,3 +202,12 @@ def test_every_file_of_modules_is_loaded_by_one_of_its_own() -> None:
     assert {*preload.FIRST.values(), preload.EVERY} == bytecode.ROOTS.keys()
     for first, name in preload.FIRST.items():
         assert first in [module for module, _, _ in preload.read(package, name)]
+
+
+@pytest.mark.parametrize("name", bytecode.ROOTS)
+def test_a_file_holds_every_module_that_it_is_made_for_and_is_not_written_twice(name: str) -> None:
+    package = str(REPO / "mdmem")
+    assert bytecode.write(package)
+
+    missing = set(bytecode.ROOTS[name]).difference(module for module, _, _ in preload.read(package, name))
+    assert not missing, "while one is missing, the file is never taken for fresh, and written again each time"
