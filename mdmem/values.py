@@ -16,7 +16,8 @@ else:
 class Value:
     """A base of values: a subclass lists its fields with their types, and defaults where they have one.
 
-    They are given in this order or by name. A default that is a dict is copied for each value.
+    Those of its base come first. They are given in this order or by name. A default that is a dict is copied for
+    each value.
 
     Raises:
         TypeError: when a value is given a field that it does not have. What is missing, only type checkers see.
@@ -27,9 +28,10 @@ class Value:
 
     def __init_subclass__(cls) -> None:
         """Take note of the fields of a class."""
-        cls._fields = fields = tuple(cls.__annotations__)
+        fields = tuple(cls.__annotations__)
         own = vars(cls)
-        cls._dicts = [(name, own[name]) for name in fields if name in own and type(own[name]) is dict]
+        cls._fields += fields
+        cls._dicts = cls._dicts + [(name, own[name]) for name in fields if name in own and type(own[name]) is dict]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         fields = self._fields

@@ -18,7 +18,8 @@ def test_no_folder_has_more_than_25_modules() -> None:
     assert {name: count for name, count in house.folders().items() if count > 25} == {}
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle_not_even_for_their_types() -> None:
+    assert "mdmem.config" in house.imports()["mdmem.capture.pending"]  # for a type only
     assert house.circles(house.imports()) == []
 
 

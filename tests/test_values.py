@@ -31,3 +31,17 @@ def test_an_unknown_field_and_one_too_many_are_errors() -> None:
         Named("a", color="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="name, size, facts"):
         Named("a", 1, {}, "red")  # type: ignore[call-arg]
+
+
+class Placed(Named):
+    """A value that is one of another class, with a place."""
+
+    place: str = "here"
+    notes: dict[str, str] = {}  # noqa: RUF012 - copied for each
+
+
+def test_a_subclass_has_the_fields_of_its_base_first() -> None:
+    made = Placed("a", 2, {"x": "y"}, "there")
+    assert (made.name, made.size, made.facts, made.place) == ("a", 2, {"x": "y"}, "there")
+    Placed("a").facts["x"] = Placed("a").notes["x"] = "z"
+    assert (Placed("b").facts, Placed("b").notes) == ({}, {})

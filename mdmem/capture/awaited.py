@@ -14,8 +14,8 @@ from mdmem.vault import disk, note, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from mdmem.capture.pending import Capture, Outcome
     from mdmem.capture.session import Session
-    from mdmem.capture.store import Capture, Outcome
 
 
 def begin(at: Capture, outcome: Outcome) -> None:

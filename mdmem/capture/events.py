@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from mdmem import privacy
-from mdmem.capture import store, turn
-from mdmem.capture.store import Capture, Outcome, PendingNote
+from mdmem.capture import pending, store, turn
+from mdmem.capture.pending import Capture, Outcome, PendingNote
 from mdmem.hashing import short
 from mdmem.values import Value
 from mdmem.vault import exclusions, note, template
@@ -33,7 +33,7 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
             stored in the vault is queued, and the outcome's `error` says why.
     """
     ignored = ignores(config, event)
-    if ignored != store.SUBAGENT:
+    if ignored != pending.SUBAGENT:
         return Outcome(ignored) if ignored else handle(Capture(config, event, now), env)
     off = exclusions.is_disabled(os.environ if env is None else env)
     return Outcome(ignored) if off else pass_over(Capture(config, event, now), ignored)
@@ -42,19 +42,19 @@ def capture(config: Config, event: Event, now: float, env: Mapping[str, str] | N
 def ignores(config: Config, event: Event) -> str:
     """Return why an event leaves nothing, as far as it tells by itself; "" when it may leave something."""
     if event.name not in EVENTS:
-        return store.UNKNOWN
+        return pending.UNKNOWN
     if event.name == "SubagentStop":
         return ""  # it may end a run whose note waits for the answer
-    return store.SUBAGENT if event.subagent and not config.settings.capture.subagents else ""
+    return pending.SUBAGENT if event.subagent and not config.settings.capture.subagents else ""
 
 
 def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
     """Store what an event leaves, when it is none to be ignored; `capture` says the rest."""
     env = os.environ if env is None else env
     if exclusions.is_off(at.config, at.session.key, env):
-        return Outcome(store.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, store.SWITCHED_OFF)
+        return Outcome(pending.SWITCHED_OFF) if exclusions.is_disabled(env) else pass_over(at, pending.SWITCHED_OFF)
     if not exclusions.takes_project(at.config, at.project, at.event.cwd):
-        return pass_over(at, store.EXCLUDED)
+        return pass_over(at, pending.EXCLUDED)
     if os.path.exists(os.path.join(at.config.state_dir, "spool")):
         from mdmem.capture import queued
 
@@ -65,7 +65,7 @@ def handle(at: Capture, env: Mapping[str, str] | None = None) -> Outcome:
 def pass_over(at: Capture, why: str) -> Outcome:
     """Store nothing of an event, but know what is private in it, and the turn that it begins, when storing goes on."""
     outcome = Outcome(why)
-    typed = why != store.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
+    typed = why != pending.SUBAGENT and at.event.name in _PROMPTS and _is_typed(at)
     learned = turn.pass_over(at, typed=typed)
     outcome.unmarked = not learned or not turn.can_mark(at) or turn.is_withheld(at)
     return outcome
@@ -77,7 +77,7 @@ def pass_over(at: Capture, why: str) -> Outcome:
 def _session_start(at: Capture) -> Outcome:
     turn.begin(at)
     at.session.append("start", f"{at.now:.0f}", _why(at) or "startup")
-    return Outcome(store.IN_STATE)
+    return Outcome(pending.IN_STATE)
 
 
 def _prompt(at: Capture) -> Outcome:
@@ -89,9 +89,9 @@ def _prompt(at: Capture) -> Outcome:
         _awaited().end(at, at.session.note_id(use, "observation"), answer)
     if not _is_typed(at):
         turn.mark_open(at)
-        return pass_over(at, store.NOT_TYPED)
+        return pass_over(at, pending.NOT_TYPED)
     if turn.is_withheld(at):
-        return pass_over(at, store.PRIVATE)
+        return pass_over(at, pending.PRIVATE)
     typed = prompts.typed(given)
     text = privacy.as_typed(typed)
     before = given.strip().removesuffix(typed)  # not stored; what was private in it is to be known again
@@ -102,7 +102,7 @@ def _prompt(at: Capture) -> Outcome:
     if at.event.extra.get("asked_at"):
         at.session.append("asked", at.event.extra["asked_at"])
     outcome = store.store(at, prompt_draft(at, text, before))
-    if outcome.ignored == store.PRIVATE:
+    if outcome.ignored == pending.PRIVATE:
         outcome.unmarked |= not turn.mark_private(at)
         at.session.skip_prompt(short("\0".join((at.event.prompt_id or str(at.now), "private")), 10))
     elif outcome.id:
@@ -116,18 +116,18 @@ def _prompt(at: Capture) -> Outcome:
 
 def _subagent_start(at: Capture) -> Outcome:
     _subagents().begin(at.session)
-    return Outcome(store.IN_STATE)
+    return Outcome(pending.IN_STATE)
 
 
 def _tool(at: Capture) -> Outcome:
     if "ends_subagent" in at.event.extra:
         _subagents().end(at.session)
     elif _is_subagent_at_work(at) and not at.config.settings.capture.subagents:
-        return pass_over(at, store.SUBAGENT)
+        return pass_over(at, pending.SUBAGENT)
     if turn.is_private(at):
-        return pass_over(at, store.PRIVATE)
+        return pass_over(at, pending.PRIVATE)
     if not exclusions.takes_tool(at.config, at.event.tool):
-        return pass_over(at, store.EXCLUDED_TOOL)
+        return pass_over(at, pending.EXCLUDED_TOOL)
     from mdmem.capture import tool_run
 
     return _counted(at, tool_run.keep(at))
@@ -171,8 +171,16 @@ def _stop(at: Capture) -> Outcome:
 
         told.end_turn(at, outcome)
     if not at.event.message or (at.session.lines("open") and _awaited().names(at.session)):
-        at.expect_late()
+        _expect_late(at)
     return outcome
+
+
+def _expect_late(at: Capture) -> None:
+    """Mark the session's own transcript to be read later, for what hooks cannot know; a replay is reading it."""
+    if at.live:
+        from mdmem.capture import late
+
+        late.expect(at)
 
 
 def _tokens(event: Event) -> dict[str, Any]:
@@ -203,7 +211,7 @@ def _subagent_stop(at: Capture) -> Outcome:
     """
     answered = not turn.is_private(at) and bool(at.session.lines("open")) and _awaited().end(at)
     if answered or not at.config.settings.capture.subagents:
-        return pass_over(at, store.SUBAGENT)
+        return pass_over(at, pending.SUBAGENT)
     said = Said("response", label="subagent", tag="subagent", of=at.event.extra.get("agent_id", ""))
     outcome = _said(at, said)
     at.update_page()
@@ -217,8 +225,8 @@ def _compact(at: Capture) -> Outcome:
 def _session_end(at: Capture) -> Outcome:
     at.session.append("end", f"{at.now:.0f}", _why(at))
     at.update_page()
-    at.expect_late()
-    return Outcome(store.IN_STATE)
+    _expect_late(at)
+    return Outcome(pending.IN_STATE)
 
 
 def _why(at: Capture) -> str:
@@ -297,7 +305,7 @@ class Said(Value):
 def _said(at: Capture, said: Said) -> Outcome:
     """Store what the agent said or summed up."""
     if turn.is_private(at):
-        return pass_over(at, store.PRIVATE)
+        return pass_over(at, pending.PRIVATE)
     kind = said.kind
 
     def build(clean: str) -> note.Draft | None:

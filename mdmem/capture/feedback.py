@@ -10,7 +10,7 @@ from mdmem.hashing import short
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mdmem.agents import Event
-    from mdmem.capture.store import Outcome
+    from mdmem.capture.pending import Outcome
     from mdmem.config import Config
 
 WAITS = "mdmem cannot write to its vault; what you do is queued and will be retried. Run `mdmem doctor` to see why."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn, TypeVar
 
     from mdmem.agents import Agent, Event
-    from mdmem.capture.store import Outcome
+    from mdmem.capture.pending import Outcome
     from mdmem.config import Config
 
     T = TypeVar("T")
@@ -252,7 +252,7 @@ def run(words: list[str], data: bytes, vault: str | None = None, env: Mapping[st
 
 def _failed(config: Config, what: str, error: BaseException, ignored: str = "") -> Outcome:
     from mdmem import log
-    from mdmem.capture.store import Outcome
+    from mdmem.capture.pending import Outcome
     from mdmem.hook_errors import PatternError
 
     log.write(config, what, error)

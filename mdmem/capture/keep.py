@@ -5,6 +5,7 @@ from __future__ import annotations
 from mdmem import privacy
 from mdmem.agents import prompts
 from mdmem.capture import events, store
+from mdmem.capture.pending import Capture, Outcome
 from mdmem.errors import UsageError, VaultError
 from mdmem.privacy import memory, typed
 from mdmem.vault import disk, note
@@ -24,7 +25,7 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     Raises:
         UsageError: the note was edited or removed since. VaultError, OSError: the vault cannot be written.
     """
-    at = store.Capture(config, event, now)
+    at = Capture(config, event, now)
     text = typed.without_tags(privacy.as_typed(prompts.typed(event.prompt)), at.rules)
     draft = events.prompt_draft(at, text)
     spans = privacy.clean(privacy.as_typed(event.prompt), rules=at.rules).spans
@@ -34,13 +35,13 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
     memory.forget(config, at.session.key, spans)
     if note_id:
         return _replace(at, made, note_id)
-    outcome = store.Outcome()
+    outcome = Outcome()
     store.publish(at, draft, made, outcome)
     at.update_page()
     return outcome.path
 
 
-def _replace(at: store.Capture, made: note.Note, note_id: str) -> str:
+def _replace(at: Capture, made: note.Note, note_id: str) -> str:
     name = at.session.known(note_id)
     folder = at.session.open_folder()
     if name is None or folder is None:

@@ -11,7 +11,7 @@ from mdmem import files, privacy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.capture.store import Capture
+    from mdmem.capture.pending import Capture
     from mdmem.config import Config
 
 _LINE = "transcript"

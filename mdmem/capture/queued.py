@@ -6,7 +6,8 @@ import os
 
 from mdmem import files, log, system
 from mdmem.capture import retry_queue
-from mdmem.capture.store import Capture, Outcome, PendingNote, publish
+from mdmem.capture.pending import Capture, Outcome, PendingNote
+from mdmem.capture.store import publish
 from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, note
 

@@ -14,7 +14,7 @@ from mdmem import files, privacy, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.capture.store import Capture, PendingNote
+    from mdmem.capture.pending import Capture, PendingNote
     from mdmem.config import Config
     from mdmem.vault import note
 

@@ -10,12 +10,12 @@ import os
 
 from mdmem import files, privacy
 from mdmem.capture import turn
-from mdmem.capture.store import PRIVATE
+from mdmem.capture.pending import PRIVATE
 from mdmem.privacy import typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mdmem.capture.store import Capture, Outcome
+    from mdmem.capture.pending import Capture, Outcome
     from mdmem.config import Config
 
 LAST_FILE = "last-hidden"

@@ -6,7 +6,8 @@ import os
 
 from mdmem import privacy
 from mdmem.agents import aliases, goes_on
-from mdmem.capture.store import OWN_LOOKUP, Capture, Outcome, PendingNote, store
+from mdmem.capture.pending import OWN_LOOKUP, Capture, Outcome, PendingNote
+from mdmem.capture.store import store
 from mdmem.capture.tools import limits, table
 from mdmem.vault import exclusions, note, template
 

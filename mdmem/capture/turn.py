@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mdmem import privacy
-    from mdmem.capture.store import Capture
+    from mdmem.capture.pending import Capture
 
 OPENERS = frozenset("<[＜［\\%")
 """What a private tag begins with, also in full width or escaped."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from mdmem.privacy.text import Job
+    from mdmem.privacy.job import Job
 
 _DEEPEST = 8
 _HEADS = ("@@", "***", "---", "+++", "diff ")

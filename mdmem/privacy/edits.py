@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmem.privacy.text import Job
+    from mdmem.privacy.job import Job
 
 _ORIGINALS = ("originalFile", "originalFileContents", "original_file")
 PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from mdmem.values import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mdmem.privacy.text import Edit
+Edit = tuple[int, int, str, str]
+"""Start, end, what stands there instead, and the rule that asks for it."""
 
 
 class Finding(Value):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from mdmem.privacy.text import Edit, Job
+    from mdmem.privacy.findings import Edit
+    from mdmem.privacy.job import Job
 
 _INDEX = "[]"
 

@@ -7,22 +7,16 @@ the text calls for it.
 from __future__ import annotations
 
 from mdmem.privacy import secrets
+from mdmem.privacy.job import Job
 from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Protocol
 
-    from mdmem.privacy import Cleaned, Rules
+    from mdmem.privacy.findings import Edit
+    from mdmem.privacy.job import RuleSet
     from mdmem.privacy.tags import Section
-
-    class PrivateMemory(Protocol):
-        """What finds private texts again: `echo.Echo`, `revealed.Revealed`."""
-
-        def find(self, text: str) -> list[tuple[int, int]]:
-            """Return where a private text stands: start and end."""
-
 
 MAX_ROUNDS = 6
 """Taking text out can glue new tags together, so every text is cleaned until it stays as it is; one that
@@ -36,33 +30,6 @@ _NOTHING = " \t\r\n.,;:!?…-–—*_()\"'“”‘’«»。、！？，；：�
 
 SHORTEST_REVEALED = 4
 """A shorter private value, in characters, is masked nowhere else: it would hide more of the work than of the secret."""
-
-Edit = tuple[int, int, str, str]
-"""Start, end, what stands there instead, and the rule that asks for it."""
-
-
-class Job:
-    """One call of `clean`: its rules, and what it has taken out so far.
-
-    spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
-    secrets: values that their name gave away, which are masked wherever they stand again.
-    names: keys of mdmem's own, which are no text.
-    history: the edits of each step on the last text.
-    """
-
-    __slots__ = ("cleaned", "echo", "history", "marks", "names", "origin", "revealed", "rules", "secrets", "spans")
-
-    def __init__(self, cleaned: Cleaned, rules: Rules, origin: str, echo: PrivateMemory | None) -> None:
-        self.rules = rules
-        self.marks = rules.marks()
-        self.origin = origin
-        self.echo = echo
-        self.cleaned = cleaned
-        self.spans: list[str] = []
-        self.secrets: dict[str, None] = {}
-        self.revealed: PrivateMemory | None = None
-        self.history: list[list[Edit]] = []
-        self.names: frozenset[str] = frozenset()
 
 
 def clean(text: str, job: Job) -> str:
@@ -174,7 +141,7 @@ def apply(text: str, edits: list[Edit], job: Job) -> str:
 # -- the steps: from a text (and its lower case) to what is to be changed in it, in order
 
 
-def may_hold_private(text: str, rules: Rules) -> bool:
+def may_hold_private(text: str, rules: RuleSet) -> bool:
     """Whether a text may hold a private tag; False is sure."""
     if not has_any(text, ("<", "[", "\\", "%", "＜", "［")):
         return False  # looking for a character is ten times quicker than for a word

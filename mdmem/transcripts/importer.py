@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mdmem import files, privacy, system
-from mdmem.capture import store
+from mdmem.capture import pending
 from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.transcripts import markdown, sources
@@ -158,7 +158,7 @@ class Import:
             purged=self.purged,
         )
 
-    def _count(self, outcome: store.Outcome) -> None:
+    def _count(self, outcome: pending.Outcome) -> None:
         self._failures = self._failures + 1 if outcome.error else 0
         if self._failures >= _FAILURES_IN_A_ROW:
             raise VaultError(
@@ -171,7 +171,7 @@ class Import:
             self.tally.added[outcome.kind] += 1
         elif outcome.stored:
             self.tally.known += 1
-        elif outcome.ignored == store.PRIVATE:
+        elif outcome.ignored == pending.PRIVATE:
             self.tally.private += 1
         elif outcome.ignored in _REASONS:
             self.tally.skipped[_REASONS[outcome.ignored]] += 1
@@ -217,11 +217,11 @@ class Import:
 
 
 _REASONS = {
-    store.PAUSED: "event while storing was paused",
-    store.SWITCHED_OFF: "event of a session that is paused",
-    store.EXCLUDED: "event in an excluded project",
-    store.EXCLUDED_TOOL: "run of an excluded tool",
-    store.NOT_TYPED: "prompt that nobody typed",
+    pending.PAUSED: "event while storing was paused",
+    pending.SWITCHED_OFF: "event of a session that is paused",
+    pending.EXCLUDED: "event in an excluded project",
+    pending.EXCLUDED_TOOL: "run of an excluded tool",
+    pending.NOT_TYPED: "prompt that nobody typed",
 }
 """Why an event left nothing -> how the summary counts it; other reasons are of no interest to anybody."""
 

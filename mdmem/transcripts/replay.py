@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from mdmem import privacy, project
 from mdmem.capture import completion, events, page, turn
+from mdmem.capture.pending import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
 from mdmem.capture.session import facts
-from mdmem.capture.store import PAUSED, SUBAGENT, Capture, Outcome, PendingNote
 from mdmem.config import Config
 from mdmem.transcripts.open_session import OpenSession
 from mdmem.vault import disk, note, pauses
@@ -221,9 +221,6 @@ class _Replayed(Capture):
         if changed is not None:
             self.session.append("+", name, *facts(changed))
             self.replay.completed += 1
-
-    def expect_late(self) -> None:
-        """Leave the transcript alone: it is being read."""
 
     def update_page(self) -> None:
         """Leave the page to the replay's end."""

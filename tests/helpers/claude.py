@@ -15,7 +15,7 @@ import frontmatter
 from mdmem import agents, config
 from mdmem.agents.install import command_line, launcher
 from mdmem.capture import events
-from mdmem.capture.store import Outcome
+from mdmem.capture.pending import Outcome
 from tests.helpers import forked
 
 SESSION = "00893aaf-19fa-41d2-8238-13269b9b3ca0"

@@ -107,7 +107,7 @@ def public_classes() -> dict[str, list[str]]:
 
 
 def imports() -> dict[str, set[str]]:
-    """Return which modules each module imports when it runs: anywhere in it, but not for type checking alone."""
+    """Return which modules each module imports, anywhere in it: at its top, in a function, or for its types alone."""
     known = modules()
     return {name: set(_imported(module.tree, known)) - {name} for name, module in known.items()}
 
@@ -116,8 +116,6 @@ def _imported(node: ast.AST, known: dict[str, Module]) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             continue  # an import is a statement
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            continue
         if isinstance(child, ast.ImportFrom) and child.module:
             for alias in child.names:
                 full = f"{child.module}.{alias.name}"

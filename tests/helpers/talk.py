@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem import agents, config
 from mdmem.capture import events
-from mdmem.capture.store import Outcome
+from mdmem.capture.pending import Outcome
 from tests.helpers import forked
 
 START = 1_789_372_800.0

@@ -6,6 +6,7 @@ import pytest
 
 from mdmem import privacy
 from mdmem.privacy import Rules, clean, secrets, text
+from mdmem.privacy.job import Job
 from tests.helpers import credentials
 
 KEPT = (
@@ -371,7 +372,7 @@ def test_base64_is_masked_although_its_signs_cut_it_into_short_words() -> None:
 
 
 def test_no_usual_key_names_a_secret_or_needs_a_closer_look() -> None:
-    job = text.Job(privacy.Cleaned(), privacy.DEFAULT, "tool", None)
+    job = Job(privacy.Cleaned(), privacy.DEFAULT, "tool", None)
     for key in privacy.USUAL_KEYS:
         assert not secrets.has_keyword(key.lower()), key
         assert text.clean(key, job) == key

@@ -15,7 +15,7 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.capture import events
-from mdmem.capture.store import Outcome
+from mdmem.capture.pending import Outcome
 from tests.conftest import notes
 from tests.helpers.claude import OTHER, START, bash, capture, payload, places, prompt, stop
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mdmem.privacy.text import Job
+    from mdmem.privacy.job import Job
 
 
 def hidden(name: str, value: Any, job: Job) -> Any:
