@@ -17,12 +17,12 @@ from mdmem.vault import journal, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from mdmem.inject.occasion import Occasion
     from mdmem.search.asking.shape import Shape
-    from mdmem.search.engine import SearchHit
+    from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
     from mdmem.search.recall import Answer
 
@@ -241,11 +241,11 @@ def _in_vain(at: Occasion, uses: dict[str, int]) -> set[str]:
     return (freshness.answered(at.config, uncited) or set()) if often else set()
 
 
-def _matching(at: Occasion, wanted: Filter) -> tuple[SearchHit, ...]:
+def _matching(at: Occasion, wanted: Filter) -> Sequence[SearchHit]:
     return _newest(at, Query(filters=(wanted,)), _SPARE * MAX_INDEX_LINES)
 
 
-def _newest(at: Occasion, query: Query, limit: int) -> tuple[SearchHit, ...]:
+def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
     options = engine.SearchOptions(sort="newest", limit=limit, update=False, here=at.here, collapse=False)
     return engine.search(at.config, query, options).hits
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mdmem.inject.excerpts import ExcerptHunk
     from mdmem.inject.occasion import Occasion
-    from mdmem.search.engine import SearchHit
+    from mdmem.search.hits import SearchHit
     from mdmem.search.recall import Answer
 
 MAX_EDITS = 12

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from mdmem.search.index.layout import SKETCH_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mdmem.search.index.view import View
 
 SHARED = SKETCH_SIZE - 1
 """How many of the hashes in their sketches notes share that say the same: nine in ten of their words, about."""
 LENGTH_RATIO = 0.9
+
+_LAST = 4
+_MAX_COMPARED = 32
+"""Number of notes under one key that a further one is compared with: the first ones, which are shown first."""
 
 
 def collapse(view: View, notes: Iterable[int]) -> Iterator[tuple[int, int | None]]:
@@ -23,23 +26,54 @@ def collapse(view: View, notes: Iterable[int]) -> Iterator[tuple[int, int | None
     Notes say the same when they are of one kind, about as long, and share nearly all of their words; a note of
     fewer words than a sketch has hashes is compared by all of them. A pinned or edited note stands for itself.
     """
-    with_hash: dict[int, list[int]] = {}
-    sizes: dict[int, int] = {}
+    with_key: dict[int, int | list[int]] = {}
     lengths, flags = view.lengths("body"), view.numbers("flags")
+
+    def says_the_same(other: int, note: int, hashes: Sequence[int]) -> bool:
+        if flags[note] != flags[other] or not _alike(lengths[note], lengths[other]):
+            return False
+        others = _hashes(view, other)
+        needed = SHARED if len(hashes) == len(others) == SKETCH_SIZE else max(len(hashes), len(others))
+        return len(set(hashes).intersection(others)) >= needed
+
     for note in notes:
-        hashes = [number for number in view.sketch(note) if number]
-        shared = Counter(other for number in hashes for other in with_hash.get(number, ()))
-        same = None
-        for other, count in shared.most_common(3):
-            needed = SHARED if len(hashes) == sizes[other] == SKETCH_SIZE else max(len(hashes), sizes[other])
-            if count >= needed and _alike(lengths[note], lengths[other]) and flags[note] == flags[other]:
-                same = other
-                break
+        hashes = _hashes(view, note)
+        keys = _keys(hashes)
+        known = dict.fromkeys(other for key in keys for other in _listed(with_key.get(key)))
+        same = next((other for other in known if says_the_same(other, note, hashes)), None)
         yield note, same
         if same is None:
-            sizes[note] = len(hashes)
-            for number in hashes:
-                with_hash.setdefault(number, []).append(note)
+            for key in keys:
+                _add(with_key, key, note)
+
+
+def _hashes(view: View, note: int) -> list[int]:
+    return [number for number in view.sketch(note) if number]
+
+
+def _keys(hashes: Sequence[int]) -> list[int]:
+    """Return numbers of which notes that share enough have one in common.
+
+    Of sketches that differ in one hash, the `_LAST` greatest hashes of each are the same but for one.
+    """
+    if len(hashes) < SKETCH_SIZE:
+        return [sum(hashes)] if hashes else []
+    last = hashes[-_LAST:]
+    return [sum(last) - number for number in last]
+
+
+def _listed(notes: int | list[int] | None) -> Sequence[int]:
+    return () if notes is None else (notes,) if isinstance(notes, int) else notes
+
+
+def _add(with_key: dict[int, int | list[int]], key: int, note: int) -> None:
+    """Add a note under a key; a list is made when a second one comes: there may be as many keys as notes."""
+    notes = with_key.setdefault(key, note)
+    if isinstance(notes, list):
+        if len(notes) < _MAX_COMPARED:
+            notes.append(note)
+    elif notes != note:
+        with_key[key] = [notes, note]
 
 
 def _alike(a: int, b: int) -> bool:

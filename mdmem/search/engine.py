@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import time
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem import timestamps
 from mdmem.search import duplicates, freshness, index, ranking, snippet, staged, turn_groups
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
+from mdmem.search.hits import SNIPPET_CHARS, ManyHits, SearchHit, Shown, hits_of, read
 from mdmem.search.index import completion, scan
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit, units_of
-from mdmem.values import Value
-from mdmem.vault import disk, people
 from mdmem.vault import note as notes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from mdmem.config import Config
     from mdmem.search.index import Changes
     from mdmem.search.index.view import View
     from mdmem.search.query import Query
-    from mdmem.search.snippet import Snippet
     from mdmem.search.staged import Place
 
 SORTS = ("relevance", "newest", "oldest")
-SNIPPET_CHARS = 240
 PINNED, EDITED, RECENT = 0.15, 0.1, 0.05
 """By what share a note gains that a person pinned or edited, or that is of today; a gain that halves in a month."""
 WORTH = {
@@ -47,45 +43,6 @@ _LOOK_AHEAD = 200
 """Number of notes after the last one shown that are still checked for duplicates of shown ones."""
 
 
-class SearchHit(Value):
-    """A note that was found.
-
-    path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
-    cut: makes its snippet, given its path and `data`: its file, where that was read already, or None.
-    similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
-    facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
-        files.
-    """
-
-    id: str
-    path: str
-    kind: str
-    title: str
-    created: str
-    project: str
-    session: str
-    score: float
-    cut: Callable[[str, bytes | None], Snippet]
-    similar: int = 0
-    edited: bool = False
-    facts: dict[str, Any] = {}  # noqa: RUF012 - copied for each
-    data: bytes | None = None
-
-    @cached_property
-    def _best(self) -> Snippet:
-        return self.cut(self.path, self.data)
-
-    @property
-    def snippet(self) -> str:
-        """Return the best part of its text as it is on disk, which is read when this is first asked for."""
-        return self._best.text
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Return where in the snippet the words stand that were looked for: (start, end) in characters."""
-        return self._best.spans
-
-
 class SearchResult(NamedTuple):
     """An answer. total: how many notes match, similar ones included, whatever part of them is in `hits`.
 
@@ -93,7 +50,7 @@ class SearchResult(NamedTuple):
     changes: what bringing the index up to date came to.
     """
 
-    hits: tuple[SearchHit, ...] = ()
+    hits: Sequence[SearchHit] = ()
     total: int = 0
     hints: tuple[str, ...] = ()
     suggestion: str | None = None
@@ -157,7 +114,7 @@ def search(
             turn_groups.echoes_last(view, config.vault, order) if options.sort == "relevance" and asked.words else order
         )
         chosen = _part(view, order, options)
-        hits = tuple(hits_of(view, config.vault, words, chosen, found, options.snippet_chars, answers=True))
+        hits = hits_of(view, config, Shown(chosen, found, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
         unmatched = _unmatched(view, asked) if not found and not is_partial else ()
         return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
@@ -204,13 +161,18 @@ def _again_if_stale(
     if is_short(found, view):
         freshness.bring_up_to_date(config, share=EVERY)
     else:
-        notes = {note for hit in found.hits if (note := view.find(hit.path)) is not None}
-        changed = scan.at_notes(config.vault, view, notes)
+        changed = scan.at_notes(config.vault, view, _notes(view, found.hits))
         if not changed:
             return found
         paths = [*changed.gone, *(entry.path for entry in changed.files)]
         freshness.bring_up_to_date(config, quick=False, paths=paths)
     return freshness.answered(config, answer)
+
+
+def _notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
+    if isinstance(hits, ManyHits):
+        return hits.notes
+    return {note for one in hits if (note := view.find(one.path)) is not None}
 
 
 def _is_unknown(view: View, unit: Unit) -> bool:
@@ -279,7 +241,7 @@ def related(
     """
     changes, notices = _up_to_date(config, update=update)
     path = index.resolve(config, reference)
-    text = snippet.body_of(_read(config.vault, path))
+    text = snippet.body_of(read(config.vault, path))
 
     def answer(view: View) -> SearchResult:
         words = ranking.typical(view, text)
@@ -289,9 +251,8 @@ def related(
         for note in {*hidden, *([] if itself is None else [itself])}:
             found.pop(note, None)
         chosen = _part(view, in_order(view, found), SearchOptions(limit=limit))
-        return SearchResult(
-            tuple(hits_of(view, config.vault, words, chosen, found)), len(found), notices, None, changes
-        )
+        hits = hits_of(view, config, Shown(chosen, found, words))
+        return SearchResult(hits, len(found), notices, None, changes)
 
     return freshness.answered(config, answer) or SearchResult(hints=notices, changes=changes)
 
@@ -384,52 +345,3 @@ def _part(view: View, order: Iterator[int], options: SearchOptions) -> dict[int,
         else:
             similar[note] = 0
     return dict(islice(similar.items(), options.offset, None))
-
-
-# -- what is shown -----------------------------------------------------------------------------------
-
-
-def hits_of(
-    view: View,
-    root: str,
-    words: Iterable[Unit],
-    chosen: dict[int, int],
-    found: dict[int, float],
-    chars: int = SNIPPET_CHARS,
-    *,
-    answers: bool = False,
-) -> Iterator[SearchHit]:
-    """Yield chosen notes as hits: number -> how many similar ones were left out.
-
-    answers: let the snippet of a prompt end in how its answer begins.
-    """
-    weights = {term: ranking.rarity(view, term) for word in words for term, _ in word.terms}
-    finder = analysis.WordFinder(weights)
-
-    def cut(path: str, data: bytes | None, title: str) -> Snippet:
-        answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
-        best = snippet.best(snippet.body_of(_read(root, path, data)), weights, chars - len(answer), finder)
-        return best._replace(text=best.text + answer)
-
-    for note, similar in chosen.items():
-        facts = view.facts(note)
-        answer = turn_groups.answer_title(view, note) if answers and facts["kind"] == "prompt" else ""
-        yield SearchHit(
-            id=facts["id"],
-            path=view.path(note),
-            kind=facts["kind"],
-            title=facts["title"],
-            created=timestamps.iso_time(view.number("created", note)),
-            project=str(facts.get("project", "")),
-            session=str(facts.get("session", "")),
-            score=found[note],
-            cut=partial(cut, title=answer),
-            similar=similar,
-            edited=bool(view.number("flags", note) & FLAGS["edited"]),
-            facts=facts,
-        )
-
-
-def _read(root: str, path: str, data: bytes | None = None) -> str:
-    data = disk.read_path(root, path) if data is None else data
-    return people.quoted(root, (data or b"").decode("utf-8", "replace"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.search import engine, freshness, index, ranking, turn_groups
 from mdmem.search.asking import shape
+from mdmem.search.hits import Shown, hits_of
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
 from mdmem.values import Value
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mdmem.config import Config
-    from mdmem.search.engine import SearchHit
+    from mdmem.search.hits import SearchHit
     from mdmem.search.index.view import View
     from mdmem.search.staged import Place
     from mdmem.search.turn_groups import Group
@@ -100,7 +101,7 @@ def answers(
 
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
-            hits = engine.hits_of(view, config.vault, words, notes, scores, SNIPPET_CHARS)
+            hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
             return Answer(group, tuple(hits), *weigh(group.notes))
 
         given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))

@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from mdmem import timestamps
-from mdmem.search.engine import SearchHit
+from mdmem.search.hits import SearchHit
 from mdmem.server import safe_text
 from mdmem.server.access import Access
 from mdmem.vault import journal, note

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from mdmem import timestamps
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.search import engine
+from mdmem.search.hits import SearchHit
 from mdmem.search.index.view import View
 from mdmem.search.query import Query
 from mdmem.search.select import allowed
@@ -148,7 +149,7 @@ MAX_BY_TITLE = 2_000
 """Number of the newest notes that are searched where only titles may be shown."""
 
 
-def _seen(at: Access, hits: Iterable[engine.SearchHit]) -> Iterator[NoteLine]:
+def _seen(at: Access, hits: Iterable[SearchHit]) -> Iterator[NoteLine]:
     """Make entries of the hits that may be seen."""
     for hit in hits:
         hit.data = disk.read_path(at.config.vault, hit.path)

@@ -19,7 +19,7 @@ HIT_KEYS = ("id", "path", "kind", "title", "created", "project", "session", "sco
 
 
 class WarmHit(NamedTuple):
-    """A note that was found, as `search.engine.SearchHit` has it."""
+    """A note that was found, as `search.hits.SearchHit` has it."""
 
     id: str
     path: str

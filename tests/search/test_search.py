@@ -13,7 +13,7 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, index, recall
+from mdmem.search import engine, hits, index, recall
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import pending
 from mdmem.vault import front_matter
@@ -359,7 +359,36 @@ def test_pages_of_collapsed_results_follow_each_other(vault: Path, settings: Con
     assert sorted(name[0] for page in pages for name in page) == list("abcde")
 
 
+def test_notes_that_say_the_same_are_found_by_any_of_the_words_they_share(vault: Path, settings: Config) -> None:
+    words = [f"stripe{letter}" for letter in "abcdefghijklmnop"]
+    for number, word in enumerate(words):
+        text = " ".join(word if word != left_out else f"spot{number}" for left_out in [words[number]] for word in words)
+        (vault / f"{number:02d}.md").write_text(f"zebra {text}")
+
+    found = ask(settings, "zebra").hits
+
+    assert sum(hit.similar + 1 for hit in found) == 16
+    assert len(found) < 8  # by the eight words that stand for a note, at most one differs between most of them
+
+
 # -- what is shown -----------------------------------------------------------------------------------
+
+
+def test_many_hits_are_made_one_part_after_another_and_are_the_same(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        (vault / f"{number}.md").write_text(f"zebra number{number} {'stripe ' * number}")
+    few = ask(settings, "zebra stripe", collapse=False, limit=100).hits
+
+    monkeypatch.setattr(hits, "AT_ONCE", 4)
+    many = ask(settings, "zebra stripe", collapse=False, limit=100).hits
+
+    assert isinstance(many, hits.ManyHits)
+    assert [(hit.path, hit.snippet, hit.score) for hit in many] == [(hit.path, hit.snippet, hit.score) for hit in few]
+    assert (len(many), many[1].path, [hit.path for hit in many[7:]]) == (9, few[1].path, [few[7].path, few[8].path])
+    (vault / "3.md").write_text("zebra changed in place")
+    assert "changed in place" in {hit.path: hit.snippet for hit in many}["3.md"]
 
 
 def test_a_hit_carries_what_a_list_shows(settings: Config) -> None:

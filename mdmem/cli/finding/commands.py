@@ -137,7 +137,8 @@ def _questions(text: str) -> Iterator[tuple[str, str]]:
 def _search_then(settings: Config, text: str, at: str, limit: int, given: Mapping[str, Any]) -> SearchResult:
     """Search the vault as it was, which the index does not know: words, kind and project only."""
     from mdmem.history import past
-    from mdmem.search.engine import SearchHit, SearchResult
+    from mdmem.search.engine import SearchResult
+    from mdmem.search.hits import SearchHit
     from mdmem.search.snippet import Snippet
 
     others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
@@ -167,7 +168,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
     here = staged.place(settings, hits.folder())
     result = engine.related(settings, reference, limit=limit or hits.EVERYTHING, here=here)
     if as_json:
-        click.echo(hits.in_json(result))
+        hits.print_json(result)
     else:
         hits.print_hits(result)
     hits.print_remarks(result, 0, "No other note shares its characteristic words.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mdmem.cli.terminal import render, settled
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from mdmem.cli.terminal.render import Piece
     from mdmem.config import Config
-    from mdmem.search.engine import SearchHit, SearchResult
+    from mdmem.search.engine import SearchResult
+    from mdmem.search.hits import SearchHit
     from mdmem.search.query import Query
     from mdmem.watcher.warm_search import WarmAnswer
     from mdmem.watcher.warm_search import WarmHit as WarmHit
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 EVERYTHING = 1_000_000
 """What `--limit 0` means to a search."""
+MAX_WARM = 1_000
+"""More hits than this are not asked of the watcher, which sends all of them at once."""
 
 
 def show(
@@ -32,7 +36,7 @@ def show(
 ) -> None:
     """Print what was found, and on stderr what is to be said of it."""
     if as_json:
-        print(in_json(result, files))
+        print_json(result, files)
     else:
         print_hits(result, first=offset + 1)
         render.write([[("file  ", "dim"), (render.safe(path), "bold")] for path in files])
@@ -49,9 +53,10 @@ def run(settings: Config, query: Query | str, **how: Any) -> SearchResult | Warm
     """Search as the command does, asking the watcher first; `how` are fields of `SearchOptions`."""
     asked = settled.query({}, query) if isinstance(query, str) else query
     here = staged.place(settings, folder())
-    found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
-    if found is not None:
-        return found
+    if how["limit"] <= MAX_WARM:
+        found = warm_search.ask(settings, asked, {**how, "here": here.parts()})
+        if found is not None:
+            return found
     from mdmem.search import engine
 
     return engine.search(settings, asked, engine.SearchOptions(here=here, **how))
@@ -78,13 +83,13 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
             render.block(_marked(hit), 5)
 
 
-def in_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> str:
-    """Write hits as JSON, and files by their names below."""
-    hits = [{key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits]
-    rows = [{**hit, "score": round(hit["score"], 4)} for hit in hits]
+def print_json(result: SearchResult | WarmAnswer, files: Sequence[str] = ()) -> None:
+    """Print hits as JSON, and files by their names below."""
+    hits = ({key: getattr(hit, key) for key in warm_search.HIT_KEYS} for hit in result.hits)
+    rows = ({**hit, "score": round(hit["score"], 4)} for hit in hits)
     like = dict.fromkeys(warm_search.HIT_KEYS, "")
-    rows += [{**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files]
-    return render.as_json(rows)
+    others = ({**like, "path": path, "kind": "file", "title": path.rpartition("/")[2], "score": 0.0} for path in files)
+    render.print_array(chain(rows, others))
 
 
 def _head(hit: SearchHit | WarmHit, rank: int) -> Iterator[Piece]:

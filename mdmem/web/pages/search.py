@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from mdmem.errors import NotFoundError
 from mdmem.search import engine, query, ranking, select, staged
-from mdmem.search.engine import SearchHit
+from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.search.query import Query

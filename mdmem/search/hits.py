@@ -1,0 +1,157 @@
+"""Hits: notes that were found, each with what a person or an agent wants to see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, overload
+
+from mdmem import timestamps
+from mdmem.errors import BusyError
+from mdmem.search import freshness, ranking, snippet, turn_groups
+from mdmem.search.index.layout import FLAGS
+from mdmem.search.text import analysis
+from mdmem.values import Value
+from mdmem.vault import disk, people
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from mdmem.config import Config
+    from mdmem.search.index.view import View
+    from mdmem.search.snippet import Snippet
+    from mdmem.search.units import Unit
+
+SNIPPET_CHARS = 240
+
+
+class SearchHit(Value):
+    """A note that was found.
+
+    path: vault-relative, POSIX. created: ISO 8601 in UTC. project, session: "" where it has none.
+    cut: makes its snippet, given its path and `data`: its file, where that was read already, or None.
+    similar: how many notes that say the same were left out in its favour. edited: whether a person changed it.
+    facts: more of its front matter, where it has it: tool, agent, branch, commit, cwd, prompt, sequence, success and
+        files.
+    """
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    created: str
+    project: str
+    session: str
+    score: float
+    cut: Callable[[str, bytes | None], Snippet]
+    similar: int = 0
+    edited: bool = False
+    facts: dict[str, Any] = {}  # noqa: RUF012 - copied for each
+    data: bytes | None = None
+
+    @cached_property
+    def _best(self) -> Snippet:
+        return self.cut(self.path, self.data)
+
+    @property
+    def snippet(self) -> str:
+        """Return the best part of its text as it is on disk, which is read when this is first asked for."""
+        return self._best.text
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Return where in the snippet the words stand that were looked for: (start, end) in characters."""
+        return self._best.spans
+
+
+class Shown(Value):
+    """What is made hits of, and how.
+
+    chosen: numbers of notes, and how many similar ones were left out in favour of each. scores: each note's.
+    words: what was looked for. chars: the size of a snippet. answers: let the snippet of a prompt end in how its
+    answer begins.
+    """
+
+    chosen: dict[int, int]
+    scores: dict[int, float]
+    words: Sequence[Unit]
+    chars: int = SNIPPET_CHARS
+    answers: bool = False
+
+
+AT_ONCE = 500
+"""Number of hits that are held at a time where all that match are wanted."""
+
+
+def hits_of(view: View, config: Config, shown: Shown) -> Sequence[SearchHit]:
+    """Return the chosen notes as hits. Of many, each is made when it is asked for, and not kept."""
+    if len(shown.chosen) > AT_ONCE:
+        return ManyHits(view, config, shown)
+    return tuple(_made(view, config.vault, shown, shown.chosen))
+
+
+class ManyHits(Sequence[SearchHit]):
+    """More hits than are held at a time. notes: their numbers in the index."""
+
+    def __init__(self, view: View, config: Config, shown: Shown) -> None:
+        self.notes = list(shown.chosen)
+        self._view, self._config, self._shown = view, config, shown
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    @overload
+    def __getitem__(self, place: int) -> SearchHit: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[SearchHit]: ...
+    def __getitem__(self, place: int | slice) -> SearchHit | Sequence[SearchHit]:
+        if isinstance(place, slice):
+            return self._part(self.notes[place])
+        return self._part([self.notes[place]])[0]
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        for start in range(0, len(self.notes), AT_ONCE):
+            yield from self._part(self.notes[start : start + AT_ONCE])
+
+    def _part(self, notes: Sequence[int]) -> Sequence[SearchHit]:
+        def answer(again: View) -> Sequence[SearchHit]:
+            if again is not self._view:
+                raise BusyError("The index was damaged and has been rebuilt. Run the command again.")
+            return tuple(_made(again, self._config.vault, self._shown, notes))
+
+        return freshness.answered(self._config, answer, self._view) or ()
+
+
+def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator[SearchHit]:
+    chars = shown.chars
+    weights = {term: ranking.rarity(view, term) for word in shown.words for term, _ in word.terms}
+    finder = analysis.WordFinder(weights)
+
+    def cut(path: str, data: bytes | None, title: str) -> Snippet:
+        answer = f" → {snippet.best(title, {}, chars // 2 - 3).text}" if title else ""
+        best = snippet.best(snippet.body_of(read(root, path, data)), weights, chars - len(answer), finder)
+        return best._replace(text=best.text + answer)
+
+    for note in notes:
+        facts = view.facts(note)
+        answer = turn_groups.answer_title(view, note) if shown.answers and facts["kind"] == "prompt" else ""
+        yield SearchHit(
+            id=facts["id"],
+            path=view.path(note),
+            kind=facts["kind"],
+            title=facts["title"],
+            created=timestamps.iso_time(view.number("created", note)),
+            project=str(facts.get("project", "")),
+            session=str(facts.get("session", "")),
+            score=shown.scores[note],
+            cut=partial(cut, title=answer),
+            similar=shown.chosen[note],
+            edited=bool(view.number("flags", note) & FLAGS["edited"]),
+            facts=facts,
+        )
+
+
+def read(root: str, path: str, data: bytes | None = None) -> str:
+    """Return a note's text as it may be quoted. data: its file, where that was read already."""
+    data = disk.read_path(root, path) if data is None else data
+    return people.quoted(root, (data or b"").decode("utf-8", "replace"))
