@@ -38,7 +38,7 @@ class PageEntry:
 
 def of_session(session: Session, folder: disk.Folder) -> list[PageEntry]:
     """Return the notes of a session that are in its folder, in their order; a renamed one under its new name."""
-    here = set(folder.names())
+    here = set(journal.notes_in(folder))
     known = session.published()
     listed = known or [[name] for name in sorted(filter(journal.numbers, here), key=journal.numbers)]
     moved = _renamed(folder, [line[0] for line in listed if line[0] not in here], here.difference(_names(listed)))

@@ -153,7 +153,7 @@ def run_line(name: str, title: str, *, success: bool) -> str:
 
 def _words(name: str) -> str:
     """Return the words in a note's file name, which stand for its title until that is read."""
-    return " ".join(name[8:].removesuffix(".md").split("-")[:-1]) or name
+    return " ".join(name[name.rfind("/") + 9 :].removesuffix(".md").split("-")[:-1]) or name
 
 
 def _times(session: Session, entries: list[PageEntry]) -> str:

@@ -38,6 +38,8 @@ _LEAST_NAME_CHARS = 64  # what a session's folder leaves of the path for the nam
 _WORDS_BYTES = 40
 _MAX_FILES = 50
 _RACE_SECONDS = 600
+_FEW = 300
+"""A session with fewer notes has no parts: its hooks need not ask where the next one goes."""
 
 
 class Session(journal.Record):
@@ -188,7 +190,7 @@ class Session(journal.Record):
         if "/".join(self.folder) == where and self.data.rfind(b"\nstart\t") < last:
             return
         known = {found[0] for found in self.lines("+")}
-        names = sorted(filter(numbers, folder.names()), key=numbers)
+        names = sorted(filter(numbers, journal.notes_in(folder)), key=numbers)
         new = [name for name in names if name not in known]
         taken = _taken({*names, *known}) if new else []
         self._append([("folder", where), *[("+", name) for name in new], *[("=", name) for name in taken]])
@@ -238,7 +240,17 @@ class Session(journal.Record):
 
     def name_room(self, folder: disk.Folder) -> int:
         """Return how many bytes a note's name in this folder may have."""
-        return min(MAX_NAME_BYTES, MAX_PATH_CHARS - len(os.path.relpath(folder.path, self.config.vault)) - 1)
+        above = len(os.path.relpath(folder.path, self.config.vault)) + 1 + len(self.next_part())
+        return min(MAX_NAME_BYTES, MAX_PATH_CHARS - above)
+
+    def next_part(self) -> str:
+        """Return what the next note's name in the session begins with: that of a part once there are many notes."""
+        count = self.data.count(b"\n+\t")
+        if count < _FEW:
+            return ""
+        from mdmem.vault import layout
+
+        return layout.part_for(count)
 
     def publish(self, folder: disk.Folder, name: str, made: note.Note) -> None:
         """Store a note under its name; the record tells a death in the middle from a note its owner deleted.
@@ -246,6 +258,8 @@ class Session(journal.Record):
         Raises:
             OSError: when it cannot be stored.
         """
+        if "/" in name:  # numbering looks for names without a part
+            self.append("=", f"{numbers(name)[0]:03d}-{numbers(name)[1]:03d}-")
         self.append("?", name)
         try:
             disk.create(folder, name, note.render(made).encode("utf-8", "replace"), durable=self.config.durable)

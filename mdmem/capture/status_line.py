@@ -46,15 +46,15 @@ def notes_today(config: Config, now: float) -> int:
     local = time.localtime(now)
     midnight = now - local.tm_hour * 3600 - local.tm_min * 60 - local.tm_sec
     days = {time.strftime("%Y-%m-%d", time.localtime(moment)) for moment in (now, midnight - 1)}
-    folders = (os.path.join(config.vault, folder) for folder in layout.sessions_of(config.vault, days))
-    return sum(_count(folder, midnight) for folder in folders)
+    return sum(_count(f"{config.vault}/{folder}", midnight) for folder in layout.sessions_of(config.vault, days))
 
 
 def _count(folder: str, since: float) -> int:
     try:
-        if os.stat(folder).st_mtime < since:
-            return 0
+        is_new = os.stat(folder).st_mtime >= since
         with os.scandir(folder) as scan:
-            return sum(bool(journal.numbers(item.name)) and item.stat().st_mtime >= since for item in scan)
+            found = [item for item in scan if is_new or layout.is_part(item.name)]
+        parts = sum(_count(item.path, since) for item in found if layout.is_part(item.name))
+        return parts + sum(bool(journal.numbers(item.name)) and item.stat().st_mtime >= since for item in found)
     except OSError:
         return 0

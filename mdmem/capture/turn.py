@@ -15,6 +15,7 @@ import os
 from mdmem import files
 from mdmem.hashing import short
 from mdmem.hook_errors import VaultError
+from mdmem.vault import journal
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -220,7 +221,7 @@ def _has_prompt(at: Capture, *, sure: bool = False) -> bool:
         with folder:
             folder.lock()  # a hook that is storing the session's first note has no record yet, and no note either
             at.session.read()
-            names = [name for name in folder.names() if numbers(name)]
+            names = [name for name in journal.notes_in(folder) if numbers(name)]
     except (OSError, VaultError):
         return not sure  # a vault that cannot be read tells nothing, and nothing can be stored in it
     if any(name.endswith(f"-{at.prompt_note()}.md") for name in names):

@@ -12,7 +12,7 @@ from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
-from mdmem.vault import attachments, disk, journal, note
+from mdmem.vault import attachments, disk, journal, layout, note
 
 MAX_BYTES = 8 * 1024 * 1024
 """So much text is held at a time, up to the end of a folder; what is left follows in further commits."""
@@ -57,7 +57,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
     reading = _Reading(config, wanted)
     folder = ""
     for place, change in enumerate(state.changes):
-        before, folder = folder, change.path.rpartition("/")[0]
+        before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
             return reading.batch([], state._replace(changes=state.changes[place:]))
         reading.add(change)
@@ -102,7 +102,7 @@ class _Reading:
 
     def add(self, change: Change) -> None:
         """Read a note, or one of the vault's known files."""
-        folder, _, name = change.path.rpartition("/")
+        folder, name = layout.split(change.path)
         only, is_wanted = self._wanted.only, self._wanted.has(change.path)
         if only is not None and not is_wanted and not any(page in only for page in journal.page_paths(folder)):
             return
@@ -149,7 +149,7 @@ class _Reading:
 
 
 def _pages_last(change: Change) -> tuple[str, bool, str]:
-    folder, _, name = change.path.rpartition("/")
+    folder, name = layout.split(change.path)
     return folder, journal.is_page(change.path), name
 
 

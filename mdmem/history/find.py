@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
@@ -59,8 +59,7 @@ def session_folders(config: Config, name: str) -> list[str]:
     """List the folders of the session whose id (or whose folder's name) begins with `name`."""
     if len(name) < MIN_ID_CHARS:
         return []
-    pages = {str(PurePosixPath(entry.path).parent) for entry in disk.walk(config.vault)}
-    folders = sorted(filter(layout.is_session, pages))
+    folders = sorted({layout.session_of(entry.path) for entry in disk.walk(config.vault)} - {""})
     ending = f"-{name[:8]}"
     likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
     sure = [folder for folder in likely if _is_session(config.vault, folder, name)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.history import pages, private
 from mdmem.history.changes import OWN_FILES, Change, blob_id, is_own
-from mdmem.vault import journal, note
+from mdmem.vault import journal, layout, note
 
 MAX_SUBJECT_CHARS = 100
 MAX_LISTED = 20
@@ -153,7 +152,7 @@ def _session_of(file: File) -> str:
 def _session_title(members: CommitGroup, root: str) -> str:
     titles = {str(file.meta.get("kind")): str(file.meta.get("title") or "") for file in reversed(members.files)}
     if "session" not in titles:
-        folder = os.path.dirname(members.files[0].change.path)  # noqa: PTH120 - a vault path, not one of the system
+        folder = layout.folder_of(members.files[0].change.path)
         meta = note.parse(journal.read_page(root, folder) if folder else b"").meta
         titles["session"] = "" if private.says_so(meta) else str(meta.get("title") or "")
     return titles["session"] or titles.get("prompt") or f"Session {members.session[:8]}"

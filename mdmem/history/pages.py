@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import private
-from mdmem.vault import disk, editing, note, template
+from mdmem.vault import disk, editing, journal, note, template
 from mdmem.vault.journal import PAGE_MARKS
 
 
@@ -90,7 +90,7 @@ def _first_title(root: str, path: str, unwanted: Collection[str]) -> str:
     """Return the title of the first prompt of the session that may be named."""
     try:
         with disk.open_folder(root, tuple(path.split("/")[:-1])) as folder:
-            for name in sorted(filter(_is_prompt, folder.names())):
+            for name in sorted(filter(_is_prompt, journal.notes_in(folder)), key=journal.numbers):
                 meta = note.parse(disk.read(folder, name) or b"").meta
                 title = str(meta.get("title", ""))
                 if title not in unwanted and not private.says_so(meta):

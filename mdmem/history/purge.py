@@ -288,11 +288,9 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
     if any(disk.is_packed(config.vault, path) for path in drop):
         raise UsageError(f"{target} is archived. Take it out first: mdmem archive --undo YEAR")
     named = [
-        name
-        for folder, _, name in (path.rpartition("/") for path in drop)
-        if not any(page in drop for page in journal.page_paths(folder))
+        name for folder, name in map(layout.split, drop) if not any(page in drop for page in journal.page_paths(folder))
     ]
-    sections = [_packed(path.rpartition("/")[2]) for path in drop if layout.archive_of(path.rpartition("/")[0])]
+    sections = [_packed(name) for folder, name in map(layout.split, drop) if layout.archive_of(folder)]
     pattern = re.compile(b"(?m)" + b"|".join([*sections, pages.links(named).pattern.removeprefix(b"(?m)")]))
     marker = config.settings.privacy.marker.encode()
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)

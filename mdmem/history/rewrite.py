@@ -59,7 +59,7 @@ def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePag
     for step in done:
         if step.after is None and step.path.startswith("journal/"):
             title = str(note.parse(step.before or b"").meta.get("title", ""))
-            titles.setdefault(_page_of(config.vault, step.path.rpartition("/")[0]), set()).add(title)
+            titles.setdefault(_page_of(config.vault, layout.folder_of(step.path)), set()).add(title)
     found = {path: data for path in titles if (data := disk.read_path(config.vault, path)) is not None}
     for path, data in found.items():
         folder = path.rpartition("/")[0]

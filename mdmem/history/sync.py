@@ -211,7 +211,7 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
 
 def _archive_of(path: str) -> str:
     """Return the archive in which a note of a session lies when it is packed; "" for other files."""
-    return layout.archive_of(path.rpartition("/")[0])
+    return layout.archive_of(layout.folder_of(path))
 
 
 def _take_along(

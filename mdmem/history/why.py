@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -12,7 +11,7 @@ from mdmem.history import find
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import SESSION_FORMAT
-from mdmem.vault import disk, note
+from mdmem.vault import disk, layout, note
 
 
 class OriginStep(NamedTuple):
@@ -116,8 +115,8 @@ def _ask(root: str, path: str, meta: dict[str, str]) -> str:
     """Return the title of the prompt with this note's number."""
     if meta.get("kind") == "prompt":
         return meta.get("title", "")
-    folder = str(PurePosixPath(path).parent)
-    if not meta.get("session") or folder == ".":
+    folder = layout.folder_of(path)
+    if not meta.get("session") or not folder:
         return ""
     for name in sorted(disk.names_in(root, folder)):
         if "-prompt-" not in name:

@@ -13,7 +13,7 @@ from mdmem.search.query import Filter, Query
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.values import Value
-from mdmem.vault import journal, people
+from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def about_file(at: Occasion, path: str) -> Section:
     items: list[Item] = []
     turns: set[tuple[str, tuple[int, ...]]] = set()
     for hit in sorted(known, key=lambda hit: hit.facts.get("success") is not False):
-        folder, _, file = hit.path.rpartition("/")
+        folder, file = layout.split(hit.path)
         turn = (folder, journal.numbers(file)[:1])
         if turn in turns or len(items) >= MAX_OF_FILE:
             continue

@@ -7,7 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
-from mdmem.vault import journal, people
+from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
     """Return an entry of the turn that a note belongs to."""
-    visit = recent.Visit(at.config, at.gate, tuple(hit.path.split("/")[:-1]))
+    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(hit.path).split("/")))
     numbers = journal.numbers(hit.path.rpartition("/")[2])
     turn = Turn(visit, numbers[0] if numbers else visit.last_turn())
     prompt, response = turn.of_kind("prompt"), turn.of_kind("response")

@@ -6,7 +6,7 @@ from mdmem import timestamps
 from mdmem.inject import entry, excerpts, recent
 from mdmem.inject.block import Item, Section, cut
 from mdmem.search import engine, freshness, index, recall
-from mdmem.vault import journal, people
+from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _ending(at: Occasion, solved: str) -> str:
     """Return the first sentences of the answer of the turn in which a run succeeded."""
     if not solved:
         return ""
-    visit = recent.Visit(at.config, at.gate, tuple(solved.split("/")[:-1]))
+    visit = recent.Visit(at.config, at.gate, tuple(layout.folder_of(solved).split("/")))
     turn = entry.Turn(visit, journal.numbers(solved.rpartition("/")[2])[0])
     answer = turn.of_kind("response")
     parsed = visit.read(answer) if answer else None

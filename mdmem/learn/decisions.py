@@ -14,7 +14,7 @@ from mdmem.errors import MdmemError, UsageError
 from mdmem.search import engine, freshness, index
 from mdmem.search.index.document import path_tails
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal, note, people, user_notes
+from mdmem.vault import disk, journal, layout, note, people, user_notes
 from mdmem.vault.user_notes import Written
 
 KINDS = ("decision", "lesson", "preference")
@@ -274,8 +274,8 @@ def _turn(config: Config, name: str) -> str:
         path = index.resolve(config, name)
     except MdmemError:
         return ""
-    folder, _, file = path.rpartition("/")
-    own = journal.numbers(file)[:1]
+    folder = layout.folder_of(path)
+    own = journal.numbers(path)[:1]
     paths = [path]
     if own and folder.startswith("journal/"):
         names = sorted(disk.names_in(config.vault, folder))

@@ -124,7 +124,7 @@ def answer_title(view: View, prompt: int) -> str:
         for note in (view.members[view.folder_of[prompt]] if turn and session_folder(view, prompt) else ())
         if flags[note] // KIND_STEP == response and journal.numbers(view.name(note))[:1] == turn
     ]
-    facts = view.facts(max(answers, key=view.name)) if answers else {}
+    facts = view.facts(max(answers, key=lambda note: journal.numbers(view.name(note)))) if answers else {}
     return "" if people.keeps_private(facts) else str(facts.get("title", ""))
 
 

@@ -7,7 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.capture import entry
 from mdmem.capture.session import Session
-from mdmem.vault import disk
+from mdmem.vault import disk, journal
 from mdmem.vault.journal import numbers
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ class OpenSession(Session):
         with folder:
             folder.lock()
             self.catch_up(folder)
-            for name in sorted(filter(numbers, folder.names()), key=numbers):
+            for name in sorted(filter(numbers, journal.notes_in(folder)), key=numbers):
                 if name[-13:-3] not in self._names:
                     self.append("+", name)
             self.read()
@@ -202,8 +202,9 @@ class OpenSession(Session):
         """Read the notes that can be twins, once: before the first of their kind is added."""
         if self._old is None:
             folder = self.open_folder()
-            names = [name for name in folder.names() if numbers(name) and self._can_be_twin(name)] if folder else []
-            self._old = [entry.read(folder, name) for name in sorted(names)] if folder else []
+            every = journal.notes_in(folder) if folder else []
+            names = [name for name in every if numbers(name) and self._can_be_twin(name)]
+            self._old = [entry.read(folder, name) for name in sorted(names, key=numbers)] if folder else []
         return self._old
 
     def _can_be_twin(self, name: str) -> bool:

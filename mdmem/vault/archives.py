@@ -74,8 +74,9 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
     with disk.open_folder(config.vault, tuple(folder.split("/"))) as inside:
         for one, text in notes.items():
             if disk.read(inside, one) == text:
-                inside.inside.remove(one)
-    _remove_if_empty(config.vault, folder)
+                disk.remove(inside, one)
+    for one in {f"{folder}/{one}".rpartition("/")[0] for one in notes} | {folder}:
+        _remove_if_empty(config.vault, one)
     return [target, *(f"{folder}/{one}" for one in notes)]
 
 
@@ -102,7 +103,7 @@ def put_back(config: Config, path: str) -> list[str]:
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
-    return take_apart(config, path.rpartition("/")[0]) if disk.is_packed(config.vault, path) else []
+    return take_apart(config, layout.folder_of(path)) if disk.is_packed(config.vault, path) else []
 
 
 def notice(config: Config, path: str) -> str:

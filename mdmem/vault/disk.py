@@ -67,6 +67,14 @@ class Folder:
         """Return the names in it."""
         return self.inside.names()
 
+    def below(self, name: str, *, create: bool = False, durable: bool = True) -> Folder:
+        """Open a folder in it.
+
+        Raises:
+            VaultError, OSError: as `open_folder`.
+        """
+        return Folder(_step(self.inside, name, create=create, durable=durable))
+
     def has(self, name: str) -> bool:
         """Whether something has this name."""
         try:
@@ -120,12 +128,17 @@ def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -
 def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> bool:
     """Publish a new file, whole or not at all; False when the name is taken, whoever holds it.
 
+    name: of a file in it, or in a folder in it, which is made: `part2/NAME`.
     durable: survives a power cut (file and folder are synced); otherwise the death of the process.
 
     Raises:
         NotSyncedError: when it is stored, but may not survive a power cut.
-        OSError: when it cannot be stored; nothing is left behind.
+        OSError, VaultError: when it cannot be stored; nothing is left behind.
     """
+    if "/" in name:
+        part, _, name = name.partition("/")
+        with folder.below(part, create=True, durable=durable) as inside:
+            return create(inside, name, data, durable=durable)
     temp = _temp_name()
     try:
         _write(folder, temp, data, durable=durable)
@@ -157,7 +170,12 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
     """Put `new` in the place of `old`; False when the file is no longer `old` (None: missing).
 
     What a person saved between reading and writing is thus kept: read again, and try again.
+    name: as for `create`.
     """
+    if "/" in name and old is not None:
+        part, _, name = name.partition("/")
+        with folder.below(part) as inside:
+            return replace(inside, name, old, new, durable=durable)
     if old is None:
         return create(folder, name, new, durable=durable)
     temp = _temp_name()
@@ -173,8 +191,32 @@ def replace(folder: Folder, name: str, old: bytes | None, new: bytes, *, durable
     return True
 
 
+def remove(folder: Folder, name: str) -> None:
+    """Remove a file of this folder; name: as for `create`.
+
+    Raises:
+        OSError, VaultError: when it cannot be removed.
+    """
+    part, slash, rest = name.partition("/")
+    if slash:
+        with folder.below(part) as inside:
+            inside.inside.remove(rest)
+    else:
+        folder.inside.remove(name)
+
+
 def read(folder: Folder, name: str) -> bytes | None:
-    """Read a file of this folder, at most `MAX_READ_BYTES`; None when it is missing, a link or no file."""
+    """Read a file of this folder, at most `MAX_READ_BYTES`; None when it is missing, a link or no file.
+
+    name: as for `create`.
+    """
+    if "/" in name:
+        part, _, name = name.partition("/")
+        try:
+            with folder.below(part) as inside:
+                return read(inside, name)
+        except (FileNotFoundError, VaultError):
+            return None
     try:
         fd = folder.inside.open_to_read(name)
     except OSError as error:
@@ -292,7 +334,7 @@ def is_note_path(path: str, *, ours: bool = True) -> bool:
 def read_path(root: str, path: str) -> bytes | None:
     """Read the note at a vault-relative POSIX path, never through a link; None when it is not there."""
     data = read_file(root, path)
-    return _packed(root, path.rpartition("/")[0]).get(path.rpartition("/")[2]) if data is None else data
+    return _packed_note(root, path) if data is None else data
 
 
 def read_file(root: str, path: str) -> bytes | None:
@@ -317,27 +359,41 @@ def look(root: str, path: str) -> os.stat_result:
     try:
         return os.lstat(f"{root}/{path}")
     except FileNotFoundError:
-        folder, _, name = path.rpartition("/")
-        if name not in _packed(root, folder):
+        if _packed_note(root, path) is None:
             raise
         from mdmem.vault import layout
 
-        return os.lstat(f"{root}/{layout.archive_of(folder)}")
+        return os.lstat(f"{root}/{layout.archive_of(layout.folder_of(path))}")
 
 
 def is_packed(root: str, path: str) -> bool:
     """Whether a note lies in an archived session's file, and not in one of its own."""
-    folder, _, name = path.rpartition("/")
-    return not os.path.lexists(os.path.join(root, path)) and name in _packed(root, folder)
+    return not os.path.lexists(os.path.join(root, path)) and _packed_note(root, path) is not None
 
 
 def names_in(root: str, folder: str) -> list[str]:
-    """Return the names in a folder of the vault, those of its packed notes included; none when it cannot be read."""
+    """Return the names in a folder of the vault, those of its packed notes included; none when it cannot be read.
+
+    Those in a part of a session are named as in `layout`: `part2/NAME`.
+    """
     try:
         found = os.listdir(os.path.join(root, folder))
     except OSError:
         found = []
+    if folder.startswith("journal/"):
+        from mdmem.vault import layout
+
+        found = layout.with_parts(root, folder, found)
     return [*found, *(name for name in _packed(root, folder) if name not in found)]
+
+
+def _packed_note(root: str, path: str) -> bytes | None:
+    if not path.startswith("journal/"):
+        return None  # nothing is loaded for others
+    from mdmem.vault import layout
+
+    folder, name = layout.split(path)
+    return _packed(root, folder).get(name)
 
 
 def _packed(root: str, folder: str) -> dict[str, bytes]:

@@ -182,8 +182,8 @@ def _is_plain_id(text: str) -> bool:
 
 
 def numbers(name: str) -> tuple[int, ...]:
-    """Read prompt number and sequence from a note's file name; () for any other file."""
-    first, _, rest = name.partition("-")
+    """Read prompt number and sequence from a note's file name, also one in a part; () for any other file."""
+    first, _, rest = name[name.rfind("/") + 1 :].partition("-")
     second, dash, _ = rest.partition("-")
     good = dash and name.endswith(".md") and first.isdigit() and second.isdigit() and len(first) < 9 and len(second) < 9
     return (int(first), int(second)) if good and first.isascii() and second.isascii() else ()
@@ -232,6 +232,22 @@ def _is_like_a_page(name: str) -> bool:
     """Whether a file's name is made like a session folder's: a time, words, and the session's tag."""
     tag = name.removesuffix(".md").rpartition("-")[2]
     return name.endswith(".md") and name[:4].isdigit() and name[4:5] == "-" and len(tag) == 8 and not numbers(name)
+
+
+def notes_in(folder: disk.Folder) -> list[str]:
+    """Return the names in a session's open folder, and those in its parts as they are named there."""
+    names = folder.names()
+    parts = [name for name in names if name.startswith("part")]
+    if parts:
+        from mdmem.vault import layout
+
+        for part in filter(layout.is_part, parts):
+            try:
+                with folder.below(part) as inside:
+                    names += [f"{part}/{name}" for name in inside.names()]
+            except (FileNotFoundError, VaultError):
+                continue  # a file or a link of that name
+    return names
 
 
 def page_in(folder: disk.Folder) -> str:

@@ -7,8 +7,10 @@ No other module knows the shape of these paths:
     journal/PROJECT/2026/09/14/SESSION/NOTE.md      from then on; in `14-2` and so on when there are many on one day
     journal/PROJECT/2024/09/14/SESSION.md           a session of the first shape, archived
     journal/PROJECT/2024/09/14/SESSION.packed.md    a session of the second, archived
+    …/SESSION/part2/NOTE.md                         notes of a session with very many, in either shape
 
 Both shapes lie side by side in one vault for good: no session is ever moved, so that machines agree on where it is.
+Within a session, a note's name is `NOTE.md`, or `part2/NOTE.md` for one that lies in a part.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ MANY = 450
 """Number of names in a folder from which on a new session goes elsewhere. Two machines that fill one folder at a time,
 or the archives of both shapes in one, stay below 1,000."""
 _PACKED = ".packed.md"
+_PART = "part"
 
 
 def is_day(name: str) -> bool:
@@ -45,14 +48,31 @@ def is_session(folder: str) -> bool:
     return depth == 5 and bool(_day_by_year(folder.split("/")))
 
 
+def split(path: str) -> tuple[str, str]:
+    """Return the folder that a file belongs to, and its name there: in a session `part2/NOTE.md` for one in a part."""
+    folder, _, name = path.rpartition("/")
+    if f"/{_PART}" in folder:
+        above, _, last = folder.rpartition("/")
+        if is_part(last) and is_session(above):
+            return above, f"{last}/{name}"
+    return folder, name
+
+
+def folder_of(path: str) -> str:
+    """Return the folder that a file belongs to: of a note in a part of a session, the session's."""
+    return split(path)[0]
+
+
 def session_of(path: str) -> str:
     """Return the folder of the session that a note lies in, by its path; "" for any other file."""
-    folder = path.rpartition("/")[0]
+    folder = folder_of(path)
     return folder if is_session(folder) else ""
 
 
 def is_in_session(path: str) -> bool:
     """Whether a note lies in a session's folder. Of many paths this is asked faster than `session_of`."""
+    if f"/{_PART}" in path:
+        return bool(session_of(path))
     depth = path.count("/")
     return path.startswith("journal/") and (depth == 4 or (depth == 6 and bool(_day_by_year(path.split("/")))))
 
@@ -84,6 +104,26 @@ def _is_number(name: str, digits: int) -> bool:
 def to_project(folder: str) -> str:
     """Return the way from a session's folder to its project's, as a link in the session's page has it."""
     return "/".join([".."] * (folder.count("/") - 1))
+
+
+# -- the parts of a session with very many notes -----------------------------------------------------
+
+
+def is_part(name: str) -> bool:
+    """Whether a folder in a session's is a part of it, by its name."""
+    return name.startswith(_PART) and name[len(_PART) :].isdecimal()
+
+
+def part_for(notes: int) -> str:
+    """Return what the next note's name in its session begins with: `part2/`; "" as long as there are few notes."""
+    return f"{_PART}{notes // MANY + 1}/" if notes >= MANY else ""
+
+
+def with_parts(root: str, folder: str, names: list[str]) -> list[str]:
+    """Return the names in a folder with those in its parts in their place, where it is a session's."""
+    parts = [name for name in names if is_part(name)] if is_session(folder) else []
+    inside = [f"{part}/{name}" for part in parts for name in _names(root, f"{folder}/{part}")]
+    return [*(name for name in names if name not in parts), *inside] if parts else names
 
 
 # -- archives --------------------------------------------------------------------------------------

@@ -36,7 +36,9 @@ def parse(data: bytes) -> dict[str, bytes]:
     for section in sections:
         line, _, text = section.partition(b"\n")
         name = line.removesuffix(b" -->").decode("utf-8", "replace")
-        if line.endswith(b" -->") and name.endswith(".md") and "/" not in name and not name.startswith("."):
+        part, _, own = name.rpartition("/")
+        is_plain = own.endswith(".md") and not own.startswith(".") and (not part or layout.is_part(part))
+        if line.endswith(b" -->") and is_plain:
             found[name] = text
     return found
 

@@ -144,7 +144,7 @@ def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple
 
 def _tag(path: str) -> str:
     """Return what the name of a session's folder, or of its archive, ends in."""
-    folder = layout.archived_in(path) or path.rpartition("/")[0]
+    folder = layout.archived_in(path) or layout.folder_of(path)
     return folder.rpartition("/")[2].rpartition("-")[2]
 
 

@@ -93,13 +93,13 @@ def _commit(config: Config, changed: list[str], text: str) -> list[str]:
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return what notes held at a commit, in files of their own or in archives, as far as they were there."""
     tree = join.tree(repo, oid)[0] if oid and paths else {}
-    place = {path: path if path in tree else layout.archive_of(path.rpartition("/")[0]) for path in paths}
+    place = {path: path if path in tree else layout.archive_of(layout.folder_of(path)) for path in paths}
     blobs = {path: tree[where] for path, where in place.items() if where in tree}
     texts = past.objects_of(repo, sorted(set(blobs.values())))
     found = {}
     for path, blob in blobs.items():
         inside = {} if place[path] == path else packed.parse(texts[blob])
-        found[path] = texts[blob] if place[path] == path else inside.get(path.rpartition("/")[2], b"")
+        found[path] = texts[blob] if place[path] == path else inside.get(layout.split(path)[1], b"")
     return found
 
 

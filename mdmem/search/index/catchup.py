@@ -16,7 +16,7 @@ from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
 from mdmem.search.index.tiers import to_join
 from mdmem.vault import disk, journal
-from mdmem.vault.layout import day_of
+from mdmem.vault.layout import day_of, folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -292,8 +292,8 @@ def _without(diff: Diff, session: str) -> Diff:
     """Leave out the notes in the folder of a session."""
     tails = tuple(f"-{tag}" for tag in journal.session_tags(session))
     return Diff(
-        [entry for entry in diff.files if not entry.path.rpartition("/")[0].endswith(tails)],
-        [path for path in diff.gone if not path.rpartition("/")[0].endswith(tails)],
+        [entry for entry in diff.files if not folder_of(entry.path).endswith(tails)],
+        [path for path in diff.gone if not folder_of(path).endswith(tails)],
     )
 
 

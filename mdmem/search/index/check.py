@@ -9,6 +9,7 @@ from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.store import open_view
 from mdmem.search.index.view import path_facet
 from mdmem.vault import disk
+from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -65,7 +66,7 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
     count, within = 0, None
     known: dict[str, int] = {}
     for entry in scan.everywhere(config.vault).entries:
-        folder, _, name = entry.path.rpartition("/")
+        folder, name = split(entry.path)
         if folder != within:
             within, known = folder, {view.name(note): note for note in view.members.of(folder)}
         note = known.get(name)

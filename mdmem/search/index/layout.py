@@ -14,6 +14,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mdmem.hashing import sha256
+from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -158,6 +159,7 @@ def count_postings(head: int, size: int) -> int:
 
 def place_in_sequence(name: str) -> tuple[int, str]:
     """Return by what the files of a folder are put in order: the number that a name begins with, then the name."""
+    name = name[name.rfind("/") + 1 :]
     digits = len(name) - len(name.lstrip("0123456789"))
     return int(name[:digits] or 0), name
 
@@ -185,7 +187,7 @@ def encode_table(rows: list[IndexRow], counts: Iterable[Mapping[Any, int]] = ())
     folder_of = array("I")
     names = []
     for row in rows:
-        folder, _, name = row.path.rpartition("/")
+        folder, name = split(row.path)
         folder_of.append(folders.setdefault(folder, len(folders)))
         names.append(name)
     content = TableContent(

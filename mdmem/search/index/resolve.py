@@ -99,6 +99,6 @@ def _by_name(view: View, wanted: str) -> list[str]:
     alive = (
         (view.path(number), number)
         for number in view.all
-        if view.name(number)[:1].lower() == tail.rpartition("/")[2][:1]
+        if view.name(number).rpartition("/")[2][:1].lower() == tail.rpartition("/")[2][:1]
     )
     return sorted(path for path, _ in alive if f"/{path}".lower().rpartition(".")[0].endswith(f"/{tail}"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem.search.index import layout
 from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
-from mdmem.vault.layout import days, days_packed_in, is_in_session, projects
+from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -269,7 +269,7 @@ class Comparison:
         within = None
         known: dict[str, int] = {}
         for entry in self._entries:
-            folder, _, name = entry.path.rpartition("/")
+            folder, name = split(entry.path)
             if folder != within:
                 within, known = folder, {view.name(note): note for note in view.members.of(folder)}
             note = known.get(name)
@@ -299,8 +299,9 @@ def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int
 def _known(view: View, seen: Seen) -> dict[str, int]:
     """Return the notes that the index has where it was looked, by path."""
     if seen.shallow is not None:
-        looked = {*seen.shallow, *_packed_in(view, seen.shallow, seen.unchanged)}
-        return {view.path(note): note for folder in looked for note in view.members_of(folder)}
+        looked = [note for folder in _packed_in(view, seen.shallow, seen.unchanged) for note in view.members_of(folder)]
+        looked += (note for folder in seen.shallow for note in view.lying_in(folder))
+        return {view.path(note): note for note in looked}
     return _below(view, seen.deep or ())
 
 
@@ -322,6 +323,7 @@ def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
             start = f"{path}/" if path else ""
             inside = [folder for folder in view.folders if folder == path or folder.startswith(start)]
             notes |= {view.path(note): note for folder in inside for note in view.members_of(folder)}
+            notes |= {view.path(note): note for note in view.lying_in(path)}
     return notes
 
 

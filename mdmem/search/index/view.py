@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
-from mdmem.vault.layout import is_session
+from mdmem.vault.layout import is_session, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -228,7 +228,7 @@ class View:
         return None
 
     def name(self, note: int) -> str:
-        """Return a note's file name."""
+        """Return a note's file name; of one in a part of a session with the part before it."""
         leaf = self._leaf(note)
         return leaf.table.name(note - leaf.start)
 
@@ -278,9 +278,14 @@ class View:
         return sequence[max(0, place - reach) : place] + sequence[place + 1 : place + 1 + reach]
 
     def members_of(self, folder: str) -> list[int]:
-        """Return the notes that lie in a folder itself."""
+        """Return the notes of a folder itself; of a session's also those in its parts."""
         number = self.numbered[0].get(folder)
         return [] if number is None else self.members[number]
+
+    def lying_in(self, folder: str) -> Iterator[int]:
+        """Yield the notes that lie in a folder of the vault itself, which may be a part of a session."""
+        above, name = split(f"{folder}/")
+        return (note for note in self.members_of(above) if self.name(note).rpartition("/")[0] == name[:-1])
 
     def _leaf(self, note: int) -> Leaf:
         return self.leaves[bisect_right(self._starts, note) - 1]

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.history import private
 from mdmem.search.index import document
 from mdmem.search.index.view import View
-from mdmem.vault import disk, layout, note, people
+from mdmem.vault import disk, journal, layout, note, people
 from mdmem.views import rows, sessions, wording
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -74,7 +74,7 @@ class Listing:
     def _asks(self, one: SessionRow) -> bool:
         folder = one.page.rpartition("/")[0]
         firsts = [name for number in self.view.members_of(folder) if "-000-prompt-" in (name := self.view.name(number))]
-        return not firsts or self.leaves(f"{folder}/{min(firsts)}")
+        return not firsts or self.leaves(f"{folder}/{min(firsts, key=journal.numbers)}")
 
     def notes(self, terms: Iterable[str], project: str = "", most: int = MAX_NOTES) -> list[NoteRow]:
         """Return the notes that have one of these facets, the newest first."""
@@ -125,7 +125,7 @@ def to_archives(root: str, folder: str, lines: Iterable[str]) -> list[str]:
         target = posixpath.normpath(posixpath.join(folder, match[1] or match[2]))
         if not disk.is_packed(root, target):
             return match[0]
-        place = posixpath.relpath(layout.archive_of(target.rpartition("/")[0]), folder or ".")
+        place = posixpath.relpath(layout.archive_of(layout.folder_of(target)), folder or ".")
         return f"]({page.link(place)})"
 
     return [_LINK.sub(led, line) if "](" in line else line for line in lines]

@@ -41,7 +41,7 @@ def lines(
     listed_runs: dict[str, tuple[list[str], int]] = {}
     for turn in in_turns:
         runs = [row for row in turn.rows if row.kind == "observation" and _is_listed(found, row, folder)]
-        prompt = next((row.path for row in turn.rows if row.kind == "prompt"), "").rpartition("/")[2]
+        prompt = layout.split(next((row.path for row in turn.rows if row.kind == "prompt"), ""))[1]
         if runs and prompt:
             failed = sum(row.success is False for row in runs)
             listed_runs[prompt] = [_run(found, row) for row in runs], failed
@@ -56,7 +56,7 @@ def _is_listed(found: Listing, row: NoteRow, folder: str) -> bool:
 def _with_every_prompt(found: Listing, was: list[str], in_turns: list[SessionTurn], folder: str) -> list[str]:
     """Return the lines of a page with the prompts that it lacks, since they came from another machine."""
     shown = [(turn.number, [row for row in turn.rows if _is_listed(found, row, folder)]) for turn in in_turns]
-    asked = {row.path.rpartition("/")[2] for _, rows in shown for row in rows if row.kind == "prompt"}
+    asked = {layout.split(row.path)[1] for _, rows in shown for row in rows if row.kind == "prompt"}
     if asked <= {generated.prompt_in(line) for line in was}:
         return was
     section = page.prompts([(number, [_entry(row) for row in rows]) for number, rows in shown])
@@ -64,7 +64,7 @@ def _with_every_prompt(found: Listing, was: list[str], in_turns: list[SessionTur
 
 
 def _entry(row: NoteRow) -> PageEntry:
-    name = row.path.rpartition("/")[2]
+    name = layout.split(row.path)[1]
     made = PageEntry(name, journal.numbers(name))
     made.kind, made.title, made.success = row.kind, row.title, row.success is not False
     return made
@@ -84,4 +84,4 @@ def _run(found: Listing, row: NoteRow) -> str:
         parsed = people.read(found.root, row.path)
         error = note.one_line(str(parsed.meta.get("error") or ""), MAX_ERROR_CHARS)
         title = f"{title}: {error}" if error and error not in title else title
-    return page.run_line(row.path.rpartition("/")[2], title, success=row.success is not False)
+    return page.run_line(layout.split(row.path)[1], title, success=row.success is not False)
