@@ -10,7 +10,7 @@ from mdmem.config import Config
 from mdmem.errors import AmbiguousError, MdmemError, NotFoundError
 from mdmem.search import index
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal, note, turns
+from mdmem.vault import disk, journal, layout, note, turns
 from mdmem.views import rows, wording
 
 
@@ -175,6 +175,7 @@ def latest(
 
 
 def _of_folder(view: View, name: str) -> list[str]:
+    name = layout.folder_of(f"{name}/")  # a part of a session means the session
     last = name.rpartition("/")[2]
     folders = {folder for folder in view.folders if folder.rpartition("/")[2] == last and folder.endswith(name)}
     found = {view.facts(number).get("session") for folder in folders for number in view.members_of(folder)}
