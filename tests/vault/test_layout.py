@@ -44,11 +44,20 @@ def test_a_path_tells_project_day_and_session_in_both_shapes_and_as_an_archive(
     assert folder.rpartition("/")[0] in layout.days_packed_in(archive.rpartition("/")[0])
     assert not layout.session_of(archive)
     assert not layout.archived_in(path)
+    in_part = f"{folder}/{layout.part_for(2 * layout.MANY)}{note}.md"
+    assert layout.split(path) == (folder, f"{note}.md")
+    assert layout.split(in_part) == (folder, f"part3/{note}.md")
+    assert layout.session_of(in_part) == folder
+    assert layout.is_in_session(in_part)
+    assert layout.day_of(in_part) == layout.day_of(folder)
+    assert not layout.is_session(f"{folder}/part3")
+    assert not layout.archived_in(in_part)
 
 
 OTHERS = """
 README.md notes/a/b/c/d/e/f.md journal/app/project.md journal/app/2026/09/x.md journal/x.md a days/2026-09-14.md
-journal/app/2026/09/14/0800-a/deeper/x.md notes/2026/09/14/0800-a/x.md
+journal/app/2026/09/14/0800-a/deeper/x.md notes/2026/09/14/0800-a/x.md notes/a/b/c/part2/x.md
+journal/app/2026-09-14/part2/a/x/y.md journal/app/2026-09-14/0800-a/partial/x.md
 """
 
 
