@@ -15,7 +15,7 @@ from mdmem.search.index import completion, scan
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
-from mdmem.search.units import Unit, units_of
+from mdmem.search.units import Unit, is_known, units_of
 from mdmem.vault import note as notes
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def search(
     filters: kind, project, session, tool, file, tag, agent, branch, since, until, on, and `state` for `is:`.
     """
     from mdmem.search import query as language
-    from mdmem.search import spelling
+    from mdmem.search import select, spelling
 
     filters["is"] = filters.pop("state", None)
     asked = language.parse(query, options.now) if isinstance(query, str) else query
@@ -110,30 +110,25 @@ def search(
         more, words = guessed(view, config, options.guess), words_of(view)
         found = _find(view, config.vault, asked, words, here=options.here, now=options.now, guessed=more)
         order = in_order(view, found, options.sort)
-        order = (
-            turn_groups.echoes_last(view, config.vault, order) if options.sort == "relevance" and asked.words else order
-        )
+        if options.sort == "relevance" and asked.words:
+            order = turn_groups.echoes_last(view, config.vault, order)
         chosen = _part(view, order, options)
         hits = hits_of(view, config, Shown(chosen, found, words, options.snippet_chars, answers=True))
         suggestion = spelling.suggest(view, config.vault, asked)
-        unmatched = _unmatched(view, asked) if not found and not is_partial else ()
+        unmatched = select.unmatched(view, asked) if not found and not is_partial else ()
         return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
 
     def is_short(found: SearchResult, view: View) -> bool:
         if not (options.update or options.check_all) or is_partial:
             return False
-        return not found.total or any(map(partial(_is_unknown, view), words_of(view)[:MAX_DOUBTED]))
+        # Somebody may just have written a word that no note has into an old one.
+        doubted = words_of(view)[:MAX_DOUBTED]
+        return not found.total or not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
 
     found = freshness.answered(config, answer, seen)
     if found is not None and (options.update or options.check_shown) and seen is None:
         found = _again_if_stale(config, found, answer, is_short)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
-
-
-def _unmatched(view: View, asked: Query) -> tuple[str, ...]:
-    from mdmem.search import select
-
-    return select.unmatched(view, asked) if asked.filters else ()
 
 
 EVERY = 1 << 60
@@ -173,11 +168,6 @@ def _notes(view: View, hits: Sequence[SearchHit]) -> Iterable[int]:
     if isinstance(hits, ManyHits):
         return hits.notes
     return {note for one in hits if (note := view.find(one.path)) is not None}
-
-
-def _is_unknown(view: View, unit: Unit) -> bool:
-    """Whether no note has a word: somebody may just have written it into an old one."""
-    return not any(view.count(field, term) for term, _ in unit.terms for field in ranking.FIELDS)
 
 
 def _topic(words: str) -> str:

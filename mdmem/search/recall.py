@@ -33,7 +33,7 @@ MAX_HITS = 3
 """Maximum number of notes given of a turn."""
 
 
-class Answer:
+class Answer(Value):
     """A turn, or a note outside of sessions, that may answer.
 
     folder: its session's, "" for a note outside. hits: its notes, best first. coverage: which share of what is asked
@@ -41,16 +41,13 @@ class Answer:
     session has. words: how many of the question's words. is_talk: whether it is a question that led to no change.
     """
 
-    __slots__ = ("coverage", "folder", "hits", "is_talk", "score", "weight", "words")
-
-    def __init__(self, group: Group, hits: tuple[SearchHit, ...], coverage: float, weight: float, words: int) -> None:
-        self.folder = group.folder
-        self.score = group.score
-        self.is_talk = group.is_talk
-        self.hits = hits
-        self.coverage = coverage
-        self.weight = weight
-        self.words = words
+    folder: str
+    score: float
+    is_talk: bool
+    hits: tuple[SearchHit, ...]
+    coverage: float
+    weight: float
+    words: int
 
 
 class Asker(Value):
@@ -102,7 +99,7 @@ def answers(
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
             hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
-            return Answer(group, tuple(hits), *weigh(group.notes))
+            return Answer(group.folder, group.score, group.is_talk, tuple(hits), *weigh(group.notes))
 
         given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))
         answers = (one for one in given if one.hits[0].kind != "project")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mdmem.search.text import analysis
+from mdmem.search.units import is_known
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _nearest(view: View, word: str) -> str | None:
     if len(word) < MIN_CHARS or not word.isalpha():
         return None
     term = analysis.terms(word)[0]
-    if any(view.count(field, term) for field in ("body", "title", "meta", "date")):
+    if is_known(view, term):
         return None
     slips_allowed = 1 if len(term) < 6 else 2
     found: list[tuple[int, int, str]] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
+from mdmem.values import Value
 from mdmem.vault import disk, front_matter, journal, people
 
 if TYPE_CHECKING:
@@ -33,20 +34,17 @@ MAX_TURNS = 2
 """Maximum number of turns given of one session: two sessions tell more than three turns of one."""
 
 
-class Group:
+class Group(Value):
     """The notes of one turn, or one note outside of sessions, among what was found.
 
     folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best one's.
     is_talk: whether it is a question that led to no change.
     """
 
-    __slots__ = ("folder", "is_talk", "notes", "score")
-
-    def __init__(self, folder: str, note: int, score: float, *, is_talk: bool = False) -> None:
-        self.is_talk = is_talk
-        self.folder = folder
-        self.notes = [note]
-        self.score = score
+    folder: str
+    notes: list[int]
+    score: float
+    is_talk: bool = False
 
     def add(self, note: int, score: float) -> None:
         """Add a note; the best score counts."""
@@ -80,7 +78,7 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
         if key in groups:
             groups[key].add(note, score)
         elif len(known) < MAX_TURNS:
-            groups[key] = Group(folder, note, score, is_talk=kind == TALK)
+            groups[key] = Group(folder, [note], score, kind == TALK)
             known.append(groups[key])
     return sorted(
         [*groups.values(), *_with_pages(view, pages, of_session)], key=lambda group: group.score, reverse=True
@@ -94,7 +92,7 @@ def _with_pages(view: View, pages: list[tuple[int, float]], of_session: dict[str
         if of_session.get(folder):
             max(of_session[folder], key=lambda group: group.score).add(note, score)
         else:
-            yield Group(folder, note, score)
+            yield Group(folder, [note], score)
 
 
 def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:

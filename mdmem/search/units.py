@@ -65,20 +65,21 @@ def _with_alike(unit: Unit) -> Unit:
     return unit._replace(in_code=tuple((other, weight * abbreviations.WEIGHT) for other in others))
 
 
-def _is_known(view: View, term: str) -> bool:
+def is_known(view: View, term: str) -> bool:
+    """Whether some note has a term."""
     return any(view.count(field, term) for field in ("body", "title", "meta", "date"))
 
 
 def _told(view: View, terms: Sequence[str]) -> Sequence[str]:
     """Return the terms that tell something; of a name that no note has, a number in it says nothing."""
-    if len(terms) == 1 or _is_known(view, terms[0]):
+    if len(terms) == 1 or is_known(view, terms[0]):
         return terms
     return [term for term in terms if not term.isdigit()]
 
 
 def _widened(view: View, word: str, terms: Sequence[str], *, near: bool) -> Iterator[Unit]:
     term = terms[0]
-    if len(terms) > 1 or not (term.isascii() and word.isalpha()) or _is_known(view, term):
+    if len(terms) > 1 or not (term.isascii() and word.isalpha()) or is_known(view, term):
         yield from (unit(part) for part in _told(view, terms))
         return
     parts = compound(view, word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,6 +77,17 @@ class Access(NamedTuple):
     def text(self, body: str) -> str:
         """Return a stored text made safe, with its lines."""
         return safe_text.text(self.gate, body)
+
+    def values(self, facts: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+        """Return some values of a note, or of what was made of it, safe and small: anybody may have written them."""
+        return {key: self._value(facts[key]) for key in keys}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, (bool, int, float)) or value is None:
+            return value
+        if isinstance(value, (list, tuple)):
+            return [self.line(str(item), 200) for item in value[:20]]
+        return self.line(str(value), 300)
 
     def sees(self, path: str, meta: Mapping[str, Any]) -> bool:
         """Return whether a note may be shown: nobody's internal memory, and no other project's private note."""

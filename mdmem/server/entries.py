@@ -42,6 +42,7 @@ class FoundNotes(TypedDict):
 
 def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
     """Return an entry for a hit. meta: its front matter, as its file says now."""
+    alike = f"({hit.similar} more say the same) " if hit.similar else ""
     return {
         "id": at.line(hit.id, NAME_CHARS),
         "date": timestamps.readable(hit.created),
@@ -49,7 +50,7 @@ def of_hit(at: Access, hit: SearchHit, meta: Mapping[str, Any]) -> NoteLine:
         "title": at.line(hit.title, safe_text.TITLE_CHARS),
         "project": at.line(hit.project, NAME_CHARS),
         "score": 0.0 if at.titles_only else round(hit.score, 2),
-        "line": _outdated(at, meta) + _alike(hit) + _text(at, hit.snippet, hit.title),
+        "line": _outdated(at, meta) + alike + _text(at, hit.snippet, hit.title),
     }
 
 
@@ -71,10 +72,6 @@ def of_note(at: Access, path: str, parsed: note.Parsed, facts: dict[str, Any]) -
 def _outdated(at: Access, meta: Mapping[str, Any]) -> str:
     newer = meta.get("superseded_by")
     return f"(superseded by {at.line(str(newer), NAME_CHARS)}) " if newer else ""
-
-
-def _alike(hit: SearchHit) -> str:
-    return f"({hit.similar} more say the same) " if hit.similar else ""
 
 
 def _text(at: Access, text: str, title: str) -> str:

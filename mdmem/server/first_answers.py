@@ -55,8 +55,10 @@ class Opening:
         said = envelope.get(f"{_META}protocolVersion") if isinstance(envelope, dict) else None
         if method == "initialize":
             self._version = str(params.get("protocolVersion")) if _is_greeting(params) and said is None else ""
-        elif set(params) - {"_meta"} or (said is not None and not _is_envelope(params["_meta"])):
+        elif set(params) - {"_meta"}:
             return None
+        elif said is not None and not isinstance(params["_meta"].get(f"{_META}clientCapabilities"), dict):
+            return None  # where no `initialize` came before it, a request must say all that it must of its client
         return self._answers.get(self._version if said is None else str(said), {}).get(method)
 
 
@@ -65,11 +67,6 @@ def _is_greeting(params: Mapping[str, Any]) -> bool:
     client = params.get("clientInfo")
     named = isinstance(client, dict) and isinstance(client.get("name"), str) and isinstance(client.get("version"), str)
     return named and isinstance(params.get("capabilities"), dict)
-
-
-def _is_envelope(meta: Mapping[str, Any]) -> bool:
-    """Whether a request says all that it must say of its client, where no `initialize` came before it."""
-    return isinstance(meta.get(f"{_META}clientCapabilities"), dict)
 
 
 def _decoded(line: bytes) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -12,51 +12,26 @@ from mdmem import timestamps
 from mdmem.server import lookup
 from mdmem.server.access import Access
 
-if TYPE_CHECKING:
-    from mdmem.search.solved import Fix
-
 MAX_FIXES = 5
 MAX_OPEN = 30
 
 
-class KnownFix(TypedDict):
-    """What solved an error. id: the run that failed; solved: the run that succeeded; edits: the notes in between."""
-
-    id: str
-    solved: str
-    edits: list[str]
-    project: str
-    created: str
-    command: str
-    error: str
-    files: list[str]
-    diff: str
-
-
 class KnownFixes(TypedDict):
-    """Fixes, the best match first. hints: what the user should know."""
+    """Fixes as `solved.Fix` has them, the best match first. hints: what the user should know."""
 
-    fixes: list[KnownFix]
+    fixes: list[dict[str, Any]]
     hints: list[str]
-
-
-class OpenTask(TypedDict):
-    """One piece of open work."""
-
-    key: str
-    kind: str
-    text: str
-    detail: str
-    project: str
-    created: str
-    id: str
 
 
 class OpenTasks(TypedDict):
-    """Open work, newest first. hints: what the user should know."""
+    """Open work as `work.OpenItem` has it, newest first. hints: what the user should know."""
 
-    items: list[OpenTask]
+    items: list[dict[str, Any]]
     hints: list[str]
+
+
+_OF_FIX = ("id", "solved", "edits", "project", "created", "command", "error", "files")
+_OF_TASK = ("key", "kind", "text", "detail", "project", "created", "id")
 
 
 def fixes(
@@ -70,21 +45,8 @@ def fixes(
     with lookup.fresh(at.config) as notices:
         found = learned.fixes(at.config, error, project=project, limit=4 * MAX_FIXES)
     seen = [fix for fix in found if lookup.read(at, fix.path) is not None]
-    return {"fixes": [_known(at, fix) for fix in seen[:MAX_FIXES]], "hints": list(notices)}
-
-
-def _known(at: Access, fix: Fix) -> KnownFix:
-    return {
-        "id": fix.id,
-        "solved": fix.solved,
-        "edits": fix.edits,
-        "project": at.line(fix.project, 80),
-        "created": fix.created,
-        "command": at.line(fix.command, 200),
-        "error": at.line(fix.error, 300),
-        "files": [at.line(file, 200) for file in fix.files[:20]],
-        "diff": at.gate.stored(fix.diff),
-    }
+    shown = [at.values(fix._asdict(), _OF_FIX) | {"diff": at.gate.stored(fix.diff)} for fix in seen[:MAX_FIXES]]
+    return {"fixes": shown, "hints": list(notices)}
 
 
 def open_work(
@@ -98,21 +60,7 @@ def open_work(
     with lookup.fresh(at.config) as notices:
         found = work.open_work(at.config, name, now=time.time())
     seen = [item for item in found if lookup.read(at, item.path) is not None]
-    return {
-        "items": [
-            {
-                "key": item.key,
-                "kind": item.kind,
-                "text": at.line(item.text, 200),
-                "detail": at.line(item.detail, 300),
-                "project": at.line(item.project, 80),
-                "created": item.created,
-                "id": item.id,
-            }
-            for item in seen[:MAX_OPEN]
-        ],
-        "hints": list(notices),
-    }
+    return {"items": [at.values(item._asdict(), _OF_TASK) for item in seen[:MAX_OPEN]], "hints": list(notices)}
 
 
 def fixes_text(made: KnownFixes) -> list[str]:

@@ -14,7 +14,7 @@ from mdmem.server import entries, lookup
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
 from mdmem.views import prompts
-from mdmem.views.prompts import FoundPrompt, PromptPage
+from mdmem.views.prompts import FoundPrompt, MatchedPrompts
 
 FORMATS = ("index", "full")
 LEAST_CHARS = 400
@@ -70,12 +70,14 @@ def search_user_prompts(
     shown = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
     visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
 
-    def answer(view: View) -> PromptPage:
+    def answer(view: View) -> tuple[MatchedPrompts, list[FoundPrompt]]:
         found = prompts.match(view, root, asked, visible, shown, here=at.here, titles_only=only)
-        return prompts.page_of(view, root, found, titles_only=only)
+        read = (prompts.read_prompt(view, root, one, found.scores[one], with_text=not only) for one in found.shown)
+        return found, list(read)
 
-    page, notices = lookup.ask(at, answer, PromptPage([], 0, ()))
-    seen = [one for one in page.prompts if lookup.read(at, one.path) is not None]
+    nothing: tuple[MatchedPrompts, list[FoundPrompt]] = MatchedPrompts([], {}, 0, ()), []
+    (page, found), notices = lookup.ask(at, answer, nothing)
+    seen = [one for one in found if lookup.read(at, one.path) is not None]
     chars = max(MAX_CHARS // (len(seen) or 1), LEAST_CHARS) if format == "full" else 0
     more = offset + limit
     return {

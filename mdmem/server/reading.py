@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -298,7 +298,8 @@ def whole_note(at: Access, path: str, parsed: note.Parsed, offset: int, chars: i
         near = part.rfind("\n", len(part) * 3 // 4)
         part = part[: near + 1] if near > 0 else part
     end = offset + len(part)
-    meta = {at.line(key, 60): _plain(at, value) for key, value in parsed.meta.items() if key not in ("title", "id")}
+    shown = at.values(parsed.meta, (key for key in parsed.meta if key not in ("title", "id")))
+    meta = {at.line(key, 60): value for key, value in shown.items()}
     return {
         "id": at.line(str(parsed.meta.get("id", "")), 60),
         "path": at.line(path, 300),
@@ -320,15 +321,6 @@ def _links(at: Access, path: str, parsed: note.Parsed) -> list[str]:
     seen = (one for one in found if one.path and lookup.read(at, one.path) is not None)
     named = ((one.relation, at.line(one.id, 60), at.line(one.title, 200)) for one in seen)
     return [f"{relation} [mem:{name}] {title}" for relation, name, title in named]
-
-
-def _plain(at: Access, value: Any) -> Any:
-    """Make a value of front matter safe and small: it may have been written by anybody."""
-    if isinstance(value, (bool, int, float)) or value is None:
-        return value
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [at.line(str(item), 200) for item in value[:20]]
-    return at.line(str(value), 300)
 
 
 def notes_text(found: Notes) -> list[str]:

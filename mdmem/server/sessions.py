@@ -118,15 +118,16 @@ def _term(at: Access, view: View, name: str, project: str) -> str:
     if name in ("", "latest"):
         hidden = staged.hidden(view, at.here)
         return conversation.latest(view, project, hidden=hidden, seen=lambda number: _reads(at, view, number)) or NONE
-    terms = [term for term in conversation.candidates(view, name) if _seen(at, view, term)] or _of_note(at, name)
+    terms = [
+        term
+        for term in conversation.candidates(view, name)
+        if any(_reads(at, view, number) for number in view.notes("facet", term))
+    ]
+    terms = terms or _of_note(at, name)
     return conversation.only(terms, name) if terms else NONE
 
 
 NONE = conversation.KEY
-
-
-def _seen(at: Access, view: View, term: str) -> bool:
-    return any(_reads(at, view, number) for number in view.notes("facet", term))
 
 
 def _reads(at: Access, view: View, number: int) -> bool:

@@ -76,7 +76,7 @@ def reasons(row: dict[str, Any]) -> str:
 def log(config: Config) -> tuple[dict[str, Any], ...]:
     """Return the log of injections with its misses, oldest first; read again only after it has changed."""
     names = (f"{injection_log.LOG}.1", injection_log.LOG)
-    return _log(config, tuple(_stamp(str(Path(config.state_dir) / name)) for name in names))
+    return _log(config, tuple(stamp(str(Path(config.state_dir) / name)) for name in names))
 
 
 @lru_cache(maxsize=2)
@@ -84,7 +84,8 @@ def _log(config: Config, stamps: tuple[object, ...]) -> tuple[dict[str, Any], ..
     return tuple(injection_log.read_log(config, misses=True))
 
 
-def _stamp(path: str) -> tuple[int, int, int]:
+def stamp(path: str) -> tuple[int, int, int]:
+    """Return by what a change of a file is told: its time, size and inode; zeros where there is none."""
     try:
         found = Path(path).stat()
     except OSError:

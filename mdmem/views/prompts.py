@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mdmem import timestamps
 from mdmem.search import engine, ranking
 from mdmem.search import query as filters
 from mdmem.search.index.view import View
@@ -16,6 +15,7 @@ from mdmem.search.query import Query
 from mdmem.search.select import allowed
 from mdmem.search.staged import Place
 from mdmem.search.units import Unit, units_of
+from mdmem.views import rows
 
 ORDERS = engine.SORTS
 
@@ -40,14 +40,6 @@ class PromptSlice(NamedTuple):
     order: str = "relevance"
     limit: int = 0
     offset: int = 0
-
-
-class PromptPage(NamedTuple):
-    """A part of an answer. total: how many prompts match."""
-
-    prompts: list[FoundPrompt]
-    total: int
-    hints: tuple[str, ...]
 
 
 class MatchedPrompts(NamedTuple):
@@ -100,12 +92,6 @@ def match(
     return MatchedPrompts(shown, scores, len(ordered), (*asked.hints, *hints))
 
 
-def page_of(view: View, root: str, found: MatchedPrompts, *, titles_only: bool = False) -> PromptPage:
-    """Read the prompts that are shown. titles_only: leave their texts out."""
-    made = [read_prompt(view, root, number, found.scores[number], with_text=not titles_only) for number in found.shown]
-    return PromptPage(made, found.total, found.hints)
-
-
 def _matched(matcher: PromptMatcher, asked: PromptQuery) -> tuple[set[int], Sequence[str]]:
     if asked.tree is None:
         return set(matcher.among), ()
@@ -126,16 +112,6 @@ def _units(view: View, asked: PromptQuery) -> list[Unit]:
 
 def read_prompt(view: View, root: str, number: int, score: float, *, with_text: bool = True) -> FoundPrompt:
     """Return a prompt that matched. with_text: read its text too."""
-    facts, path = view.facts(number), view.path(number)
-    number_in_session = facts.get("prompt")
-    return FoundPrompt(
-        id=str(facts["id"]),
-        path=path,
-        session=str(facts.get("session", "")),
-        prompt=number_in_session if isinstance(number_in_session, int) else 0,
-        project=str(facts.get("project", "")),
-        created=timestamps.iso_time(view.number("created", number)),
-        title=str(facts["title"]),
-        score=score,
-        text=body(root, path) if with_text else "",
-    )
+    row = rows.row(view, number)
+    text = body(root, row.path) if with_text else ""
+    return FoundPrompt(row.id, row.path, row.session, row.prompt, row.project, row.created, row.title, score, text)

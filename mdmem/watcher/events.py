@@ -87,21 +87,17 @@ class Dirty(FileSystemEventHandler):
                 continue
             relative = self._relative(os.fsdecode(path))
             self.touched.add(relative)
-            name = self._visible(relative)
-            if name and (event.is_directory or disk.is_note_path(name, ours=False)):
+            hidden = relative.startswith(".") or "/." in relative
+            if relative and not hidden and (event.is_directory or disk.is_note_path(relative, ours=False)):
                 with self._changed:
-                    self._paths.add(name)
-                    self._ends = self._ends or not _is_of_turn(name)
+                    self._paths.add(relative)
+                    self._ends = self._ends or not _is_of_turn(relative)
                     self._changed.notify()
 
     def _relative(self, path: str) -> str:
         if path.startswith(self._begin):  # a tenth of what `relpath` costs, a hundred times a turn
             return path[len(self._begin) :].replace(os.sep, "/")
         return os.path.relpath(path, self.root).replace(os.sep, "/")
-
-    def _visible(self, name: str) -> str | None:
-        hidden = name.startswith((".", "..")) or "/." in name
-        return None if hidden else name
 
     def sweep(self) -> None:
         """Ask for the whole vault to be looked at."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem import __version__
 from mdmem.watcher import client as watcher
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
     how: fields of `search.engine.SearchOptions`, as far as JSON has them.
     """
     body = json.dumps({"query": query._asdict(), "how": how}).encode()
-    said = watcher.ask(config, f"search {__version__}", {}, body, seconds=SECONDS)
+    said = watcher.ask(config, "search", {}, body, seconds=SECONDS)
     if not said:
         return None
     try:
@@ -60,7 +59,7 @@ def ask(config: Config, query: Query, how: dict[str, Any]) -> WarmAnswer | None:
 
 
 def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -> bytes:  # noqa: ARG001 - as all answers
-    """Answer for the watcher: `words` name the asker's version, `body` is what `ask` sends.
+    """Answer for the watcher: `body` is what `ask` sends.
 
     New, moved and deleted files are looked for at once; files changed in place the watcher knows of by itself.
 
@@ -70,8 +69,6 @@ def answer(config: Config, words: list[str], env: dict[str, str], body: bytes) -
     from mdmem.search import engine
     from mdmem.search.staged import Place
 
-    if words != [__version__]:
-        return b""
     asked = json.loads(body)
     how = {**asked["how"], "here": Place.read(asked["how"].get("here"))}
     return _encoded(engine.search(config, _query(asked["query"]), engine.SearchOptions(**how)))

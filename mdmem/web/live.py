@@ -19,7 +19,7 @@ from mdmem.search import freshness, index
 from mdmem.search.index import completion
 from mdmem.search.index.view import View
 from mdmem.vault import note
-from mdmem.views import rows
+from mdmem.views import injections, rows
 from mdmem.watcher import events
 
 FEW = 64
@@ -120,12 +120,10 @@ class Live:
                 before = now
                 self._publish("")
 
-    def _state(self) -> list[tuple[int, int]]:
+    def _state(self) -> list[tuple[int, int, int]]:
         folder = Path(self.config.state_dir)
-        return [
-            _stamp(path)
-            for path in (folder / injection_log.LOG, folder / losses.FILE, Path(retry_queue.folder(self.config)))
-        ]
+        watched = (folder / injection_log.LOG, folder / losses.FILE, retry_queue.folder(self.config))
+        return [injections.stamp(str(path)) for path in watched]
 
     # -- telling -----------------------------------------------------------------------------------
 
@@ -151,18 +149,8 @@ def _newest(view: View) -> tuple[int, dict[str, str]]:
     A note that is dated ahead, by a clock that was wrong, is not the newest until then.
     """
     created, now = view.numbers("created"), time.time()
-    notes = set(view.all) - view.internal
-    for kind in note.PAGES:
-        notes -= view.notes("facet", f"kind:{kind}")
+    notes = set(view.all) - view.internal - view.of_kinds(note.PAGES)
     notes = {number for number in notes if created[number] <= now} or notes
     last = max((created[number] for number in notes), default=0)
     newest = rows.in_order(view, (number for number in notes if created[number] == last))
     return last, {view.path(number): rows.row(view, number).title for number in newest}
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return (found.st_mtime_ns, found.st_size)

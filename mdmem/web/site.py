@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -103,7 +103,8 @@ class PageRequest:
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Answer with a template; a request for a part gets the template's part without the frame around it."""
         part = "part" in self.query
-        html = _template(f"{template}.html").render(
+        made = _environment().get_template(f"{template}.html")
+        html = made.render(
             visit=self,
             site=self.site,
             part=part,
@@ -160,11 +161,6 @@ def _environment() -> Environment:
         "diff": markdown.diff,
     }
     return made
-
-
-def _template(name: str) -> Template:
-    """Return a template by its file's name."""
-    return _environment().get_template(name)
 
 
 def weekday(day: str) -> str:

@@ -79,10 +79,6 @@ class Storage(FileStorage):
     def destroy(self) -> None:
         """Of a place for temporary files: there is nothing to remove."""
 
-    def write(self, segment: Segment, extension: str, data: Iterable[bytes]) -> None:
-        """Write a file of a segment, piece by piece, and let the segment remember what it should be."""
-        contents.write(self.folder, segment, extension, data)
-
 
 class Index(FileIndex):
     """An index whose table of contents is ours: Whoosh's own is a pickle."""
@@ -178,7 +174,8 @@ class RowWriter(base.PerDocumentWriter):
     def close(self) -> None:
         """Write the rows, if there are any."""
         if self.rows:
-            self._storage.write(self._segment, ".rows", [layout.encode_table(self.rows, tally.of(self.rows))])
+            rows = [layout.encode_table(self.rows, tally.of(self.rows))]
+            contents.write(self._storage.folder, self._segment, ".rows", rows)
         self.is_closed = True
 
 
@@ -192,7 +189,7 @@ class TermWriter(base.FieldWriter):
 
     def add_postings(self, schema: Any, lengths: None, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Write all posting lists."""
-        self._storage.write(self._segment, ".terms", dictionary.pack(items))
+        contents.write(self._storage.folder, self._segment, ".terms", dictionary.pack(items))
 
     def close(self) -> None:
         """Do nothing: all is written already."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -49,9 +48,6 @@ class PromptMatcher:
             self._texts[number] = _flat(body(self._root, self._view.path(number)))
         return self._texts[number]
 
-    def _word(self, tree: PromptTerm) -> set[int]:
-        return self._with_terms(analysis.terms(tree.text)[:1])
-
     def _with_terms(self, terms: Iterable[str]) -> set[int]:
         found = [self._view.notes(FIELD, term) & self.among for term in terms]
         return set.intersection(*found) if found else set()
@@ -75,14 +71,7 @@ class PromptMatcher:
         *before, last = _flat(tree.text)
         terms = select.prefix_terms(self._view, last)
         candidates = set().union(*(self._view.notes(FIELD, term) for term in terms)) & self.among
-
-        def holds(text: list[str]) -> bool:
-            places = range(len(text) - len(before))
-            return any(
-                text[at : at + len(before)] == before and text[at + len(before)].startswith(last) for at in places
-            )
-
-        return self._decided(candidates, holds)
+        return self._decided(candidates, lambda text: _begins(text, before, last))
 
     def _near(self, tree: PromptTerm) -> set[int]:
         wanted = [(_flat(part.text), part.op == "word") for part in tree.parts]
@@ -93,12 +82,6 @@ class PromptMatcher:
 
     def _prompt(self, tree: PromptTerm) -> set[int]:
         return {number for number in self.among if self._view.facts(number).get("prompt") == tree.number}
-
-    def _both(self, tree: PromptTerm) -> set[int]:
-        return reduce(set.__and__, (self.matching(part) for part in tree.parts))
-
-    def _either(self, tree: PromptTerm) -> set[int]:
-        return reduce(set.__or__, (self.matching(part) for part in tree.parts))
 
     def _without(self, tree: PromptTerm) -> set[int]:
         *kept, gone = tree.parts
@@ -123,14 +106,14 @@ class TitleMatcher(PromptMatcher):
 
 
 _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
-    "word": lambda matcher, tree: matcher._word(tree),
+    "word": lambda matcher, tree: matcher._with_terms(analysis.terms(tree.text)[:1]),
     "phrase": lambda matcher, tree: matcher._phrase(tree),
     "first": lambda matcher, tree: matcher._first(tree),
     "prefix": lambda matcher, tree: matcher._prefix(tree),
     "near": lambda matcher, tree: matcher._near(tree),
     "prompt": lambda matcher, tree: matcher._prompt(tree),
-    "and": lambda matcher, tree: matcher._both(tree),
-    "or": lambda matcher, tree: matcher._either(tree),
+    "and": lambda matcher, tree: set.intersection(*map(matcher.matching, tree.parts)),
+    "or": lambda matcher, tree: set.union(*map(matcher.matching, tree.parts)),
     "not": lambda matcher, tree: matcher._without(tree),
 }
 

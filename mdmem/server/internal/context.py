@@ -140,7 +140,7 @@ def _flat(given: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in given.items():
         snake = _CAPITAL.sub(r"_\1", str(name)).lower()
-        key, text = _OTHER_NAMES.get(snake, snake), _text(value)
+        key, text = _OTHER_NAMES.get(snake, snake), value.strip() if isinstance(value, str) else ""
         if text and found.get(key, text) != text:
             raise UsageError(f"{name!r:.40} is given twice, with different values.")
         found[key] = text or found.get(key, "")
@@ -256,10 +256,6 @@ def forges(tag: str) -> bool:
     """Return whether a tag would pass for one that only a connection can give."""
     bare = normalize("NFKC", tag).strip().lstrip("#").casefold()
     return bare.partition(":")[0].strip() in ("ghost", "agent", "ghost_type", "ghost_owner")
-
-
-def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _id(given: Mapping[str, str], key: str, names: Mapping[str, str]) -> str:

@@ -113,22 +113,17 @@ def _by_property(ask: Ask) -> list[Memory]:
     """Order by one key of the front matter: numbers before texts; memories without it come last."""
     having = [memory for memory in ask.memories if _plain(memory.meta.get(ask.field)) is not None]
     names = {memory.id for memory in having}
-    ordered = _by(lambda _, memory: _plain(_value(memory, ask.field)))(ask._replace(memories=having))
+    is_time = ask.field in ("created", "updated")
+    ordered = _by(lambda _, memory: _plain(getattr(memory, ask.field) if is_time else memory.meta.get(ask.field)))(
+        ask._replace(memories=having)
+    )
     return ordered + [memory for memory in ask.memories if memory.id not in names]
-
-
-def _value(memory: Memory, field: str) -> Any:
-    return {"created": memory.created, "updated": memory.updated}.get(field, memory.meta.get(field))
 
 
 def _plain(value: Any) -> tuple[bool, float, str] | None:
     if isinstance(value, str):
         return True, 0.0, value
     return (False, float(value), "") if isinstance(value, (bool, int, float)) else None
-
-
-def _by_random(ask: Ask) -> list[Memory]:
-    return random.sample(ask.memories, len(ask.memories))
 
 
 MODES: dict[str, Callable[[Ask], list[Memory]]] = {
@@ -139,7 +134,7 @@ MODES: dict[str, Callable[[Ask], list[Memory]]] = {
     "byProperty": _by_property,
     "bySignificance": _by(lambda ask, memory: significance(memory, ask.links[memory.id])),
     "byBroad": _by(lambda _, memory: memory.created),
-    "byRandom": _by_random,
+    "byRandom": lambda ask: random.sample(ask.memories, len(ask.memories)),
 }
 """A mode's name -> how it orders memories, which come newest first."""
 

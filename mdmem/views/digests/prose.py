@@ -96,7 +96,7 @@ def facts(config: Config, found: DigestNotes) -> str:
     """Return what a model is sent of a digest: what was asked and came out, decisions, fixes, work; "" for nothing."""
     lines: list[str] = []
     for room in _ROOMS:
-        lines = freshness.ask(config, partial(_lines, config, found, room))
+        lines = freshness.ask(config, partial(_said, config, found, room))
         if sum(map(len, lines)) + len(lines) <= MAX_SENT_CHARS:
             break
     text = Gate(config).stored("\n".join(lines))
@@ -105,15 +105,11 @@ def facts(config: Config, found: DigestNotes) -> str:
     return text if any(line.startswith("- ") for line in lines) else ""
 
 
-def _lines(config: Config, found: DigestNotes, room: int, view: View) -> list[str]:
-    return list(_said(config, found, room, view))
-
-
-def _said(config: Config, found: DigestNotes, room: int, view: View) -> Iterator[str]:
-    yield f"From {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}"
+def _said(config: Config, found: DigestNotes, room: int, view: View) -> list[str]:
+    lines = [f"From {wording.date_and_time(found.since)} to {wording.date_and_time(found.until)}"]
     for one in sorted(found.sessions, key=lambda one: one.started):
         if not _is_excluded(config, one.project):
-            yield from _session(config, view, one, room)
+            lines += _session(config, view, one, room)
     groups = {
         "Decided and noted": [
             (row.path, row.project, f"{row.title} ({row.kind}) [mem:{row.id}]")
@@ -128,10 +124,13 @@ def _said(config: Config, found: DigestNotes, room: int, view: View) -> Iterator
     }
     for heading, group in groups.items():
         sent = [
-            said for path, project, said in group if not _is_excluded(config, project) and _may_be_sent(config, path)
+            said
+            for path, project, said in group
+            if not _is_excluded(config, project) and not recent.left_out(people.read(config.vault, path))
         ]
         if sent:
-            yield from (heading, *(f"- {note.one_line(said)}" for said in sent))
+            lines += [heading, *(f"- {note.one_line(said)}" for said in sent)]
+    return lines
 
 
 def _session(config: Config, view: View, one: LoggedSession, room: int) -> Iterator[str]:
@@ -159,10 +158,6 @@ def _step(config: Config, row: rows.NoteRow, room: int) -> str:
         return f"- asked: {note.one_line(inert(title))}"
     text = whole_sentences(inert(parsed.body), room) if room else ""
     return f"- answered: {note.one_line(text or inert(title))} [mem:{row.id}]"
-
-
-def _may_be_sent(config: Config, path: str) -> bool:
-    return not recent.left_out(people.read(config.vault, path))
 
 
 def _is_excluded(config: Config, project: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -87,13 +86,11 @@ def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, Listed
     links += [f"next: [{after.name}]({after.name}.md)"] if after else []
     by_project = sorted(day.sessions, key=lambda one: one.project)
     parts = [
-        listed.section(page.link_text(project or "Without a project"), _lines(held))
+        listed.section(
+            page.link_text(project or "Without a project"), [listed.session_line(one, FOLDER) for one in held]
+        )
         for project, held in groupby(by_project, key=lambda one: one.project)
     ]
     notes = [listed.note_line(row, FOLDER) for row in written(found, day.name)]
     parts.append(listed.section("Written down", notes))
     return [" · ".join(links), "", *(line for part in parts for line in part)]
-
-
-def _lines(held: Iterable[SessionRow]) -> list[str]:
-    return [listed.session_line(one, FOLDER) for one in held]

@@ -147,7 +147,8 @@ def attachment(request: PageRequest) -> Response:
     wanted = request.parts["path"]
     for path in _places(request.config, wanted, request.query.get("from", "")):
         kind = address.attachment_type(path)
-        data = disk.read_path(request.config.vault, path) if kind and not _is_hidden(path) else None
+        is_hidden = note.is_internal(path) or any(part.startswith(".") for part in path.split("/"))
+        data = disk.read_path(request.config.vault, path) if kind and not is_hidden else None
         if data is not None:
             name = quote(path.rpartition("/")[2])
             shown = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
@@ -155,10 +156,6 @@ def attachment(request: PageRequest) -> Response:
             headers = {"content-disposition": shown, "content-security-policy": "sandbox", "cache-control": "no-store"}
             return Response(data, media_type=kind, headers=headers)
     raise NotFoundError(f"There is no attachment {wanted!r:.80}.")
-
-
-def _is_hidden(path: str) -> bool:
-    return note.is_internal(path) or any(part.startswith(".") for part in path.split("/"))
 
 
 def _places(config: Config, wanted: str, base: str) -> list[str]:

@@ -49,7 +49,7 @@ def review(request: PageRequest) -> Response:
     )
     return request.page(
         "review",
-        queue=[_queued(request, number) for number in islice(undecided, SIZE)],
+        queue=[_text(request, rows.row(view, number)) for number in islice(undecided, SIZE)],
         waiting=len(queue.numbers),
         head=queue.head,
         problem=problem,
@@ -74,10 +74,6 @@ def _kinds(request: PageRequest, numbers: list[int]) -> dict[str, int]:
     terms = [term for term in view.starting_with("facet", "kind:") if len(term) > 5]
     counted = {term[5:]: len(view.notes("facet", term) & found) for term in terms}
     return {kind: count for kind, count in sorted(counted.items(), key=lambda item: -item[1]) if count}
-
-
-def _queued(request: PageRequest, number: int) -> QueuedNote:
-    return _text(request, rows.row(request.view, number))
 
 
 def _text(request: PageRequest, row: NoteRow, level: int = 3) -> QueuedNote:

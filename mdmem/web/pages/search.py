@@ -43,7 +43,8 @@ class FacetValue(NamedTuple):
 def search(request: PageRequest) -> Response:
     """Show what was found, all of it or a part, best first."""
     given = chosen(request)
-    asked = query.with_filters(query.parse(given["q"]), None, **_filters(given))
+    filters = {key: value or None for key, value in given.items() if key != "q"}
+    asked = query.with_filters(query.parse(given["q"]), None, **filters)
     anything = any(given[key] for key in ("q", *KEYS, "since", "on", "is"))
     page = request.number("page")
     sort = "newest" if request.query.get("sort") == "newest" or not asked.text else "relevance"
@@ -70,10 +71,6 @@ def chosen(request: PageRequest) -> dict[str, str]:
     return {"q": request.query.get("q", "")[:MAX_CHARS]} | {key: request.query.get(key, "")[:200] for key in keys}
 
 
-def _filters(given: dict[str, str]) -> dict[str, str | None]:
-    return {key: value or None for key, value in given.items() if key != "q"}
-
-
 def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> dict[str, list[FacetValue]]:
     counted = count(request.view, request.config.vault, asked)
     ages = {f"since:{value}": key for key, value in (("a day", "1d"), ("7 days", "7d"), ("30 days", "30d"))}
@@ -83,11 +80,11 @@ def _facets(request: PageRequest, asked: query.Query, given: dict[str, str]) -> 
         for name, total in counted["time"].items()
         if name in ages
     ]
-    return {key: values for key, values in {**made, "time": times}.items() if len(values) > 1 or _is_on(values)}
-
-
-def _is_on(values: list[FacetValue]) -> bool:
-    return any(value.on for value in values)
+    return {
+        key: values
+        for key, values in {**made, "time": times}.items()
+        if len(values) > 1 or any(value.on for value in values)
+    }
 
 
 def _value(given: dict[str, str], key: str, name: str, total: int) -> FacetValue:
@@ -192,7 +189,7 @@ def _by_file(view: View, found: set[int]) -> dict[str, int]:
 
 def _by_age(view: View, found: set[int]) -> dict[str, int]:
     created, now = view.numbers("created"), time.time()
-    ages = {"since:1d": 1, "since:7d": 7, "since:30d": 30, "since:365d": 365}
+    ages = {"since:1d": 1, "since:7d": 7, "since:30d": 30}
     times = sorted(map(created.__getitem__, found))
     counted = {name: len(times) - bisect_left(times, now - days * 86_400) for name, days in ages.items()}
     return {name: total for name, total in counted.items() if total}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -158,12 +158,8 @@ def _files(view: View, row: SessionRow) -> list[str]:
 def _commits(request: PageRequest, every: list[NoteRow]) -> list[str]:
     """Return the commits that runs made: only runs whose title speaks of a commit are read."""
     likely = [row for row in every if row.kind == "observation" and "commit" in row.title][:20]
-    metas = [_meta(request.config, row.path) for row in likely]
+    metas = [note.load(request.config.vault, row.path).meta for row in likely]
     return [str(meta["made_commit"]) for meta in metas if meta.get("made_commit")]
-
-
-def _meta(config: Config, path: str) -> dict[str, Any]:
-    return note.load(config.vault, path).meta
 
 
 def _own_words(body: str) -> str:
