@@ -16,7 +16,7 @@ from mdmem.history.git.repository import Repository
 from mdmem.learn import decisions
 from mdmem.search import duplicates
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import note
 from mdmem.views import injections, rows
 from mdmem.views.rows import NoteRow
@@ -46,7 +46,7 @@ def waiting(config: Config, view: View) -> ReviewQueue:
     return ReviewQueue(head, _unseen(view, repo, base, head))
 
 
-@lru_cache(maxsize=1)
+@cached_with_view
 def _unseen(view: View, repo: Repository, base: str, head: str) -> list[int]:
     terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
     found = set(view.all) - view.with_any(terms)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.search import solved
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import journal, note
 from mdmem.vault import turns as numbered_turns
 from mdmem.views import rows
@@ -62,7 +61,7 @@ class SessionTurn(NamedTuple):
     rows: list[NoteRow]
 
 
-@lru_cache(maxsize=2)
+@cached_with_view
 def table(view: View) -> tuple[SessionRow, ...]:
     """Return a row for every session, the last one first."""
     sets = _Sets(view)
@@ -128,7 +127,7 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
-@lru_cache(maxsize=8)
+@cached_with_view
 def by_day(view: View, project: str = "") -> dict[str, int]:
     """Count the notes of each local day, pages and internal memories left out."""
     created = view.numbers("created")

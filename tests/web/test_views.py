@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -65,6 +67,19 @@ def test_every_session_is_a_row_with_what_came_of_it(view: View) -> None:
     assert (first.prompts, first.runs, first.failed, first.edits, first.private) == (1, 3, 1, 1, 1)
     assert (first.project, first.agent, first.day) == ("notes-app", "claude-code", "2026-09-14")
     assert [row.started for row in sessions.table(view)] == sorted((row.started for row in rows.values()), reverse=True)
+
+
+def test_what_pages_keep_of_an_index_is_kept_once_and_no_longer_than_the_index(view: View) -> None:
+    assert sessions.table(view) is sessions.table(view)
+    assert sessions.by_day(view) is not sessions.by_day(view, "notes-app")
+
+    another = View(view.leaves, view.files)
+    sessions.table(another)
+    gone = weakref.ref(another)
+    del another
+    gc.collect()
+
+    assert gone() is None
 
 
 def test_the_turns_of_a_session_are_in_the_order_of_events(view: View) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, wraps
 from heapq import merge
 from itertools import chain, compress, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
@@ -20,6 +20,29 @@ if TYPE_CHECKING:
 
 MAX_COUNTS = 50_000
 """Number of terms whose frequency is cached."""
+MAX_ANSWERS = 16
+"""Number of answers that are cached with a view."""
+
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
+
+
+def cached_with_view(
+    function: Callable[Concatenate[View, _Given], _Answer],
+) -> Callable[Concatenate[View, _Given], _Answer]:
+    """Wrap a function of a view so that its answers are cached for as long as the view is there, and no longer."""
+
+    @wraps(function)
+    def cached(view: View, /, *args: _Given.args, **named: _Given.kwargs) -> _Answer:
+        key = (function, args, *named.items())
+        if key not in view.answers:
+            if len(view.answers) >= MAX_ANSWERS:
+                view.answers.clear()
+            view.answers[key] = function(view, *args, **named)
+        answer: _Answer = view.answers[key]
+        return answer
+
+    return cached
 
 
 def path_facet(path: str) -> str:
@@ -90,6 +113,7 @@ class View:
     files: what it is read from, with size, time and inode.
     matches: where terms were found, by term and what it counts; see `ranking`.
     turn_kinds: what turns were found to be, by folder and number of the turn; see `turn_groups.Kinds`.
+    answers: what functions said of it, by function and arguments; see `cached_with_view`.
     """
 
     def __init__(self, leaves: Sequence[Leaf], files: dict[str, tuple[int, int, int]]) -> None:
@@ -103,6 +127,7 @@ class View:
         self._counts: dict[tuple[str, str], int] = {}
         self.matches: dict[tuple[str, float], Any] = {}
         self.turn_kinds: dict[tuple[int, int], int] = {}
+        self.answers: dict[tuple[Any, ...], Any] = {}
         self._sequences: dict[int, tuple[list[int], dict[int, int]]] = {}
 
     # -- words

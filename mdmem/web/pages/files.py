@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -15,7 +14,7 @@ from mdmem.learn import decisions, work
 from mdmem.learn.work import OpenItem
 from mdmem.search import solved
 from mdmem.search.index.document import path_tails
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import attachments, disk, journal, note
 from mdmem.views import rows, sessions
 from mdmem.views.rows import NoteRow
@@ -72,7 +71,7 @@ def project(request: PageRequest) -> Response:
         total=len(found),
         pinned=shared.newest(view, view.notes("facet", "is:pinned"), project=name),
         decisions=_decisions(request.config, view, name),
-        open=_open_work(request.config, view, name),
+        open=_open_work(view, request.config, name),
         open_kinds=open_work.LABELS,
         lessons=shared.newest(view, view.of_kinds(("lesson", "preference")), project=name),
         failed=shared.newest(view, view.notes("facet", "is:failed"), project=name, most=5),
@@ -84,8 +83,8 @@ def project(request: PageRequest) -> Response:
     )
 
 
-@lru_cache(maxsize=8)
-def _open_work(config: Config, view: View, name: str) -> list[OpenItem]:
+@cached_with_view
+def _open_work(view: View, config: Config, name: str) -> list[OpenItem]:
     return work.in_view(config, view, name, time.time())[:MOST_OPEN]
 
 

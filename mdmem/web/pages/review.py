@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from mdmem.config import Config
 from mdmem.errors import GitError, VaultError
 from mdmem.learn import proposals
 from mdmem.learn.proposals import Proposal
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import note
 from mdmem.views import review_queue, rows
 from mdmem.views.rows import NoteRow
@@ -55,7 +54,7 @@ def review(request: PageRequest) -> Response:
         problem=problem,
         kind=kind,
         kinds=_kinds(request, queue.numbers),
-        proposals=_proposed(request.config, view, int(time.time() // 3600)),
+        proposals=_proposed(view, request.config, int(time.time() // 3600)),
         questions={kind: row.question for kind, row in proposals.KINDS.items()},
         pairs=[(_text(request, one, 4), _text(request, two, 4)) for one, two in review_queue.alike(view)],
         stale=review_queue.stale(request.config, view),
@@ -63,8 +62,8 @@ def review(request: PageRequest) -> Response:
     )
 
 
-@lru_cache(maxsize=1)
-def _proposed(config: Config, view: View, hour: int) -> list[Proposal]:
+@cached_with_view
+def _proposed(view: View, config: Config, hour: int) -> list[Proposal]:
     """Return what waits by one state of the index: looking through all open work is dear."""
     return proposals.in_view(config, view, now=3600.0 * hour)
 
