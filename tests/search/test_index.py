@@ -983,6 +983,11 @@ def test_a_segment_of_mostly_deleted_notes_is_written_again() -> None:
     assert tiers.to_merge([0, 50], [10, 0]) == [0]
 
 
+def test_no_more_notes_are_written_again_at_once_than_are_held_in_memory() -> None:
+    assert tiers.to_merge([0, 2000, 2000, 2000], [5000, 2000, 2000, 2000]) == [0, 1, 2]
+    assert tiers.to_merge([1000] * 9, [0] * 9) == [0, 1, 2, 3]
+
+
 def test_notes_keep_their_words_when_segments_are_put_together(vault: Path, settings: Config) -> None:
     for number in range(30):
         word = "word" + "abcdefghijklmnopqrstuvwxyzäöüß"[number]

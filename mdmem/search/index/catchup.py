@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-NOTES_PER_COMMIT = 10_000
+NOTES_PER_COMMIT = 4_000
+FEW_NOTES = 1_000
+"""More notes than this are put in without segments being put together meanwhile: either is held in memory."""
 MANY_NOTES = 4_000
 """Number of new notes from which on a second process pays."""
 MAX_IN_TIME = 20_000
@@ -237,8 +239,9 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
     from mdmem.search.index import writer
 
     if len(waiting) >= least:
-        with writer.change(config.index_dir) as batch:
-            tally.index(batch, config.vault, [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))])
+        some = [waiting.popleft() for _ in range(min(len(waiting), NOTES_PER_COMMIT))]
+        with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
+            tally.index(batch, config.vault, some)
 
 
 def _join_segments(config: Config, wait_seconds: float) -> None:
@@ -340,12 +343,13 @@ def _write(
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
     with writer.alone(config.index_dir, wait_seconds):
         for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
-            with writer.change(config.index_dir) as batch:
+            some = files[start : start + NOTES_PER_COMMIT]
+            with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
                 if batch.damage and not (damage and start == 0):
                     raise DamagedError(batch.damage)  # it went away between looking and writing
                 if start == 0:
                     tally.forget(batch, diff.gone)
-                tally.index(batch, config.vault, files[start : start + NOTES_PER_COMMIT])
+                tally.index(batch, config.vault, some)
             if tally.late:
                 break
     return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)

@@ -7,6 +7,7 @@ there are never more than eight segments, beside those too large to be touched i
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 MAX_SEGMENTS = 8
 RATIO = 2
-SMALL_NOTES = 8192
-"""In daily use no more notes than this are rewritten at once."""
+SMALL_NOTES = 4096
+"""In daily use no more notes than this are rewritten at once; they are held in memory."""
 MAX_DELETED = 0.3
 
 
@@ -27,12 +28,13 @@ def to_merge(live: Sequence[int], deleted: Sequence[int], *, limit: int = SMALL_
     small = sorted((i for i, count in enumerate(live) if count <= limit), key=lambda i: live[i])
     shrunk = [i for i in small if deleted[i] and deleted[i] >= MAX_DELETED * (live[i] + deleted[i])]
     rest = [i for i in small if i not in shrunk]
+    shrunk = [i for i, total in zip(shrunk, accumulate(live[i] for i in shrunk), strict=True) if total <= limit]
     if len(rest) < MAX_SEGMENTS:
         return shrunk
     group = rest[:2]
-    total = sum(live[i] for i in group)
+    total = sum(live[i] for i in [*shrunk, *group])
     for i in rest[2:]:
-        if live[i] > RATIO * total:
+        if live[i] > RATIO * total or total + live[i] > limit:
             break
         group.append(i)
         total += live[i]
