@@ -2,7 +2,7 @@
 
 `python -m tests.bench --readme` also writes the tables into the help page `cost`. Other benches, one by one:
 `python -m tests.bench NAME` with `block_recall`, `commands`, `echo`, `history`, `imports`, `intent`, `learn`, `mcp`,
-`privacy`, `ranking`, `scale`, `turn`, `watcher`.
+`privacy`, `ranking`, `scale`, `segments`, `turn`, `watcher`.
 """
 
 from __future__ import annotations

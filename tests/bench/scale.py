@@ -1,9 +1,10 @@
 """What a vault's size costs: `python -m tests.bench scale [notes ...] [--only GROUP ...] [--at DIR] [--rounds N]`.
 
-CPU of each command with all its processes, its memory, and multiples of the first size, beside SQLite's FTS5, ripgrep
-and qmd where they are installed. Sizes are 10,000 and 50,000 notes unless others are given; --at keeps the vaults,
---archived writes past years as archives, and makes no repository, --short writes notes of a line or two, so that a
-million fit on a small disk. `scale 10000 100000 --only commands` measures every reading command, each once.
+CPU of each command with all its processes, its memory, and multiples of the first size; and a table beside SQLite's
+FTS5, ripgrep and qmd, where they are installed. Sizes are 10,000 and 50,000 notes unless others are given. --at keeps
+the vaults, --archived-before DAY writes older sessions as archives, --short writes notes of a line or two.
+`scale 10000 100000 --only commands` measures every reading command, each once. A million fit on a small disk with
+`scale 1000000 --short --archived-before 2024-01-01 --only index --only read --only archive`.
 """
 
 from __future__ import annotations
@@ -16,77 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from mdmem.vault import note
-from tests.bench import every_command, repositories, vaults
+from tests.bench import every_command, peers, vaults
+from tests.bench.sized import MDMEM, Used, Vault, medians, prepare, used
 from tests.helpers.plain_git import git, make_remote
-
-MDMEM = [sys.executable, "-m", "mdmem"]
-PEERS = {"ripgrep": "rg", "qmd": "qmd"}
-
-
-class Used(NamedTuple):
-    """What a command used: CPU of all its processes in ms, memory of the largest in MB, time on the clock in ms."""
-
-    milliseconds: float
-    megabytes: float
-    clock: float = 0.0
-
-
-_LAUNCHER = """
-import os, resource, sys, time
-null = os.open(os.devnull, os.O_RDWR)
-actions = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
-begun = time.monotonic()
-status = os.waitpid(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions), 0)[1]
-spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, spent.ru_maxrss, time.monotonic() - begun)
-"""
-"""A process inherits the largest size of the one that starts it: this one is small."""
-
-
-def used(words: list[str], env: Mapping[str, str]) -> Used:
-    """Run a command to its end; status 1 is a finding of it."""
-    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *words]
-    done = subprocess.run(launcher, env={**os.environ, **env}, stdout=subprocess.PIPE, check=True)
-    status, seconds, kilobytes, clock = done.stdout.split()
-    if int(status) not in (0, 1):
-        raise SystemExit(f"{words} ended with status {int(status)}")
-    return Used(float(seconds) * 1000, int(kilobytes) / 1024, float(clock) * 1000)
-
-
-class Vault(NamedTuple):
-    """A vault of a size, with a home of its own."""
-
-    root: Path
-    env: dict[str, str]
-    question: list[str]
-
-    def run(self, *words: str) -> Used:
-        """Run mdmem on it."""
-        return used([*MDMEM, *words], self.env)
-
-    def median(self, rounds: int, *words: str) -> Used:
-        """Return the medians of some runs."""
-        return _medians(self.run(*words) for _ in range(rounds))
-
-
-def prepare(at: Path, notes: int, *, short: bool = False, archived: bool = False, committed: bool = True) -> Vault:
-    """Write a vault with its repository, as far as they are not there from before, nor an index of it."""
-    root, home = at / f"vault-{notes}", at / f"home-{notes}"
-    if not root.is_dir():
-        year = f"{time.gmtime(vaults.NEWEST).tm_year}-01-01" if archived else ""
-        vaults.write(root, notes, chars=vaults.SHORT if short else vaults.CHARS, archived_before=year)
-    if committed and not (root / ".git").is_dir():
-        repositories.commit(root)
-    (home / "run").mkdir(parents=True, mode=0o700, exist_ok=True)
-    places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
-    env = {"HOME": str(home), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(home / "run"), **places}
-    return Vault(root, env, vaults.words().text[100:102])
-
 
 Found = dict[str, Used]
 
@@ -130,7 +67,7 @@ def of_changing(vault: Vault, rounds: int) -> Found:
         new.write_text(f"# zyzzyva{number}\n", encoding="utf-8")
         runs.append(vault.run("search", f"zyzzyva{number}"))
         new.unlink()
-    return found | {"a note added, and found": _medians(runs)}
+    return found | {"a note added, and found": medians(runs)}
 
 
 def of_doctor(vault: Vault, rounds: int) -> Found:
@@ -170,6 +107,41 @@ def of_history(vault: Vault, rounds: int) -> Found:
     return found
 
 
+def of_archive(vault: Vault, rounds: int) -> Found:
+    """Measure the packing of the year before the newest, a packed note, a clone of a part, and the unpacking."""
+    year = time.gmtime(vaults.NEWEST).tm_year - 1
+    sample = next(vault.root.glob(f"journal/*/{year}-*/*/*-prompt-*.md"), None)
+    if sample is None:
+        print(f"{vault.root.name} has no notes of {year}", file=sys.stderr)
+        return {}
+    an_id, project = sample.stem.rpartition("-")[2], sample.relative_to(vault.root).parts[1]
+    words = note.parse(sample.read_bytes()).body.split()[:6]
+    vault.run("index")
+    before, files = git(vault.root, "rev-parse", "HEAD").strip(), _count(vault.root)
+    found = {"archive of a year": vault.run("archive", str(year))}
+    print(f"archive {year}: {files:,} files became {_count(vault.root):,}", file=sys.stderr)
+    found["show of a packed note"] = _seen(vault, rounds, ["show", an_id], an_id)
+    found["search for a packed note"] = _seen(vault, rounds, ["search", *words], an_id)
+    found["show by what cites it"] = _seen(vault, rounds, ["show", f"mem:{an_id}"], an_id)
+    copy = vault.root.parent / f"clone-{vault.root.name}"
+    part = ["--since", str(year), "--project", project]
+    found["clone of a project since then"] = vault.run("clone", vault.root.as_uri(), str(copy), *part)
+    print(f"{' '.join(part)}: {_count(copy):,} files", file=sys.stderr)
+    shutil.rmtree(copy)
+    found["archive --undo of a year"] = vault.run("archive", "--undo", str(year))
+    if changed := git(vault.root, "diff", "--name-only", before, "HEAD", "--", ":(glob)journal/**/[0-9][0-9][0-9]-*"):
+        raise SystemExit(f"Notes differ after `archive {year}` and `archive --undo {year}`:\n{changed}")
+    return found
+
+
+def _count(root: Path) -> int:
+    return sum(1 for _ in (root / "journal").rglob("*.md"))
+
+
+def _seen(vault: Vault, rounds: int, words: list[str], expected: str) -> Used:
+    return medians(used([*MDMEM, *words], vault.env, expected) for _ in range(rounds))
+
+
 def _changed(vault: Vault, note: Path, rounds: int) -> Used:
     before = note.read_text(encoding="utf-8")
     runs = []
@@ -177,135 +149,77 @@ def _changed(vault: Vault, note: Path, rounds: int) -> Used:
         note.write_text(f"{before}\nzyzzyva{number}{'q' * number}\n", encoding="utf-8")
         runs.append(vault.run("search", f"zyzzyva{number}{'q' * number}"))
     note.write_text(before, encoding="utf-8")
-    return _medians(runs)
-
-
-def _medians(runs: Iterable[Used]) -> Used:
-    return Used(*(statistics.median(values) for values in zip(*runs, strict=True)))
-
-
-def peers(vault: Vault, rounds: int) -> dict[str, Used]:
-    """Measure what others need for the same notes and the same question."""
-    base = str(vault.root.parent / f"fts-{vault.root.name}.db")
-    Path(base).unlink(missing_ok=True)
-    note = next((vault.root / "notes").glob("*.md"))
-    env, ask = vault.env, vault.question
-    fts = [sys.executable, "-c", _FTS5, base, str(vault.root), str(note)]
-    vault.run("index")
-    found = {"mdmem: search": vault.median(rounds, "search", *ask)}
-    found["mdmem: warm search"] = _warm([sys.executable, "-c", _WARM, str(vault.root)], env, ask)
-    found["mdmem: a change, and found"] = _changed(vault, note, rounds)
-    found["SQLite FTS5: index"] = used([*fts, "index"], env)
-    found["SQLite FTS5: search"] = _median(rounds, lambda: used([*fts, "1", *ask], env))
-    found["SQLite FTS5: warm search"] = _warm(fts, env, ask)
-    found["SQLite FTS5: a change, and found"] = _median(rounds, lambda: used([*fts, "change", *ask], env))
-    if shutil.which("rg"):
-        pattern = "|".join(ask)
-        found["ripgrep: search"] = _median(rounds, lambda: used(["rg", "-c", pattern, str(vault.root)], env))
-    if shutil.which("qmd"):
-        found["qmd: index"] = used(["qmd", "collection", "add", str(vault.root), "--name", "bench"], env)
-        found["qmd: search"] = _median(rounds, lambda: used(["qmd", "search", " ".join(ask)], env))
-        found["qmd: a change"] = used(["qmd", "update"], env)
-    return found
-
-
-WARM = 20
-"""So many further searches of one process tell what one costs."""
-
-
-def _warm(words: list[str], env: Mapping[str, str], question: list[str]) -> Used:
-    once, often = (used([*words, str(times), *question], env) for times in (1, 1 + WARM))
-    each = ((more - less) / WARM for more, less in zip(often, once, strict=True))
-    return Used(*each)._replace(megabytes=often.megabytes)
-
-
-def _median(rounds: int, run: Callable[[], Used]) -> Used:
-    return _medians(run() for _ in range(rounds))
-
-
-_FTS5 = """
-import pathlib, sqlite3, sys
-base, (root, note, what), words = sqlite3.connect(sys.argv[1]), sys.argv[2:5], sys.argv[5:]
-add = "INSERT INTO notes VALUES (?, ?)"
-if what == "index":
-    base.execute("CREATE VIRTUAL TABLE notes USING fts5(path UNINDEXED, text)")
-    base.executemany(add, ((str(path), path.read_text("utf-8")) for path in pathlib.Path(root).rglob("*.md")))
-    base.commit()
-if what == "change":
-    base.execute("DELETE FROM notes WHERE rowid = (SELECT rowid FROM notes WHERE path = ?)", (note,))
-    base.execute(add, (note, pathlib.Path(note).read_text("utf-8")))
-    base.commit()
-query = "SELECT path FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 10"
-for _ in range(int(what) if what.isdigit() else what == "change"):
-    print(base.execute(query, (" OR ".join(words),)).fetchall())
-"""
-
-
-_WARM = """
-import sys
-from mdmem import config
-from mdmem.search import engine
-settings = config.load(sys.argv[1])
-for _ in range(int(sys.argv[2])):
-    found = engine.search(settings, " ".join(sys.argv[3:]))
-    print([hit.snippet for hit in found.hits])
-"""
+    return medians(runs)
 
 
 GROUPS: dict[str, Callable[[Vault, int], Found]] = {
     "index": of_index,
     "read": of_reading,
     "change": of_changing,
-    "peers": peers,
     "doctor": of_doctor,
+    "archive": of_archive,
     "history": of_history,
     "commands": of_commands,
 }
-DEFAULT = tuple(name for name in GROUPS if name != "commands")
+PEERS = "peers"
+DEFAULT = (PEERS, *(name for name in GROUPS if name != "commands"))
 """What is measured unless something else is asked for."""
 
 
 def table(found: dict[int, Found]) -> str:
     """Write what was found as a markdown table: CPU and memory at each size, and multiples of the first."""
-    first, *more = found
+    first, *more = found  # sizes
     head = ["command", f"{first:,} notes", *(f"{size:,} notes" for size in more), "on the clock, s", "memory, MB"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for name, base in found[first].items():
-        others = [f"{found[size][name].milliseconds:,.0f} ms ({_times(found[size][name], base)})" for size in more]
-        clock = " → ".join(f"{found[size][name].clock / 1000:.1f}" for size in found)
-        memory = " → ".join(f"{found[size][name].megabytes:.0f}" for size in found)
-        lines.append("| " + " | ".join([name, f"{base.milliseconds:,.0f} ms", *others, clock, memory]) + " |")
+    for name in dict.fromkeys(name for of_size in found.values() for name in of_size):
+        base, *others = (found[size].get(name) for size in found)
+        seen = [one for one in (base, *others) if one]
+        clock = " → ".join(f"{one.clock / 1000:.1f}" for one in seen)
+        memory = " → ".join(f"{one.megabytes:.0f}" for one in seen)
+        cells = [_cell(base, None), *(_cell(one, base) for one in others), clock, memory]
+        lines.append("| " + " | ".join([name, *cells]) + " |")
     return "\n".join(lines)
 
 
-def _times(one: Used, base: Used) -> str:
-    return f"{one.milliseconds / base.milliseconds:.2f} ×"
+def _cell(one: Used | None, base: Used | None) -> str:
+    times = f" ({one.milliseconds / base.milliseconds:.2f} ×)" if one and base else ""
+    return f"{one.milliseconds:,.0f} ms{times}" if one else "–"
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench scale", description=__doc__)
     parser.add_argument("notes", nargs="*", type=int, default=[10_000, 50_000])
-    parser.add_argument("--only", action="append", choices=GROUPS, help="measure this; may be given several times")
+    choices = [PEERS, *GROUPS]
+    parser.add_argument("--only", action="append", choices=choices, help="measure this; may be given several times")
     parser.add_argument("--at", type=Path, help="where the vaults are written, and kept")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--archived", action="store_true", help="write past years as archives, and no repository")
+    parser.add_argument("--archived-before", default="", metavar="DAY", help="write older sessions as archives")
     parser.add_argument("--short", action="store_true", help="write short notes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mdmem-scale-") as folder:
         at = given.at or Path(folder)
-        how = {"short": given.short, "archived": given.archived, "committed": not given.archived}
+        groups = given.only or DEFAULT
+        committed = any(group not in (PEERS, "index", "change") for group in groups)
+        how = {"short": given.short, "archived_before": given.archived_before, "committed": committed}
         made = {notes: prepare(at, notes, **how) for notes in given.notes}
         found: dict[int, Found] = {notes: {} for notes in made}
-        for group in given.only or DEFAULT:
+        beside: dict[int, dict[str, Found]] = {}
+        for group in groups:
             for notes, vault in made.items():
-                found[notes] |= GROUPS[group](vault, given.rounds)
+                if group == PEERS:
+                    beside[notes] = peers.measure(vault, given.rounds)
+                else:
+                    found[notes] |= GROUPS[group](vault, given.rounds)
             print(f"measured: {group}", file=sys.stderr, flush=True)
     bare = statistics.median(used([sys.executable, "-I", "-S", "-c", "pass"], {}).milliseconds for _ in range(9))
-    print(f"CPU with all processes; a bare Python took {bare:.1f} ms\n\n{table(found)}")
-    for name, program in PEERS.items():
-        if "peers" in (given.only or DEFAULT) and not shutil.which(program):
-            print(f"\n{name} is not installed ({program} is not on PATH).")
+    print(f"CPU with all processes; a bare Python took {bare:.1f} ms")
+    if beside:
+        print(f"\nCPU in ms (on the clock):\n\n{peers.table(beside)}")
+    for sentence in peers.missing() if beside else ():
+        print(f"\n{sentence}")
+    if any(found.values()):
+        print(f"\n{table(found)}")
 
 
 if __name__ == "__main__":
