@@ -172,7 +172,7 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
         elif setting is None:
             warnings.append(f"{file}: there is no setting {key!r:.60}.")
         elif setting.user_only and from_vault:
-            warnings.append(f"{file}: {key} is taken from your own config.toml only, never from a vault.")
+            warnings.append(f"{file}: {key} is read from your own config.toml only, never from a vault.")
         else:
             try:
                 kept[key] = check(setting, value)
@@ -192,7 +192,7 @@ def combine(user: Mapping[str, Any], ours: Mapping[str, Any], file: str, warning
         counts = combined[key] = stricter(row, user, value)
         if not _is_taken(row, value, counts, in_user=key in user):
             warnings.append(
-                f"{file}: {key} is looser there than yours and is not taken; {counts!r:.60} counts. "
+                f"{file}: {key} is ignored: it is looser than yours, which is {counts!r:.60}. "
                 f"A vault can only make a setting stricter: `mdmem config set --user` changes your own."
             )
     return combined

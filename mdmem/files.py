@@ -105,7 +105,7 @@ def open_to_read(path: str) -> int:
         fd = os.open(path, os.O_RDONLY | _FLAGS)
     except OSError as error:
         if system.is_error(error, "ELOOP"):
-            raise NotRegularError(system.code("ELOOP"), "This is a symbolic link, no regular file.", path) from error
+            raise NotRegularError(system.code("ELOOP"), "This is a symbolic link, not a regular file.", path) from error
         raise
     return _regular(fd, path)
 

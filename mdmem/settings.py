@@ -125,7 +125,7 @@ class CaptureSettings(SettingsSection):
     tools = Setting(["*"], "Tools whose runs are stored; globs.", common)
     exclude_tools = Setting(
         ["TodoRead", "mcp__mdmem__*", "mcp__plugin_mdmem_*"],
-        "Tools whose runs are never stored; globs. Overrides capture.tools.",
+        "Tools whose runs are never stored; globs. Beats capture.tools.",
         all_of,
     )
     exclude_projects = Setting(list[str](), "Projects from which nothing is stored; globs over their names.", all_of)
@@ -206,14 +206,14 @@ class InjectSettings(SettingsSection):
     )
     deadline_seconds = Setting(
         1.5,
-        "Time limit in seconds; three times as long for a prompt that asks about earlier work.",
+        "Time limit in seconds; three times that if a prompt asks about earlier work.",
         less,
         env="MDMEM_INJECT_DEADLINE_SECONDS",
     )
     other_projects = Setting(False, "Whether memories of other projects may be injected.", less)
     on = Setting(
         ["ask", "turns", "start", "failure", "edit"],
-        "When memories are given: ask, turns, start, failure, edit (before a change to a file), read (before reading).",
+        "When memories are given: see `mdmem help recall`.",
         common,
         env="MDMEM_INJECT_DISABLED",
         drops="turns",
@@ -252,7 +252,7 @@ class WatchSettings(SettingsSection):
     NAME = "watch"
 
     sweep_seconds = Setting(
-        180, "Seconds between two looks at the whole vault by the watcher, regardless of file events.", neither
+        180, "Seconds between the watcher's scans of the whole vault, regardless of file events.", neither
     )
     commit_after_seconds = Setting(30, "Seconds without a change after which the watcher commits (0: never).", neither)
 
@@ -278,7 +278,7 @@ class LearnSettings(SettingsSection):
         False, "Whether an agent's proposals become notes at once, without waiting in `mdmem review`.", less
     )
     protocol = Setting(
-        False, "Whether `mdmem install` adds a text on when to save a note to the agent's instruction file.", less
+        False, "Whether `mdmem install` adds advice on when to save a note to the agent's instruction file.", less
     )
     prose = Setting(
         False, "Whether a model (of `expand`) always writes a digest's first paragraph, not only with --prose."

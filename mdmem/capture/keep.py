@@ -60,6 +60,6 @@ def _replace(at: Capture, made: note.Note, note_id: str) -> str:
         made.meta["prompt"], made.meta["sequence"] = place[0], place[1]
         made.meta["created"] = str(before.meta.get("created", made.meta["created"]))
         if not disk.replace(folder, name, old, note.render(made).encode("utf-8", "replace"), durable=at.config.durable):
-            raise VaultError(f"{path} was changed meanwhile. Run the command again.")
+            raise VaultError(f"{path} has changed in the meantime. Run the command again.")
     at.update_page()
     return path

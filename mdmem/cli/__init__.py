@@ -36,7 +36,7 @@ def main() -> NoReturn:
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
         print(
-            f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may know more; --debug shows where.",
+            f"mdmem: {error.strerror or error}{where}. `mdmem doctor` may find the cause; `--debug` shows a traceback.",
             file=sys.stderr,
             flush=True,
         )
@@ -45,7 +45,7 @@ def main() -> NoReturn:
         if debug:
             raise
         print(
-            f"mdmem: this is a fault in mdmem itself ({type(error).__name__}). Re-run with `--debug`"
+            f"mdmem: this is a bug in mdmem ({type(error).__name__}). Re-run with `--debug`"
             " and report the traceback. No note is lost.",
             file=sys.stderr,
             flush=True,

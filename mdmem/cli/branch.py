@@ -98,7 +98,9 @@ def merge(settings: Config, name: str, project: str | None, as_json: bool) -> in
     done = branches.release(settings, one.paths, one.branch)
     if as_json:
         return _print_done(one, done)
-    click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} can be seen everywhere now.")
+    click.echo(
+        f"Released {wording.number(len(done.changed), 'note')} of {render.safe(one.branch)}: all branches see them."
+    )
     return print_applied(done)
 
 
@@ -125,7 +127,7 @@ def drop(settings: Config, name: str, project: str | None, yes: bool, as_json: b
     done = branches.drop(settings, one.paths, one.branch, upkeep.updater(settings))
     if as_json:
         return _print_done(one, done)
-    click.echo(f"{wording.number(len(done.changed), 'note')} of {render.safe(one.branch)} dropped.")
+    click.echo(f"Deleted {wording.number(len(done.changed), 'note')} of {render.safe(one.branch)}.")
     return print_applied(done)
 
 
@@ -210,5 +212,5 @@ def _chosen(settings: Config, name: str, project: str) -> Waiting:
         found = [one for one in found if one.project in here] or found
     if len(found) > 1:
         names = ", ".join(render.safe(one.project) for one in found)
-        raise UsageError(f"Several projects have such a branch ({names}). Say which: --project NAME.")
+        raise UsageError(f"Several projects have a branch of that name ({names}). Choose one with --project NAME.")
     return found[0]

@@ -46,7 +46,7 @@ def print_result(done: CommitResult) -> int:
 @click.command()
 @click.option("--session", metavar="ID", shell_complete=options.sessions, help="Only what this session wrote.")
 @click.option("--accept", metavar="PATH", multiple=True, help="Commit this file even if the gate holds it back.")
-@click.option("--quiet", is_flag=True, help="Print nothing unless it fails; pack the repository when needed.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless it fails, and pack the repository when needed.")
 @options.as_json("an object: commits, held_back, staged, left_out")
 @options.with_settings
 def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet: bool, as_json: bool) -> int:
@@ -310,5 +310,5 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
 def print_applied(applied: Applied) -> int:
     """Print what a rewrite did; return the exit status."""
     for path in applied.skipped:
-        click.secho(f"Not changed, because it was edited meanwhile: {safe(path)}", err=True, fg="yellow")
+        click.secho(f"Not changed, because it was edited in the meantime: {safe(path)}", err=True, fg="yellow")
     return print_result(applied.result)

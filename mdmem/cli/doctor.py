@@ -19,7 +19,7 @@ from mdmem.views import wording
     type=click.Choice([check.name for check in checks.CHECKS]),
     help="Run only this check.",
 )
-@click.option("--all", "every", is_flag=True, help="Look into every note and git object, not only new ones.")
+@click.option("--all", "every", is_flag=True, help="Check every note and git object, not only new ones.")
 @options.as_json("an array of objects: check, severity, text, todo, fixable, done")
 @click.pass_context
 def doctor(ctx: click.Context, fix: bool, only: tuple[str, ...], every: bool, as_json: bool) -> None:

@@ -30,7 +30,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "uninstall": Command("setup.install", "Remove the hooks."),
         "status": Command("setup.status", "Show which agents are registered, and when each was last heard from."),
         "import": Command("importing", "Import what agents have saved, or folders of markdown.", "import_"),
-        "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show what comes of it."),
+        "demo": Command("setup.demo", "Replay a recorded day into a scratch vault and show the result."),
     },
     "Find": {
         "search": Command("finding.commands", "Search the notes."),
@@ -89,7 +89,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "resume": Command("private", "Resume storing."),
     },
     "Care": {
-        "doctor": Command("doctor", "Find what is wrong, and fix what can be fixed."),
+        "doctor": Command("doctor", "Find problems, and fix what can be fixed."),
         "config": Command("setup.settings", "Read and change settings.", "config_group"),
         "completion": Command("terminal.help", "Print shell completion for mdmem."),
         "help": Command("terminal.help", "Show a help page, or the help of a command.", "help_command"),
@@ -158,8 +158,8 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
     Without a command, `mdmem` shows what is stored and what is open.
 
     \b
-    Begin with:  mdmem demo                 see what it does, in a scratch vault
-                 mdmem init                 make your vault in ~/mdmem
+    Start with:  mdmem demo                 see what it does, in a scratch vault
+                 mdmem init                 create your vault in ~/mdmem
                  mdmem install claude-code  register the hooks
 
     Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,

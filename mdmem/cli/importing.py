@@ -149,14 +149,14 @@ def _ask() -> None:
         if sys.stdin.isatty():
             raise
         click.echo(err=True)
-        raise UsageError("There is no terminal to ask on: add --yes to import without a question.") from None
+        raise UsageError("There is no terminal to ask on. Add --yes to import without being asked.") from None
     if not wanted:
         raise click.Abort
 
 
 def _refuse_when_off(settings: Config) -> None:
     if exclusions.is_off(settings, "", os.environ):
-        raise UsageError("Storing is switched off: `mdmem resume` ends a pause, MDMEM_DISABLED must not be set.")
+        raise UsageError("Storing is switched off. Run `mdmem resume` to end a pause, or unset MDMEM_DISABLED.")
 
 
 def _refuse_the_vault(settings: Config, folders: list[MarkdownFolder]) -> None:
@@ -191,7 +191,9 @@ def _plan(settings: Config, done: ImportedFiles, asked: ImportRequest) -> Import
     files = {folder: sum(not done.has_now(folder.root / name) for name in markdown.files(folder)) for folder in folders}
     folders = [folder for folder, count in files.items() if count]
     if asked.chooses and folders:
-        click.echo("mdmem: --project, --limit and times select sessions; folders of markdown are left out.", err=True)
+        click.echo(
+            "mdmem: --project, --limit and times select sessions only, so folders of markdown are skipped.", err=True
+        )
         folders = []
     return ImportPlan(todo, surveys, folders, sum(files[folder] for folder in folders), known, found.transcripts, at)
 
@@ -265,7 +267,7 @@ def _follow(
     from mdmem.transcripts.sources import Watched
 
     watched = Watched(plan.found, plan.at)
-    click.echo("Following; Ctrl-C stops it.", err=True)
+    click.echo("Following. Press Ctrl-C to stop.", err=True)
     while not stopped():
         _wait(stopped)
         now = time.time()
@@ -364,7 +366,7 @@ def _summary(tally: Tally, before: int, *, as_json: bool, stopped: bool) -> None
     if tally.known:
         click.echo(f"{wording.number(tally.known, 'note')} already stored.")
     if tally.private:
-        click.echo(f"{wording.number(tally.private, 'event')} of private turns left nothing.")
+        click.echo(f"{wording.number(tally.private, 'event')} of private turns: nothing of them was stored.")
     if tally.failed:
         click.echo(f"{wording.number(tally.failed, 'note')} could not be stored; `mdmem doctor` shows why.", err=True)
     passed = [(f"{count:,}", why) for why, count in tally.skipped.most_common() if count]

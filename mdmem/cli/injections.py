@@ -80,21 +80,21 @@ def inject(given_vault: str | None, /, agent: str, explain: str | None, cwd: str
         _offer_moved(settings, assumed.place, gone)
     _print(found, settings.settings.inject.after_chars)
     if started:
-        click.echo(f"\nA session that begins here would be given, in about {block.tokens(started.text)} tokens:\n")
+        click.echo(f"\nA session that starts here would be given about {block.tokens(started.text)} tokens:\n")
         click.echo(render.safe(started.text))
     else:
-        click.echo("\nA session that begins here would be given nothing.")
+        click.echo("\nA session that starts here would be given nothing.")
 
 
 def _offer_moved(settings: Config, place: Project, gone: list[MovedProject]) -> None:
     """Print what to do where no note is of this project, which may have lain elsewhere."""
     who = render.safe(journal.identity(place))
-    click.echo("No note is of this project.")
+    click.echo("This project has no notes.")
     for one in gone:
         was = f"{render.safe(one.name)}, whose folder {render.safe(one.was)} is gone"
         click.echo(f"If it was {was}: add {who} to `identity` in {Path(settings.vault, one.page)}.")
     if not gone:
-        click.echo(f"If it was moved or renamed, add {who} to `identity` in the project.md of the old one.")
+        click.echo(f"If it was moved or renamed, add {who} to `identity` in the project.md of the old project.")
 
 
 def _start_of(event: Event) -> Event:

@@ -58,7 +58,7 @@ def decisions(
 
     unknown = [kind for kind in kinds if kind not in learned.KINDS]
     if unknown:
-        raise UsageError(f"--kind {unknown[0]} is none of {', '.join(learned.KINDS)}.")
+        raise UsageError(f"--kind must be one of {', '.join(learned.KINDS)}; not {unknown[0]}.")
     wanted = kinds or ("decision",)
     note_rows.refresh(settings)
     found = learned.listed(settings, " ".join(about), project=project or "", kinds=wanted, every=every)
@@ -159,7 +159,7 @@ def fixes(settings: Config, error: tuple[str, ...], project: str | None, limit: 
         for row in fix.diff.splitlines():
             click.echo(f"      {render.safe(row)}")
     if not found:
-        click.echo("No earlier run with this error was solved by edits." if text else "No fix yet.", err=True)
+        click.echo("No edit is known to have solved this error." if text else "No fix yet.", err=True)
 
 
 @click.command()
@@ -327,7 +327,7 @@ def proposals(
         rows = [(one.key, one.kind, wording.day(one.created), one.project, f"{one.title}: {one.why}") for one in found]
         render.table((render.ID, render.KIND, render.WHEN, render.PROJECT, render.TITLE), rows)
     else:
-        click.echo("Nothing is proposed.", err=True)
+        click.echo("No proposals.", err=True)
 
 
 def ask(settings: Config, found: Iterable[Proposal]) -> Counter[str]:

@@ -160,7 +160,7 @@ def tree(settings: Config, folder: str, depth: int, files: bool, limit: int, as_
     below = _relative(settings.vault, folder)
     root = Path(settings.vault)
     if below is None or not (root / below).is_dir():
-        raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows those that are there.")
+        raise NotFoundError(f"There is no folder {folder!r} in {root}. `mdmem tree` shows the folders.")
     found = rows.ask(settings, lambda view: Tree(view, below))
     if as_json:
         render.print_json(found.nested(below, below or root.name))

@@ -73,7 +73,7 @@ def _tell_what_was_kept_out(settings: Config, path: str) -> None:
     nouns = {"private": "private section", "redacted": "secret"}
     said = [wording.number(meta[key], noun) for key, noun in nouns.items() if isinstance(meta.get(key), int)]
     if said:
-        click.echo(f"mdmem: {' and '.join(said)} kept out of it.", err=True)
+        click.echo(f"mdmem: {' and '.join(said)} kept out of the note.", err=True)
 
 
 def _text(settings: Config, text: str, title: str) -> tuple[str, str]:
@@ -159,7 +159,7 @@ def tag(settings: Config, reference: str, tags: tuple[str, ...], remove: bool, a
               mdmem tag mem:7m2x4kd9qp --remove dates
     """
     if remove and not tags:
-        raise UsageError("Give the tags to remove: `mdmem tag NOTE --remove TAG`.")
+        raise UsageError("Name the tags to remove: `mdmem tag NOTE --remove TAG`.")
     path = _path(settings, reference)
     if tags:
         now = (user_notes.remove_tags if remove else user_notes.add_tags)(settings, path, tags)
@@ -199,7 +199,7 @@ def _set_pinned(given_vault: str | None, references: tuple[str, ...], value: boo
     paths = [_path(settings, reference) for reference in references]  # all of them are there before one is changed
     done = [(path, user_notes.set_keys(settings, path, {"pinned": value})) for path in paths]
     word = "Pinned" if value else "Unpinned"
-    lines = [f"{word} {path}." if changed else f"{path} was {word.lower()} already." for path, changed in done]
+    lines = [f"{word} {path}." if changed else f"{path} was already {word.lower()}." for path, changed in done]
     _say("\n".join(lines), paths, as_json=as_json)
 
 
@@ -220,4 +220,4 @@ def edit(settings: Config, reference: str, as_json: bool) -> None:
     if as_json:
         render.print_json({"path": path, "problem": problem or ""})
     elif problem:
-        click.echo(f"{path}, {problem}. The note is still found; fix it with `mdmem edit {reference}`.", err=True)
+        click.echo(f"{path}, {problem}. The note can still be found; fix it with `mdmem edit {reference}`.", err=True)

@@ -17,7 +17,7 @@ from mdmem.views import wording
 
 @click.group("privacy")
 def privacy_group() -> None:
-    """See what mdmem keeps out of its files, and change your mind about it.
+    """See what mdmem would keep out of its files, or store what it kept out.
 
     \b
     Example:  mdmem privacy check notes.txt

@@ -124,7 +124,7 @@ def _ask(diff: str, *, as_json: bool) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        raise UsageError("Nothing was changed. Add --yes to change the file without a question.") from None
+        raise UsageError("Nothing was changed. Add --yes to change the file without being asked.") from None
 
 
 def _print(note_id: str, path: str, action: str, *, as_json: bool) -> None:

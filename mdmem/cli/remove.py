@@ -53,7 +53,7 @@ def forget(
     from mdmem.history import forget as work
 
     if not (names or matching or before or project or any(when.values())):
-        raise UsageError("Give what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
+        raise UsageError("Name what to forget: an id, a path, a session, or --matching, --since, --until or --project.")
     options.refuse_to_ask(as_json=as_json, yes=yes)
     first, last = options.span(when)
     ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
@@ -83,7 +83,9 @@ def forget(
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
     """Warn of notes that cannot be brought back, since the privacy gate or a person keeps them out of history."""
     for path in paths[:SHOWN]:
-        click.secho(f"{safe(path)} is not in history: it holds private text or a secret, or stays here.", fg="yellow")
+        click.secho(
+            f"{safe(path)} is not in history: it holds private text or a secret, or stays on this machine.", fg="yellow"
+        )
     if ask:
         click.confirm(f"Delete {wording.number(len(paths), 'such note')} for good?", abort=True)
 
@@ -95,7 +97,7 @@ def _warn_of_loss(paths: list[str], *, ask: bool) -> None:
 @click.option(
     "--history-only", "kind", flag_value="path", help="TARGET is a file or folder; remove it from history only."
 )
-@click.option("--apply", "really", is_flag=True, help="Do it; without this, only show what would be done.")
+@click.option("--apply", "really", is_flag=True, help="Make the changes; without this, they are only shown.")
 @options.yes
 @options.as_json("an object: what was found; with --apply, what was done")
 @options.with_settings
@@ -130,13 +132,13 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
 
 def _print_plan(planned: PurgePlan) -> None:
     for path, count in planned.files.items():
-        click.echo(f"{count:5}  {safe(path)}")
+        click.echo(f"{count:6}  {safe(path)}")
     for path in planned.drop:
-        click.echo(f" goes  {safe(path)}")
+        click.echo(f"delete  {safe(path)}")
     for old, new in planned.rename.items():
-        click.echo(f"named  {safe(old)} → {safe(new)}")
+        click.echo(f"rename  {safe(old)} → {safe(new)}")
     objects, caches = wording.number(planned.objects, "object"), wording.number(len(planned.caches), "state file")
-    click.echo(f"Found in {objects} of git and {caches}.")
+    click.echo(f"Found in {objects} in git and {caches}.")
 
 
 def _print_purged(done: Purged) -> None:

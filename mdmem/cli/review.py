@@ -31,27 +31,27 @@ CHOICES = {
     "p": ("pin", "keep it, and give it to agents at the start of sessions"),
     "r": ("retitle", "keep it under another title"),
     "t": ("tag", "keep it, with tags"),
-    "d": ("drop", "delete it; it stays in history (`mdmem undo` brings it back)"),
-    "s": ("skip", "decide another time"),
+    "d": ("drop", "delete it; it stays in history (`mdmem undo` restores it)"),
+    "s": ("skip", "decide later"),
     "o": ("superseded", "keep it, and say which note replaces it"),
     "b": ("back", "return to the previous one and decide again"),
-    "q": ("quit", "keep what was decided, and ask about the rest another time"),
+    "q": ("quit", "keep what was decided, and ask about the rest later"),
     "?": ("help", "this list"),
 }
 OF_A_SESSION = {
     "k": ("keep", "its prompts and answers stay, and are not asked about again"),
     "e": ("edit", "open one of its notes in your editor, then keep all"),
-    "d": ("drop", "delete what is new of the session, tool runs too; it stays in history"),
+    "d": ("drop", "delete the session's new notes, tool runs included; they stay in history"),
     "n": ("notes", "decide note by note"),
     "t": ("runs", "show the tool runs"),
-    "s": ("skip", "decide another time"),
+    "s": ("skip", "decide later"),
     **{key: CHOICES[key] for key in "bq?"},
 }
 OF_TWO = {
     "1": ("one", "keep the first version"),
     "2": ("other", "keep the second version"),
     "k": ("both", "keep both, and do not ask again"),
-    "s": ("skip", "decide another time, or in your editor"),
+    "s": ("skip", "decide later, or in your editor"),
     **{key: CHOICES[key] for key in "q?"},
 }
 """What can be done about a place that two machines changed."""
@@ -150,7 +150,7 @@ def _ask_versions(settings: Config, choices: list[OpenChoice]) -> bool:
             return False
         try:
             if answer != "skip" and not undecided.decide(settings, choice, keep="" if answer == "both" else answer):
-                click.secho(f"{safe(choice.path)} has changed meanwhile.", err=True, fg="yellow")
+                click.secho(f"{safe(choice.path)} has changed in the meantime.", err=True, fg="yellow")
         except MdmemError as error:
             click.secho(safe(str(error)), err=True, fg="yellow")
     return True
@@ -301,7 +301,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
         had = note.parse(work.text_of(settings, item)).meta.get("tags")
         changes["tags"] = list(dict.fromkeys([*(had if isinstance(had, list) else []), *typed.split()]))
     elif answer == "superseded":
-        changes["superseded_by"] = _known(settings, click.prompt("By which note (id)"))
+        changes["superseded_by"] = _known(settings, click.prompt("Replaced by which note (id)"))
     return [work.decide(settings, item, **changes)]
 
 

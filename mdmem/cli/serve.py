@@ -40,7 +40,10 @@ def mcp(vault: str | None, over_http: bool, port: int | None, host: str) -> None
             from mdmem.server import stdio
 
             if sys.stdin.isatty():
-                click.echo("This talks to MCP clients, not to people: `mdmem install --mcp` registers it.", err=True)
+                click.echo(
+                    "This command is for MCP clients, which start it themselves: `mdmem install --mcp` registers it.",
+                    err=True,
+                )
             stdio.serve(vault)
     except ModuleNotFoundError as error:
         raise ConfigError(f"MCP needs the extra: pip install 'mdmem[mcp]' ({error.name} is missing).") from error
@@ -93,7 +96,7 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
 
     def tell(link: str) -> None:
         click.echo(f"Open {link}")
-        click.echo("The link opens one browser.", err=True)
+        click.echo("The link works once.", err=True)
         if not no_open:
             webbrowser.open(link)
 
@@ -103,16 +106,18 @@ def web(vault: str | None, demo: bool, port: int | None, no_open: bool) -> None:
             click.echo("Indexing the vault for the first time…", err=True)
         link = serve.link(settings)
         if link and port in (None, urlsplit(link).port):
-            click.echo("Another `mdmem web` serves this vault already; it ends with Ctrl-C there.", err=True)
+            click.echo(
+                "Another `mdmem web` already serves this vault. Press Ctrl-C in its terminal to stop it.", err=True
+            )
             tell(link)
             return
-        click.echo("Ctrl-C ends the pages.", err=True)
+        click.echo("Press Ctrl-C to stop.", err=True)
         serve.run(settings, serve.listen(settings, port), tell, beside=bool(link))
         return
     root = Path(tempfile.mkdtemp(prefix="mdmem-web-"))
     try:
         settings = _recorded_day(root)
-        click.echo("Ctrl-C ends the pages.", err=True)
+        click.echo("Press Ctrl-C to stop.", err=True)
         serve.run(settings, serve.listen(settings, port), tell, demo=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)

@@ -121,7 +121,7 @@ def _print_ledger(calls: list[dict[str, Any]], *, hours: bool, as_json: bool) ->
         render.print_json(calls)
         return
     if not calls:
-        click.echo("No model was ever called.")
+        click.echo("No model has been called.")
         return
     head = ("hour" if hours else "day", "caller", "calls", "answered", "characters sent", "received", "seconds")
     sums = [

@@ -91,9 +91,7 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
     with progress.ProgressBar("Writing") as bar:
         count = filling.complete(repository.open_vault(settings.vault), settings.state_dir, bar.tell)
     if not as_json:
-        click.echo(
-            f"{wording.number(count, 'file')} of the rest of the vault {'is' if count == 1 else 'are'} here now."
-        )
+        click.echo(f"Fetched the rest of the vault: {wording.number(count, 'file')}.")
     indexing.leave_complete(settings)
     return count
 
@@ -110,7 +108,9 @@ def _sync_every(settings: Config, minutes: int) -> None:
         return
     click.echo(f"The watcher syncs every {wording.number(minutes, 'minute')} (sync.every = {minutes} in {file}).")
     if not client.status(settings)["running"]:
-        click.echo("None runs: `mdmem install service` lets one run at every login, `mdmem watch --background` now.")
+        click.echo(
+            "No watcher is running: `mdmem watch --background` starts one, `mdmem install service` one at every login."
+        )
 
 
 def _minutes(text: str) -> int:
@@ -167,7 +167,7 @@ def clone(
         return
     click.echo(f"The vault is at {root}. Next: `mdmem install claude-code` registers the hooks here.")
     if any(part):
-        click.echo(safe(f"It is a part ({part}); `mdmem sync --whole` fetches the rest."))
+        click.echo(safe(f"It is a part of the whole ({part}); `mdmem sync --whole` fetches the rest."))
 
 
 @click.command()
@@ -215,7 +215,7 @@ def _export(settings: Config, target: tuple[str, ...], form: str | None, **wante
         count = exports.site(settings, path, **wanted)
         return count, f"{wording.number(count, 'note')}: open {path / 'index.html'}"
     if len(target) > 1:
-        raise UsageError("Give one file, or `site` and a folder.")
+        raise UsageError("Name one file, or `site` and a folder.")
     ending = path.suffix[1:].lower()
     count = exports.write(settings, path, form or exports.FORMS.get(ending, ending), **wanted)
     return count, f"{wording.number(count, 'note')} in {path}."

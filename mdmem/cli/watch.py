@@ -71,7 +71,7 @@ def _work(settings: config.Config) -> None:
     with _lock(settings), _hooks_served():
         watcher = Watcher(settings, {"inject": partial(process.answer, settings)})
         _on_signals(watcher.end)
-        click.echo(f"Watching {settings.vault}. Ctrl-C ends it.", err=True)
+        click.echo(f"Watching {settings.vault}. Press Ctrl-C to stop.", err=True)
         watcher.run()
 
 
@@ -142,7 +142,7 @@ def _lock(settings: config.Config) -> IO[str]:
     if not system.lock(file.fileno()):
         file.close()
         raise BusyError(
-            f"Another watcher is running on {settings.vault}; `mdmem watch --status` shows it, `--stop` stops it."
+            f"Another watcher is already running on {settings.vault}; `--status` shows it, `--stop` stops it."
         )
     return file
 
@@ -153,7 +153,7 @@ def _print_status(settings: config.Config, *, as_json: bool) -> None:
         render.print_json(found)
     elif found["running"]:
         click.echo(
-            f"A watcher is running on {found['vault']} since {found['since']} (pid {found['pid']}):"
+            f"A watcher has been running on {found['vault']} since {found['since']} (pid {found['pid']}):"
             f" {wording.number(found['indexed'], 'note')} indexed in"
             f" {wording.number(found['batches'], 'batch', 'batches')},"
             f" {wording.number(found['answered'], 'request')} answered."
@@ -192,7 +192,7 @@ def _start(settings: config.Config) -> None:
     )
     if not client.status(settings)["running"]:
         raise MdmemError("The watcher stopped immediately. Run `mdmem watch` in the foreground to see why.")
-    click.echo(f"Watching {settings.vault} in the background; `mdmem watch --stop` ends it.")
+    click.echo(f"Watching {settings.vault} in the background; `mdmem watch --stop` stops it.")
 
 
 def _until(is_so: Any, otherwise: str) -> None:

@@ -75,7 +75,7 @@ def _problems(path: str, data: bytes, parsed: notes.Parsed) -> Iterator[HealthFi
         yield warning(f"{path}:{at}: a merge left two versions in this note.", "Keep what is right, delete the marks.")
     if EARLIER_MARK in data:
         at = data.partition(EARLIER_MARK)[0].count(b"\n") + 1
-        text = f"{path}:{at}: an earlier version of mdmem put marks around two versions of this place."
+        text = f"{path}:{at}: an earlier version of mdmem marked two versions of these lines."
         yield warning(text, f"`mdmem edit {path}`: keep what is right, and delete the lines with `mdmem:both`.")
     if parsed.meta.get("source_changed"):
         text = f"{path} was edited here, and its source {parsed.meta.get('source', '')} has changed as well."
@@ -121,7 +121,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
     report = engine.verify(config, repair=False, progress=scope.tell) if scope.view is None else None
     if report is None:
-        yield fine("the index is up to date as far as a quick check tells; --all compares it with every file")
+        yield fine("a quick check finds the index up to date; --all compares it with every file")
     elif report.agrees:
         yield fine(f"the index matches the vault: {wording.number(report.notes, 'note')}")
     else:
@@ -130,7 +130,7 @@ def index(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     old = _unused(Path(config.index_dir))
     if old:
         size = wording.size(sum(path.stat().st_size for path in old))
-        yield note(f"{size} of older versions' indexes.", "`mdmem doctor --fix`", partial(remove, old))
+        yield note(f"{size} of indexes left by older versions.", "`mdmem doctor --fix`", partial(remove, old))
 
 
 def _unused(folder: Path) -> list[Path]:

@@ -31,7 +31,7 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     """Check the vault's folder itself."""
     root = Path(config.vault)
     if not root.is_dir():
-        yield error(f"There is no vault at {root}.", "`mdmem init` makes one.")
+        yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         yield error(f"{root} cannot be written.", f"`sudo chown -R $USER {root}`, or make its disk writable.")
@@ -41,7 +41,9 @@ def vault(config: Config) -> Iterator[HealthFinding]:
         yield fine(f"the vault is at {root}")
     other = repository.is_inside_other_repository(root)
     if other:
-        yield note(f"The vault lies inside the git repository {other}.", "Add it to that one's .gitignore, or move it.")
+        yield note(
+            f"The vault lies inside the git repository {other}.", "Add it to that repository's .gitignore, or move it."
+        )
     free = shutil.disk_usage(root).free
     if free < LEAST_FREE_BYTES:
         yield warning(
@@ -141,9 +143,9 @@ def _template(path: Path) -> Iterator[HealthFinding]:
         yield error(f"{name} has no {{{{{must}}}}}: {lost}.", f"Put {{{{{must}}}}} where it belongs.")
     for unknown in dict.fromkeys(place for place in named if place not in places):
         filled = ", ".join(f"{{{{{place}}}}}" for place in places)
-        yield warning(f"{name}: nothing fills in {{{{{unknown}}}}}.", f"It can contain {filled}.")
+        yield warning(f"{name}: {{{{{unknown}}}}} is not a placeholder.", f"Placeholders: {filled}.")
     if text.startswith("---\n"):
-        yield warning(f"{name} has front matter, which would end up in the note's text.", "Take it out.")
+        yield warning(f"{name} has front matter, which would end up in the note's text.", "Remove it.")
 
 
 # -- state -----------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from mdmem.errors import BusyError, GitError, VaultError
 from mdmem.health import HealthFinding, error, fine, note, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, message
-from mdmem.history.gate import TOO_LARGE
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import undecided
@@ -67,8 +66,7 @@ def _uncommitted(config: Config) -> Iterator[HealthFinding]:
         text = f"{wording.number(len(files), 'file')} not committed yet, such as {files[0].change.path}."
         yield note(text, "`mdmem commit`", partial(commit.commit, config))
     for held in waiting.held_back[:MOST]:
-        said, _, todo = str(held).partition(" Split" if held.rule == TOO_LARGE else " Take it out")
-        yield warning(said, f"{'Split' if held.rule == TOO_LARGE else 'Take it out'}{todo}" if todo else "Rename it.")
+        yield warning(held.why, held.todo)
     if waiting.left_out:
         named = ", ".join(map(str, waiting.left_out[:MOST]))
         more = f", and {len(waiting.left_out) - MOST} more" if len(waiting.left_out) > MOST else ""

@@ -203,7 +203,9 @@ def events(config: Config) -> Iterator[HealthFinding]:
         days = (time.time() - when) / 86_400
         said = f"{title} was last heard from {wording.date_and_time(iso_time(when))}"
         if days > SILENT_DAYS:
-            yield note(f"{said}, {days:.0f} days ago.", f"If you use it: `mdmem install {agent}`, then a new session.")
+            yield note(
+                f"{said}, {days:.0f} days ago.", f"If you use it, run `mdmem install {agent}` and start a new session."
+            )
         else:
             yield fine(said)
 
@@ -212,7 +214,10 @@ def switches(config: Config) -> Iterator[HealthFinding]:
     """Check whether storing is paused or switched off, and which variables are read under another name."""
     aliases = [name for name in (variable(row, os.environ) for row in SETTINGS) if name.startswith(ALIAS)]
     if aliases:
-        yield note(f"Read as aliases of MDMEM_…: {', '.join(aliases)}.", "Rename them, so that others know them too.")
+        yield note(
+            f"Read as aliases of MDMEM_…: {', '.join(aliases)}.",
+            "Rename them to MDMEM_…, the names that the help pages use.",
+        )
 
     if exclusions.is_off(config, "", {name: value for name, value in os.environ.items() if name == "MDMEM_DISABLED"}):
         pause = pauses.pause_of(config)
@@ -238,4 +243,6 @@ def watcher(config: Config) -> Iterator[HealthFinding]:
         text = f"The watcher scans the whole vault every few seconds, because {found['polling']}."
         yield warning(text, "Raise the limit, or stop other programs that watch many folders.")
     else:
-        yield fine(f"a watcher is running since {wording.date_and_time(str(found['since']))} (pid {found['pid']})")
+        yield fine(
+            f"a watcher has been running since {wording.date_and_time(str(found['since']))} (pid {found['pid']})"
+        )

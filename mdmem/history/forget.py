@@ -149,7 +149,7 @@ def _paths(config: Config, name: str) -> list[str]:
         except NotFoundError:
             raise NotFoundError(
                 f"No note or session has the id or path {name!r}. "
-                f"All notes with these words are forgotten by: mdmem forget --matching {shlex.quote(name)}"
+                f"To forget all notes with these words: mdmem forget --matching {shlex.quote(name)}"
             ) from None
     if len({folder.rpartition("-")[2] for folder in folders}) > 1:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])

@@ -13,6 +13,9 @@ from mdmem.vault import disk, journal, layout, note, packed, people
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
 
+FILE_NAME = "file name"
+"""The rule by which a file is held back whose name tells something."""
+
 
 class HeldBack(NamedTuple):
     """A file that was not committed, because of what its text holds.
@@ -25,16 +28,25 @@ class HeldBack(NamedTuple):
     rule: str
 
     def __str__(self) -> str:
+        return f"{self.why} {self.todo}"
+
+    @property
+    def why(self) -> str:
+        """Return why the file was not committed, in a sentence."""
         if self.rule == TOO_LARGE:
-            size = f"{disk.MAX_READ_BYTES // 1024**2} MiB"
-            return f"{self.path} is larger than {size}, so it is not committed. Split it, or move it out of the vault."
-        if self.rule == "file name":
-            return f"The name of {self.path} holds private text or what looks like a secret, so it was not committed."
-        return (
-            f"{self.path}:{self.line} holds private text or what looks like a secret ({self.rule}), "
-            "so it was not committed. "
-            f"Take it out and commit again, or, if it may stay: mdmem commit --accept '{self.path}'"
-        )
+            return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
+        what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"
+        rule = "" if self.rule == FILE_NAME else f" ({self.rule})"
+        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed."
+
+    @property
+    def todo(self) -> str:
+        """Return what its owner can do, in a sentence."""
+        if self.rule == TOO_LARGE:
+            return "Split it, or move it out of the vault."
+        if self.rule == FILE_NAME:
+            return "Rename it."
+        return f"Remove that and commit again, or, if it may stay: mdmem commit --accept '{self.path}'"
 
 
 class CommitGate:
@@ -51,7 +63,7 @@ class CommitGate:
         Of an image, or another file that is not text, only the name can be looked at.
         """
         if people.clean_path(self._rules, path) != path:
-            return HeldBack(path, 1, "file name")
+            return HeldBack(path, 1, FILE_NAME)
         if inside := packed.parse(data) if layout.archived_in(path) else {}:
             looked = (self.look(f"{layout.archived_in(path)}/{name}", text) for name, text in inside.items())
             return next((held._replace(path=path) for held in looked if held), None)

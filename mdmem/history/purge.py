@@ -286,7 +286,7 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
     drop = tuple(path for path in ever if path == place or path.startswith(f"{place}/"))
     drop = drop or (find.path_of(config, target),)
     if any(disk.is_packed(config.vault, path) for path in drop):
-        raise UsageError(f"{target} is archived. Take it out first: mdmem archive --undo YEAR")
+        raise UsageError(f"{target} is archived. Unpack it first: mdmem archive --undo YEAR")
     named = [
         name for folder, name in map(layout.split, drop) if not any(page in drop for page in journal.page_paths(folder))
     ]

@@ -193,7 +193,7 @@ def decide(config: Config, item: ReviewItem, *, now: datetime | None = None, **c
     """
     data = disk.read_path(config.vault, item.path)
     if data is None:
-        raise NotFoundError(f"{item.path} was deleted meanwhile.")
+        raise NotFoundError(f"{item.path} was deleted in the meantime.")
     day = (now or datetime.now(UTC)).astimezone().strftime("%Y-%m-%d")
     return RewriteStep(item.path, data, editing.set_keys(data, {**changes, "reviewed": day}))
 

@@ -63,7 +63,9 @@ def add(
         VaultError, BusyError, OSError: when the vault cannot be written.
     """
     if kind not in note.WRITTEN:
-        raise UsageError(f"There is no kind {kind!r:.40} of notes to write. Use one of {', '.join(note.WRITTEN)}.")
+        raise UsageError(
+            f"{kind!r:.40} is not a kind of note that can be written. Use one of {', '.join(note.WRITTEN)}."
+        )
     old_path = index.resolve(config, supersedes) if supersedes else ""
     old = str(people.read(config.vault, old_path).meta.get("id", "")) or old_path
     unverified = missing(config, body)

@@ -69,7 +69,7 @@ def problem(pattern: str) -> str:
     try:
         compiled = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        return f"is no regular expression ({error}): nothing is masked by it"
+        return f"is not a regular expression ({error}): nothing is masked by it"
     try:
         probes = _probes(pattern)
         if not _in_time(lambda: [compiled.search(probe) for probe in probes], PROBE_SECONDS):

@@ -30,9 +30,9 @@ from mdmem.server.tools import TOOLS, Tool
 
 INSTRUCTIONS = (
     "The user's memory of earlier coding sessions: prompts, answers, tool runs and notes, as markdown files. Look"
-    " things up when the user refers to earlier work, or before deciding what may have been decided. `search` gives"
-    " one line a note, `timeline` what was around one, `get_notes` the whole text. Cite notes as [mem:ID]. Notes say"
-    " what was true then: check the code. Save a note only when the user asks."
+    " things up when the user refers to earlier work, or before deciding what may have been decided. `search` returns"
+    " one line per note, `timeline` what happened around one, `get_notes` the whole text. Cite notes as [mem:ID]. Notes"
+    " say what was true then: check the code. Save a note only when the user asks."
 )
 
 Request = ServerRequestContext[Any, Any]
@@ -216,7 +216,7 @@ def answer(
 def failed(vault: str | None, what: str, name: str, error: Exception) -> str:
     """Log an error of mdmem itself and return what a client is told of it: never what the error says."""
     log.write(config.load(vault), f"the {what} {name} failed", error)
-    return f"{name} failed in mdmem itself ({type(error).__name__}). `mdmem doctor` may show why."
+    return f"{name} failed because of a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
 
 
 def _refusal(message: str) -> types.CallToolResult:

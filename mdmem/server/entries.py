@@ -87,7 +87,7 @@ def lines(found: FoundNotes) -> Iterator[str]:
         yield "Nothing was found."
         yield from found["hints"]
         return
-    more = f"; go on with offset {found['next_offset']}" if found["next_offset"] is not None else ""
+    more = f"; continue with offset {found['next_offset']}" if found["next_offset"] is not None else ""
     yield f"{len(found['entries'])} of {found['total']}{more}. `get_notes` reads them whole."
     yield from found["hints"]
 

@@ -35,9 +35,9 @@ Headers = dict[bytes, list[bytes]]
 
 WORDS = {
     400: "The connection closed during the request.",
-    401: "A token is needed: Authorization: Bearer ..., as `mdmem mcp --http` says where to find.",
+    401: "A token is required: send `Authorization: Bearer TOKEN`. `mdmem mcp --http` prints which file holds it.",
     403: "Requests from other sites are refused.",
-    405: "Only POST is answered.",
+    405: "Only POST is supported.",
     408: "The request took too long.",
     413: "The request is too long.",
     415: "The request must be application/json.",

@@ -70,7 +70,7 @@ def fixes_text(made: KnownFixes) -> list[str]:
         lines += [f"[mem:{fix['id']}] {fix['created']} {fix['project']}: {fix['command']}", f"  {fix['error']}"]
         lines += [f"  solved by {', '.join(f'[mem:{name}]' for name in fix['edits'])}, as [mem:{fix['solved']}] shows"]
         lines += [fix["diff"], ""] if fix["diff"] else [""]
-    return [*(lines or ["This error is not known."]), *made["hints"]]
+    return [*(lines or ["No fix for this error is known."]), *made["hints"]]
 
 
 def open_text(made: OpenTasks) -> list[str]:

@@ -107,5 +107,5 @@ def prompts_text(found: FoundPrompts) -> list[str]:
         where = f" ({one['project']})" if one["project"] else ""
         lines.append(f"- {one['date']} [mem:{one['id']}] session {one['session']}, prompt {one['prompt']}{where}")
         lines += [f"  > {line}" for line in one["text"].split("\n")]
-    more = f"; go on with offset {found['next_offset']}" if found["next_offset"] is not None else ""
+    more = f"; continue with offset {found['next_offset']}" if found["next_offset"] is not None else ""
     return [*(lines or ["Nothing was found."]), f"{len(found['entries'])} of {found['total']}{more}.", *found["hints"]]

@@ -334,7 +334,7 @@ def notes_text(found: Notes) -> list[str]:
             lines.append(f"(more: get_notes with ids [{whole['id']}] and offset {whole['next_offset']})")
     lines += found["missing"]
     if found["unread"]:
-        lines.append(f"Not read yet, for want of room: {', '.join(found['unread'])}.")
+        lines.append(f"Left out, because the answer is full: {', '.join(found['unread'])}.")
     return lines
 
 

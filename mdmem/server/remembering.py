@@ -86,7 +86,7 @@ def remember_create_internal_memory(
 
 def remember_update_internal_memory(
     at: Access,
-    memory_id: Annotated[str, Field(description="As a search gives it.")],
+    memory_id: Annotated[str, Field(description="As a search returns it.")],
     content: str | None = None,
     title: str | None = None,
     tags: Tags | None = None,
@@ -139,7 +139,7 @@ def remember_query_internal_memory(
     at: Access,
     query: Words,
     limit: Limit = 5,
-    min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out what fits less.")] = 0.0,
+    min_relevance: Annotated[float, Field(ge=0, le=1, description="Leave out less relevant memories.")] = 0.0,
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
@@ -177,7 +177,7 @@ def remember_publish(
     at: Access,
     memory_id: str,
     to: Annotated[str, Field(description="space:NAME or group:NAME.")],
-    withdraw: Annotated[bool, Field(description="Take it back.")] = False,
+    withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
 ) -> Stored:
     """Publish a copy of a memory of yours to a space or group, for all who talk to its ghost; again: refresh it."""
     made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
@@ -245,8 +245,8 @@ def memories_text(made: Memories) -> list[str]:
         gone = ", deleted" if one["deleted"] else ""
         facts = f"{one['memory_id']}, {timestamps.readable(one['created'])}, version {one['version']}{gone}"
         lines += ["", f"## {one['title']}{share}", facts]
-        lines += [one["content"], *(["(it goes on)"] if one["truncated"] else [])]
-    more = f"; go on with offset {made['next_offset']}" if made["next_offset"] is not None else ""
+        lines += [one["content"], *(["(continues)"] if one["truncated"] else [])]
+    more = f"; continue with offset {made['next_offset']}" if made["next_offset"] is not None else ""
     return [*lines, "", f"{len(made['memories'])} of {made['total']} memories{more}."]
 
 

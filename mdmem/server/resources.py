@@ -70,7 +70,7 @@ def _recall(at: Access, topic: str) -> str:
     found = reading.search(at, topic, limit=15)
     return (
         f"What do we know about {topic!r} from earlier sessions? Read what matters with `get_notes`, look around it"
-        " with `timeline`, and answer with dates and [mem:ID] citations. Say so where nothing fits.\n\n"
+        " with `timeline`, and answer with dates and [mem:ID] citations. If nothing fits, say so.\n\n"
         + safe_text.fenced(entries.lines(found))
     )
 
@@ -111,6 +111,12 @@ PROMPTS = (
         _recall,
         required=True,
     ),
-    Prompt("standup", "Stand-up", "What was done since yesterday.", ("since", "From when on; yesterday."), _standup),
+    Prompt(
+        "standup",
+        "Stand-up",
+        "What was done since yesterday.",
+        ("since", "Start of the period; default: yesterday."),
+        _standup,
+    ),
     Prompt("handoff", "Handoff", "Sum up the work for whoever continues it.", ("project", "Its name."), _handoff),
 )

@@ -129,7 +129,7 @@ NEXT = "Read it again with `get_notes`."
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
-Checksum = Annotated[str, Field(description="As `get_notes` gave it.")]
+Checksum = Annotated[str, Field(description="As `get_notes` returned it.")]
 
 
 class RevisedNote(TypedDict):
@@ -203,7 +203,7 @@ def delete_note(at: Access, note: Note, checksum: Checksum) -> RevisedNote:
     return _changed(at, _owned(at, note, checksum), "", b"", "Deleted.")
 
 
-def undo_change(at: Access, undo: Annotated[str, Field(description="As the change gave it.")]) -> RevisedNote:
+def undo_change(at: Access, undo: Annotated[str, Field(description="As the change returned it.")]) -> RevisedNote:
     """Undo a change that edit_note, move_note or delete_note made, unless the note was changed since."""
     from mdmem.history import undo as work
 
@@ -213,7 +213,7 @@ def undo_change(at: Access, undo: Annotated[str, Field(description="As the chang
     if not ours or not all(path.startswith(HOME) for path in [*paths, *planned.kept]):
         raise UsageError(f"{undo!r:.40} is not a change that these tools made. `mdmem undo` undoes any other.")
     if planned.kept or not planned.steps:
-        raise UsageError("The note was changed since, or this was undone already. Nothing was changed.")
+        raise UsageError("The note has changed since, or this was already undone. Nothing was changed.")
     applied = work.apply(at.config, planned)
     if applied.skipped:
         raise BusyError("The note was changed while it was being restored. Try again.")
@@ -237,7 +237,7 @@ def _owned(at: Access, reference: str, expected: str) -> _Owned:
     if len(data) >= disk.MAX_READ_BYTES:
         raise UsageError(f"{path} is longer than mdmem reads; change it in your editor.")
     if safe_text.checksum(data) != expected.strip().lower():
-        raise UsageError(f"{path!r:.80} was changed since it was read, or the checksum is not its own. {NEXT}")
+        raise UsageError(f"{path!r:.80} has changed since it was read, or the checksum belongs to another note. {NEXT}")
     return _Owned(str(parsed.meta.get("id", "")), path, data)
 
 
@@ -247,7 +247,7 @@ def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> R
     from mdmem.history.rewrite import RewriteStep
 
     if path == owned.path and after == owned.data:
-        raise UsageError("There is nothing to change: the note says so already.")
+        raise UsageError("There is nothing to change: the note already says so.")
     before = commit.commit_paths(at.config, [owned.path], f"{SUBJECT}: {owned.path} as it was")
     if before.held_back or before.staged:
         raise UsageError(
@@ -258,7 +258,7 @@ def _changed(at: Access, owned: _Owned, path: str, after: bytes, done: str) -> R
         steps.insert(0, RewriteStep(path, None, after))
     applied = rewrite.apply(at.config, steps, f"{SUBJECT}: {done.lower()[:-1]} {owned.path}")
     if applied.skipped or not applied.result.commits:
-        raise BusyError(f"{owned.path!r:.80} was changed by somebody else meanwhile. {NEXT}")
+        raise BusyError(f"{owned.path!r:.80} was changed by somebody else in the meantime. {NEXT}")
     return _revised(at, _Owned(owned.id, path or owned.path, after), done, applied.result.commits[-1].oid)
 
 
@@ -296,8 +296,8 @@ def _with_section(body: str, heading: str, text: str) -> str:
     found = [(at, level) for at, level, title in _headings(lines) if title.casefold() == wanted]
     if len(found) != 1:
         titles = ", ".join(title for _, _, title in _headings(lines))
-        said = f"{len(found)} sections are called so" if found else "No section is called so"
-        raise UsageError(f"{said}; there are {titles or 'none'}.")
+        said = f"{len(found)} sections have this heading" if found else "No section has this heading"
+        raise UsageError(f"{said}; the headings are: {titles or 'none'}.")
     start, depth = found[0]
     end = next((at for at, level, _ in _headings(lines) if at > start and level <= depth), len(lines))
     return "\n".join([*lines[: start + 1], "", *([text.strip("\n"), ""] if text.strip() else []), *lines[end:]])

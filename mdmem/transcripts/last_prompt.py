@@ -28,7 +28,7 @@ def store(config: Config) -> str:
     """
     last = told.last(config)
     if last is None or last.agent not in AGENTS:
-        raise NotFoundError("No prompt is known of which something was kept out.")
+        raise NotFoundError("Nothing was kept out of any recent prompt.")
     found = _typed(last, privacy.Rules.of(config.settings))
     event = Event(
         agent=last.agent,

@@ -193,7 +193,7 @@ def _events(header: str) -> Iterator[Any]:
 def _entry(header: str, key: Any, value: Any, end: int, items: list[_Item]) -> _Entry:
     line = _line_start(header, key.start_mark.index)
     if header[line : key.start_mark.index].strip(" "):
-        raise UsageError("The front matter of this note is written with more than a key in a line. Edit it yourself.")
+        raise UsageError("The front matter of this note has more than one key on a line. Change it in your editor.")
     colon = header.index(":", key.end_mark.index) + 1
     end = max(len(header[:end].rstrip("\r\n")), colon)
     start = min(max(value.start_mark.index, colon), end)

@@ -109,7 +109,7 @@ def append(config: Config, path: str, text: str) -> None:
     def edit(data: bytes) -> bytes:
         if not is_owned(path, data):
             raise UsageError(
-                f"{path} was captured, and only notes that somebody wrote are added to. `mdmem edit` opens it."
+                f"{path} was captured, and text can be added only to notes that somebody wrote. `mdmem edit` opens it."
             )
         before, changed = note.parse(data), _with_paragraph(data, added)
         if before.problem or note.parse(changed).meta != before.meta:
@@ -123,7 +123,7 @@ class ChangedError(BusyError):
     """A note is no longer what somebody read before they changed it."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was changed meanwhile. Read it again, then change it.")
+        super().__init__(f"{path} has changed in the meantime. Read it again, then change it.")
 
 
 def change_body(config: Config, path: str, text: str, *, seen: bytes) -> None:

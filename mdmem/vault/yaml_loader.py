@@ -30,7 +30,7 @@ class StrictLoader(_Base):  # type: ignore[misc]
         """Refuse a key that stands twice, and one that is not a text."""
         keys = [key.value for key, _ in node.value]
         if not all(isinstance(key, str) for key in keys) or len(set(keys)) < len(keys):
-            raise Refused("a key stands twice, or is not a text")
+            raise Refused("a key is repeated, or is not text")
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return {str(key): value for key, value in mapping.items()}
 

@@ -127,7 +127,7 @@ def _gone(config: Config, name: str) -> str:
         return ""
     how = {"Forget": "forgotten", "Undo:": "undone"}.get(gone.subject.partition(" ")[0], "deleted")
     when = wording.date_and_time(gone.time)
-    return f"The session {gone.session[:8]} was {how} on {when}. `mdmem undo {gone.oid[:8]}` brings its notes back."
+    return f"The session {gone.session[:8]} was {how} on {when}. `mdmem undo {gone.oid[:8]}` restores its notes."
 
 
 def candidates(view: View, name: str) -> list[str]:
@@ -153,7 +153,9 @@ def only(terms: list[str], name: str) -> str:
         raise NotFoundError(f"There is no session {name!r:.60}. `mdmem sessions` lists them.")
     if len(terms) > 1:
         some = ", ".join(term.removeprefix(KEY)[:13] for term in terms[:4])
-        raise AmbiguousError(f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Type more.")
+        raise AmbiguousError(
+            f"{len(terms)} sessions have ids that begin with {name!r:.40}: {some}. Give more characters."
+        )
     return terms[0]
 
 

@@ -43,7 +43,7 @@ def paused(config: Config) -> str:
         return ""
     began = wording.date_and_time(timestamps.iso_time(pause.began))
     ends = f" until {wording.date_and_time(timestamps.iso_time(pause.ends))}" if pause.ends else ""
-    return f"Storing is paused since {began}{ends}. `mdmem resume` resumes it."
+    return f"Storing has been paused since {began}{ends}. `mdmem resume` resumes it."
 
 
 def alarms(config: Config) -> list[str]:

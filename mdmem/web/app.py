@@ -82,7 +82,7 @@ def _endpoint(site: Site, handler: Handler, *, alone: bool = True) -> Any:
                 return page.page("problem", status=status, problem=str(error))
             except Exception as error:  # noqa: BLE001 - a fault of one page must not end the others
                 log.write(site.config, f"the page {request.url.path.split('/')[1]!r:.40} failed", error)
-                text = f"This is a fault in mdmem itself ({type(error).__name__}). `mdmem doctor` shows the log."
+                text = f"This is a bug in mdmem ({type(error).__name__}). `mdmem doctor` shows the log."
                 return page.page("problem", status=500, problem=text)
 
     async def called(request: Request, *_: Any) -> Response:
@@ -102,7 +102,7 @@ def _enter(site: Site, port: int) -> Any:
     async def enter(request: Request) -> Response:
         browser = site.browsers.enter(request.query_params.get("key", ""))
         if browser is None:
-            return PlainTextResponse("This link was used already. Run `mdmem web` again for another.", 401)
+            return PlainTextResponse("This link has already been used. Run `mdmem web` again for a new one.", 401)
         response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
         response.set_cookie(gate.cookie_name(port), browser.cookie, httponly=True, samesite="strict", path="/")
         return response

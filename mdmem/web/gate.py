@@ -41,9 +41,9 @@ SECURITY = (
 WORDS = {
     **guard.WORDS,
     401: "This page needs a link that only `mdmem web` prints, and each link opens one browser. Run `mdmem web` again.",
-    403: "This is not for pages of other sites, nor for other users of this machine.",
-    405: "Only GET and POST are answered.",
-    415: "Only forms are taken.",
+    403: "Requests from other sites, and from other users of this machine, are refused.",
+    405: "Only GET and POST are supported.",
+    415: "Only forms are accepted.",
 }
 """What a browser is told with each status that is refused."""
 

@@ -102,7 +102,7 @@ def _forget(request: PageRequest) -> Response:
     _keep(request, opened)
     done = forget.apply(config, forget.plan(config, [opened.path]), upkeep.updater(config))
     if not done.changed:
-        return _done(request, f"{opened.path} was changed meanwhile and is left alone.", "/", bad=True)
+        return _done(request, f"{opened.path} was changed in the meantime and is left unchanged.", "/", bad=True)
     return _done(request, f"Forgot “{opened.title}”. It stays in history.", "/", _commit(done))
 
 
@@ -172,7 +172,7 @@ def _reviewed(request: PageRequest) -> Response:
     seen = review.Review("", request.form.get("head", ""), [])
     repo = repository.open_vault(request.config.vault)
     if repository.attempt(repo, "cat-file", "-e", f"{seen.head}^{{commit}}").status or not seen.head.isalnum():
-        raise UsageError("The page is out of date. Load it again.")
+        raise UsageError("The page is out of date. Reload it.")
     review.finish(request.config, seen, [], "Review\n")
     return _done(request, "Everything is marked as reviewed.", "/review")
 

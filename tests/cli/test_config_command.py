@@ -118,7 +118,7 @@ def test_what_may_not_be_is_refused_with_what_may(day: Day, words: list[str], sa
     ("key", "value", "said"),
     [
         ("inject.chars", 99_999, "at most 9500"),
-        ("privacy.patterns", ["("], "no regular expression"),
+        ("privacy.patterns", ["("], "not a regular expression"),
         ("privacy.marker", "<private>", "[PRIVATE] is used"),
         ("internal.trust", ["bob 7"], "counts as 0"),
         ("expand.provider", "oracle", "claude-cli"),
@@ -143,7 +143,7 @@ def test_a_users_own_setting_goes_into_the_users_own_file(day: Day) -> None:
     assert day.json("config", "get", "inject.chars")["source"] == "your config.toml"
     done = day.run("config", "set", "capture.max_lines", "50", "--user")
     done = day.run("config", "set", "capture.max_lines", "60")
-    assert "50 anyway: your config.toml" in done.stderr
+    assert "The value in use is 50: your config.toml" in done.stderr
 
 
 def test_a_value_that_loosens_a_setting_goes_into_the_users_own_file(day: Day) -> None:

@@ -106,7 +106,7 @@ def test_copies_conflicts_and_tags_with_spaces_are_named(day: Day) -> None:
     texts = " | ".join(one["text"] for one in look(day, "notes"))
     assert "has the id" in texts
     assert "notes/merged.md:2: a merge left two versions" in texts
-    assert "notes/marked.md:3: an earlier version of mdmem put marks around two versions" in texts
+    assert "notes/marked.md:3: an earlier version of mdmem marked two versions" in texts
     assert "notes/tagged.md: the tag 'two words' has a space" in texts
 
 
@@ -173,7 +173,7 @@ def test_old_temporary_files_go_when_asked_and_fresh_ones_stay(day: Day) -> None
     [
         ("observation.md", "only words", "what is captured would not be in the notes"),
         ("session.md", "# {{title}}", "page stays empty"),
-        ("prompt.md", "{{body}} {{authr}}", "nothing fills in {{authr}}"),
+        ("prompt.md", "{{body}} {{authr}}", "{{authr}} is not a placeholder"),
         ("note.md", "---\nx: y\n---\n{{body}}", "front matter"),
         ("prmpt.md", "{{body}}", "never used"),
     ],

@@ -297,7 +297,7 @@ def test_a_review_shows_a_session_at_once_with_what_was_asked_and_what_came_of_i
     assert "(1 prompt, 2 tool runs, 1 answer)" in listed
     assert "[2/2] Why does it fail, take 1?" in shown
     assert "→ Fixed; 12 tests pass" in shown
-    assert "d  drop: delete what is new of the session" in shown
+    assert "d  drop: delete the session's new notes" in shown
     assert shown.count("pytest -q") == 1  # a tool run is shown when it is asked for
     assert shown.endswith("Review: keep 2\n")
     assert mdmem("review", "--list", check=True).stdout == "0 notes to review.\n"

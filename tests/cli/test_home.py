@@ -67,7 +67,7 @@ def test_a_pause_for_a_time_ends_by_itself(day: Day) -> None:
     settings = day.config()
     assert "Paused until" in day.run("pause", "--for", "1h").stdout
     assert exclusions.is_off(settings, "", {})
-    assert "Storing is paused since" in day.run("status").stdout
+    assert "Storing has been paused since" in day.run("status").stdout
     assert " until " in day.run().stdout.split("\n")[0]
     path = Path(pauses.pause_path(settings))
     began = path.stat().st_mtime
@@ -198,7 +198,7 @@ def test_an_explanation_shows_what_a_session_would_begin_with(day: Day) -> None:
     app.mkdir(exist_ok=True)
     shown = day.run("inject", "--explain", "What did we decide?", "--cwd", str(app)).stdout
 
-    start = shown.partition("A session that begins here would be given, in about ")[2]
+    start = shown.partition("A session that starts here would be given about ")[2]
     assert "<mdmem-context" in start
     assert "date parser" in start
 

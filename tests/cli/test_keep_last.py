@@ -121,7 +121,7 @@ def test_a_note_that_its_owner_edited_is_left_alone(vault: Path, ask: Run, trans
 
 
 def test_without_a_transcript_nothing_can_be_kept_and_the_message_says_so(vault: Path, ask: Run) -> None:
-    assert "No prompt is known" in ask("privacy", "keep-last").stderr
+    assert "Nothing was kept out" in ask("privacy", "keep-last").stderr
     send(prompt("Deploy <private>to box7</private> now"))
 
     done = ask("privacy", "keep-last")

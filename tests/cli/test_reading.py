@@ -345,7 +345,7 @@ def test_stats_take_filters_and_draw_bars(day: Day) -> None:
     out = day.run("stats").stdout
     assert "█" in out
     assert "1 private section and 0 secrets, in 1 note" in out
-    assert day.run("stats", "--model").stdout == "No model was ever called.\n"
+    assert day.run("stats", "--model").stdout == "No model has been called.\n"
 
 
 def test_stats_count_what_was_injected_and_what_of_it_was_cited(day: Day, tmp_path: Path) -> None:

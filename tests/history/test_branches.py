@@ -265,7 +265,7 @@ def test_dropping_asks_deletes_them_and_leaves_no_page_behind(staging: Path, cod
     assert len(staged_in(staging)) == 5
     done = mdmem("branch", "drop", "feature", "--yes", check=True)
 
-    assert "5 notes of feature dropped." in done.stdout
+    assert "Deleted 5 notes of feature." in done.stdout
     assert len(notes(staging)) == 3
     (page,) = session_pages(staging)
     assert "shall be dropped" not in page.read_text()

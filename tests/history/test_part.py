@@ -161,7 +161,7 @@ def test_the_rest_of_the_vault_can_be_brought(whole: Config, vault: Path, monkey
     monkeypatch.setenv("MDMEM_VAULT", held.vault)
 
     assert "since 2026-01-01, project acme-notes-app" in run_here("status", check=True).stdout
-    assert "`mdmem sync --whole` brings the rest" in run_here("search", "zyzzyva", check=True).stderr
+    assert "`mdmem sync --whole` fetches the rest" in run_here("search", "zyzzyva", check=True).stderr
     run_here("sync", "--whole", check=True)
 
     assert files(whole) <= files(held)

@@ -86,7 +86,7 @@ def test_a_private_decision_is_not_listed_and_private_parts_are_left_out(day: Da
 def test_what_cannot_be_is_refused_with_a_sentence(day: Day) -> None:
     for words, said in (
         (("note", "x", "--supersedes", "nosuchnote"), "No note has the id"),
-        (("decisions", "--kind", "session"), "is none of decision, lesson, preference"),
+        (("decisions", "--kind", "session"), "must be one of decision, lesson, preference"),
     ):
         done = day.attempt(*words)
         assert said in str(done.exception), words

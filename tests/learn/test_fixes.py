@@ -129,7 +129,7 @@ def test_the_command_reads_stdin_and_says_when_nothing_is_known(at: Work) -> Non
     said = at.day.run("fixes", "-", stdin=LEAP).stdout
     assert "solved by src/dates.py" in said
     assert at.day.json("fixes", "day is out of range for month")[0]["files"] == ["src/dates.py"]
-    assert "No earlier run" in at.day.run("fixes", "KeyError: no such thing").stderr
+    assert "No edit is known" in at.day.run("fixes", "KeyError: no such thing").stderr
 
 
 def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:

@@ -78,7 +78,7 @@ def test_what_is_dismissed_stays_in_the_vault_and_is_not_proposed_again(at: Work
     assert status(at, path) == "dismissed"
     assert waiting(at) == []
     assert at.day.json("decisions", "--all") == []
-    assert "Nothing is proposed." in at.day.run("proposals").stderr
+    assert "No proposals." in at.day.run("proposals").stderr
     assert "No proposal has the id" in str(at.day.attempt("proposals", "--accept", "nosuch").exception)
 
 

@@ -59,7 +59,7 @@ def test_the_gate_never_gives_a_text_that_a_pattern_has_not_looked_at() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("(", "no regular expression"),
+        ("(", "not a regular expression"),
         (SLOW, "too long"),
         pytest.param(r"(x|x)*y", "too long", marks=pytest.mark.slow),
         pytest.param(r"(\w+\s?)*$", "too long", marks=pytest.mark.slow),

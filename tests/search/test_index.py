@@ -596,7 +596,7 @@ def test_an_index_is_never_kept_behind_a_link(vault: Path, settings: Config, tmp
     Path(settings.index_dir).parent.mkdir(parents=True)
     Path(settings.index_dir).symlink_to(elsewhere)
 
-    with pytest.raises(ConfigError, match="not a folder of yours"):
+    with pytest.raises(ConfigError, match="not owned by you"):
         index.update(settings)
     assert list(elsewhere.iterdir()) == []
 

@@ -129,7 +129,7 @@ def test_plain_words_have_all_or_else_some_and_say_so(server: Server, prompts: d
         ("validation NOT", "NOT needs something after it"),
         ('"validation', "never closed"),
         ("(validation", "( is never closed"),
-        ("validation)", "is out of place there"),
+        ("validation)", "is not expected there"),
         ("()", "nothing between"),
         ("NEAR(date parser, soon)", "NEAR takes a number"),
         ("NEAR(date", "NEAR takes words"),

@@ -547,7 +547,7 @@ def test_a_misspelled_word_finds_only_notes_that_may_be_seen(server: Server, vau
     ("tool", "arguments", "said"),
     [
         ("search", {"limit": 1000}, "search cannot take these arguments. limit: Input should be less"),
-        ("delete_note", {"note": "notes/a.md"}, "checksum: Field required (As `get_notes` gave it)."),
+        ("delete_note", {"note": "notes/a.md"}, "checksum: Field required (As `get_notes` returned it)."),
         ("search", {"sort": "best"}, "sort must be relevance, newest, oldest; not 'best'"),
         ("search", {"query": "x", "since": "whenever"}, "Can't read 'whenever' as a time."),
         ("search", {"query": "x", "state": "fresh"}, "fresh"),
@@ -596,7 +596,7 @@ def test_a_fault_of_ours_is_a_word_and_a_line_in_the_log(
     answer = server.call("pin", {"note": "canary"})
 
     assert answer.error
-    assert "failed in mdmem itself (ZeroDivisionError)" in answer.said
+    assert "failed because of a bug in mdmem (ZeroDivisionError)" in answer.said
     log = (Path(config.load(str(vault)).state_dir) / "log").read_text()
     assert "the tool pin failed: ZeroDivisionError" in log
     assert "canary" not in log

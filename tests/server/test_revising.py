@@ -88,7 +88,7 @@ def test_text_is_found_and_replaced(server: Server, vault: Path) -> None:
     ("arguments", "said"),
     [
         ({"find": "not there", "text": "x"}, "does not contain the text to find"),
-        ({"section": "Not a heading", "text": "x"}, "No section is called so"),
+        ({"section": "Not a heading", "text": "x"}, "No section has this heading"),
         ({"text": "x"}, "Give either"),
         ({"find": "UTC", "section": "Why", "text": "x"}, "Give either"),
         ({"find": "UTC", "text": "x", "checksum": "000000000000"}, "changed since it was read"),

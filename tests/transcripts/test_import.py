@@ -548,7 +548,7 @@ def test_a_part_can_be_chosen(vault: Path, agents: Path, ask: Run, words: list[s
     done = ask("import", "--yes", *words, check=True)
 
     assert len(titles(vault, "prompt")) == prompts
-    assert "markdown are left out" in done.stderr
+    assert "markdown are skipped" in done.stderr
     assert not (vault / "notes").exists()
 
 

@@ -400,7 +400,7 @@ def test_an_index_that_cannot_be_written_is_written_later(vault: Path) -> None:
 def test_a_sync_every_so_often_is_a_setting_of_the_user(vault: Path, ask: Run) -> None:
     done = ask("sync", "--every", "2h", check=True)
     assert "every 120 minutes" in done.stdout
-    assert "None runs" in done.stdout
+    assert "No watcher is running" in done.stdout
     assert config.load(str(vault)).settings.sync.every == 120
     (vault / "mdmem.toml").write_text("[sync]\nevery = 1\n")
     assert config.load(str(vault)).settings.sync.every == 120, "no vault can say so"

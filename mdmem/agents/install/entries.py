@@ -93,7 +93,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
     lists = hooks.values() if isinstance(hooks, dict) else [None]
     if not isinstance(data, dict) or not all(isinstance(items, list) for items in lists):
-        raise ConfigError(f"{path} does not have the shape of a settings file with hooks. It was not changed.")
+        raise ConfigError(f"{path} does not have the structure of a settings file with hooks. It was not changed.")
     return data
 
 

@@ -264,7 +264,7 @@ ROWS = (
             lambda _scope, _root: ("mcp",),
             extra={"type": "local", "enabled": True},
             is_one_list=True,
-            note="OpenCode reads its settings when it starts: start it again.",
+            note="OpenCode reads its settings when it starts: restart it.",
         ),
         plugin="opencode/mdmem.js",
         note="OpenCode loads plugins at startup: restart it.",

@@ -232,7 +232,7 @@ def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
         form = "TOML" if found.is_toml else "JSON"
         raise ConfigError(f"{path} is not valid {form}: {error}. It was not changed. Fix it and try again.") from error
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} does not have the shape of a settings file. It was not changed.")
+        raise ConfigError(f"{path} does not have the structure of a settings file. It was not changed.")
     return data
 
 

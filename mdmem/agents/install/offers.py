@@ -112,7 +112,7 @@ def _with_items(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list[d
             text = json_text.append(text, tuple(above), empty, key)
             rows.append({"place": [*above, key], "value": empty})
         elif type(holder[key]) is not type(empty):
-            raise TypeError(f"{key} has another shape")
+            raise TypeError(f"{key} has an unexpected type")
     for item in missing:
         text = json_text.append(text, offer.place, item)
         rows.append({"place": list(offer.place), "item": item})
@@ -134,7 +134,7 @@ def _with_entries(text: str, data: Any, offer: SettingsOffer) -> tuple[str, list
             text = json_text.append(text, place[:-1], {}, place[-1])
             rows.append({"place": list(place), "value": {}})
         elif not isinstance(present, dict):
-            raise TypeError(f"{place[-1]} has another shape")
+            raise TypeError(f"{place[-1]} has an unexpected type")
     missing = [(key, action) for key, action in offer.entries if key not in (_at(data, offer.place) or ())]
     for key, action in missing:
         text = json_text.append(text, offer.place, action, key)

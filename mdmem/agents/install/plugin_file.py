@@ -34,7 +34,7 @@ def lines(text: str, path: str) -> list[str]:
         ConfigError: when `text`, the content of `path`, is somebody else's plugin.
     """
     if _MARK not in text:
-        raise ConfigError(f"{path} is not a file of mdmem's. It was not changed. Move it away and try again.")
+        raise ConfigError(f"{path} is not one of mdmem's files. It was not changed. Move it away and try again.")
     start = text.find("{", text.find("const COMMANDS"))
     try:
         commands = json.loads(text[start : text.find("\n}", start) + 2])

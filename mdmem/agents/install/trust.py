@@ -58,7 +58,7 @@ def unreviewed(agent: str, hooks_file: str, text: str) -> str:
     why = "were never reviewed in Codex" if missing else "have changed since you reviewed them in Codex"
     some = missing or changed
     many = "mdmem's hooks" if some == len(own) else f"{some} of mdmem's {len(own)} hooks"
-    return f"{many} {why}, which skips them without a word: nothing is stored. Type /hooks in Codex to review them."
+    return f"{many} {why}, so Codex silently skips them and nothing is stored. Type /hooks in Codex to review them."
 
 
 _SHA = "sha256:"

@@ -50,7 +50,11 @@ _UNWANTED = re.compile(r'-(?!n\d+$)[^\W\d_]\S|-"')
 @options.limit(10)
 @options.offset
 @click.option("--all", "every", is_flag=True, help="Also show notes that repeat a better one.")
-@click.option("--deep", is_flag=True, help="Have a model guess the note, and search by its words too (one model call).")
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Have a model draft the note you are looking for, and search by its words too (one model call).",
+)
 @click.option("--at", metavar="TIME", help="Search the vault as it was then: yesterday, 3d, 2026-09-14, a commit.")
 @click.option(
     "--queries",
@@ -111,7 +115,7 @@ def _guess(settings: Config, text: str) -> str:
 
     guess = hyde.guess(settings, text, caller="search") if text else ""
     if text and not guess:
-        click.echo("No model helped with this search; `mdmem stats --model` shows what was asked.", err=True)
+        click.echo("No model helped with this search; `mdmem stats --model` shows the calls.", err=True)
     return guess
 
 
@@ -143,7 +147,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
 
     others = [key.rstrip("_") for key, value in given.items() if value and key not in ("kind", "project")]
     if others:
-        raise UsageError(f"--at goes with --kind and --project only, not with --{others[0]}.")
+        raise UsageError(f"--at works only with --kind and --project, not with --{others[0]}.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
     found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
     snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}

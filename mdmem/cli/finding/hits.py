@@ -110,7 +110,7 @@ def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     yield render.safe(hit.snippet[end:]), ""
 
 
-NOTHING = "Nothing found. Try other words: words are ranked, and none is required."
+NOTHING = "Nothing found. Try other words; a note need not contain all of them."
 
 
 def _nothing(settings: Config) -> str:
@@ -118,7 +118,7 @@ def _nothing(settings: Config) -> str:
     from mdmem.history.git import part
 
     here = part.of(settings.vault)
-    more = f" Only a part of the vault is here ({here}); `mdmem sync --whole` brings the rest." if here else ""
+    more = f" Only a part of the vault is here ({here}); `mdmem sync --whole` fetches the rest." if here else ""
     return NOTHING + more
 
 

@@ -289,7 +289,7 @@ def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool)
     for change in changes:
         click.echo(f"{change.title}: {WORDS[change.action]} {change.path}")
         if change.action == "updated" and change.backup:
-            click.echo(f"  The file as it was: {change.backup}")
+            click.echo(f"  Backup: {change.backup}")
         if change.note:
             click.echo(f"  {change.note}")
 
@@ -299,7 +299,7 @@ WORDS = {
     "updated": "registered in",
     "unchanged": "already up to date in",
     "removed": "removed from",
-    "deleted": "removed, leaving nothing in",
+    "deleted": "removed, with the now empty file",
 }
 
 

@@ -121,7 +121,7 @@ def _change(
     if in_user and not user and row is not VAULT:
         click.echo(_why_own(row), err=True)
     if row is not VAULT and value_of(now, row) != wanted:
-        click.echo(f"It is {render.toml(value_of(now, row))} anyway: {source(now, row)} sets it.", err=True)
+        click.echo(f"The value in use is {render.toml(value_of(now, row))}: {source(now, row)} sets it.", err=True)
     warn(now)
 
 
@@ -133,7 +133,7 @@ def _why_own(row: Setting[Any]) -> str:
     if row.key in _OWN:
         return "It is written to your own config.toml, since the vault's file is committed with the vault."
     why = "This" if row.user_only else "A value that loosens a setting"
-    return f"{why} is taken from your own config.toml only, never from a vault."
+    return f"{why} is read from your own config.toml only, never from a vault."
 
 
 @config_group.command("list", short_help="List every setting: value, source and meaning.")
@@ -208,7 +208,7 @@ def known(key: str) -> Setting[Any]:
     if len(found) == 1:
         return found[0]
     near = checks.nearest(key)
-    tip = f"Did you mean {near}?" if near else "`mdmem config list` names them all."
+    tip = f"Did you mean {near}?" if near else "`mdmem config list` lists all of them."
     raise ConfigError(f"There is no setting {key!r:.60}. {tip}")
 
 

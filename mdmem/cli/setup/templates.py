@@ -37,7 +37,7 @@ def template_command(settings: Config, name: str | None, as_json: bool) -> None:
         made = disk.create(folder, f"{name}.md", text.encode())
         path = str(Path(folder.path) / f"{name}.md")
     if not made:
-        raise UsageError(f"The vault has that template already: {path}. Change it there.")
+        raise UsageError(f"The vault already has that template: {path}. Edit it there.")
     filled = ", ".join(f"{{{{{place}}}}}" for place in template.PLACES[f"{name}.md"])
     click.echo(render.as_json({"path": path}) if as_json else f"{path}\nPlaceholders: {filled}.")
 
@@ -84,7 +84,7 @@ def obsidian(settings: Config, as_json: bool) -> None:
     click.echo(
         f"Made {', '.join(made)}. `mdmem open --in obsidian` opens the vault."
         if made
-        else "Everything is there already."
+        else "Nothing to add: all of it already exists."
     )
 
 

@@ -31,7 +31,7 @@ def words() -> list[str]:
         return shlex.split(named)
     found = next((path for name in ("sensible-editor", "nano", "vim", "vi") if (path := shutil.which(name))), None)
     if found is None:
-        raise MdmemError("No editor was found. Name one: `export EDITOR=nano`.")
+        raise MdmemError("No editor was found. Set one: `export EDITOR=nano`.")
     return [found]
 
 

@@ -81,7 +81,7 @@ def completion(shell: str | None) -> None:
 
     name = shell or Path(os.environ.get("SHELL", "")).name
     if name not in SHELLS:
-        raise click.UsageError(f"Give your shell: {', '.join(SHELLS)}.")
+        raise click.UsageError(f"Name your shell: {', '.join(SHELLS)}.")
     made = get_completion_class(name)
     assert made is not None  # click has a class for each of SHELLS
     click.echo(made(cli, {}, "mdmem", "_MDMEM_COMPLETE").source())

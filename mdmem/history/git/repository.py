@@ -319,7 +319,7 @@ def _refuse_programs(repo: Repository) -> bytes:
         if scope not in ("local", "worktree") or not starts or switch:
             continue
         raise GitError(
-            f"The vault's own git configuration names a program ({key}), so git is not run on it. Take it out with: "
+            f"The vault's own git configuration names a program ({key}), so git is not run on it. Remove it with: "
             f"git -C {repo.root} config --unset-all {key} (your own goes into `git config --global`)."
         )
     return text

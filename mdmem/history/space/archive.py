@@ -81,7 +81,7 @@ def unpack(config: Config, year: int, *, project: str = "", tell: Tell = lambda 
         changed += archives.take_apart(config, folder)
         tell(place + 1, len(folders))
     notes = len(changed) - len(folders)
-    text = f"Take the archive of {year} apart: {counted(notes, 'note')} of {counted(len(folders), 'session')}\n"
+    text = f"Unpack the archive of {year}: {counted(notes, 'note')} of {counted(len(folders), 'session')}\n"
     return Archived(len(folders), notes, [], _commit(config, changed, text))
 
 

@@ -38,7 +38,7 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
         BusyError, GitError, OSError: when it cannot be done.
     """
     if part.load(repo) is None:
-        raise NotFoundError(f"All of the vault is at {repo.root} already.")
+        raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
         missing = part.absent(repo, tree := join.tree(repo, "HEAD")[0])

@@ -189,7 +189,7 @@ def own_folder(folder: str) -> None:
         pass
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode) or not system.own(found):
-        raise ConfigError(f"{folder} is not a folder of yours, so that no index is kept in it. Remove it.")
+        raise ConfigError(f"{folder} is not owned by you, so no index is kept in it. Remove it.")
     if not system.own(found, 0o022):
         for name in os.listdir(folder):  # others could write here: what is there may be theirs
             os.unlink(os.path.join(folder, name))

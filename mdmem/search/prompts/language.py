@@ -63,7 +63,7 @@ def parse(text: str) -> PromptQuery:
     try:
         tree = reader.whole()
     except _ProblemError as error:
-        return PromptQuery(problem=f"{error} Put text that is no operator in quotes.", plain=False)
+        return PromptQuery(problem=f"{error} Put text that is not an operator in quotes.", plain=False)
     return PromptQuery(tree, tuple(reader.filters), reader.plain, tuple(reader.hints))
 
 
@@ -94,7 +94,7 @@ class _PromptReader:
     def whole(self) -> PromptTerm | None:
         tree = self._either() if self._tokens else None
         if self._at < len(self._tokens):
-            raise _ProblemError(f"The {self._tokens[self._at][1]!r:.40} is out of place there.")
+            raise _ProblemError(f"The {self._tokens[self._at][1]!r:.40} is not expected there.")
         return tree
 
     def _peek(self) -> tuple[str, str]:

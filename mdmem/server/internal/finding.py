@@ -45,7 +45,7 @@ def arrange(memories: Sequence[Memory], mode: str, *, sort_order: str = "desc", 
         UsageError: when there is no such mode, order or field.
     """
     if mode not in MODES:
-        raise UsageError(f"There is no mode {mode!r:.40}; there are {', '.join(MODES)}.")
+        raise UsageError(f"There is no mode {mode!r:.40}; the modes are {', '.join(MODES)}.")
     if sort_order not in SORT_ORDERS:
         raise UsageError(f"sort_order must be asc or desc, not {sort_order!r:.40}.")
     known = sort_field in FIELDS or sort_field.startswith(FEEL) or any(sort_field in each.meta for each in memories)

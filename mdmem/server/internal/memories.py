@@ -186,7 +186,9 @@ def find(config: Config, scope: Scope, memory_id: str) -> Memory:
         found = [memory for memory in held if memory.id.lower().startswith(name)]
     if len(found) > 1:
         some = ", ".join(memory.id for memory in found[:5])
-        raise UsageError(f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Type more.")
+        raise UsageError(
+            f"{len(found)} memories have ids that begin with {wanted!r:.40}: {some}. Give more characters."
+        )
     if not found:
         raise _unknown(memory_id)
     return found[0]
