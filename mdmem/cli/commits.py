@@ -268,8 +268,7 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
     """
     from mdmem.history import past
 
-    moments = "..".join(wording.end_of(side) for side in span.split("..", 1))
-    for line in past.diff(config.load(vault), moments, paths=paths).decode("utf-8", "replace").splitlines():
+    for line in past.diff(config.load(vault), span, paths=paths).decode("utf-8", "replace").splitlines():
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
 

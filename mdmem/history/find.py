@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
+from mdmem import when
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.history.git import repository
@@ -72,41 +73,37 @@ def is_named(name: str, session: str) -> bool:
 
 
 def commit_of(repo: Repository, name: str) -> str:
-    """Return the id of the commit that `name` means: a revision, or the last one up to a date or time.
+    """Return the id of the commit that `name` means: the last one up to a date or time, or a revision.
 
-    A date means its end, in local time; `3d`, `2w` and `12h` mean so long ago.
+    A date (`yesterday`, `2026-09-14`) means its end, in local time; `3d`, `2w` and `12h` mean so long ago.
 
     Raises:
         NotFoundError: when there is no such commit.
         UsageError: when it is neither a revision nor a date.
     """
-    done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if not done.status:
-        return done.out.decode("ascii").strip()
-    moment = moment_of(name)
+    # `2026` is a year, not the beginning of an id; eight digits are rather an id than a date without its dashes.
+    moment = None if len(name) > len("2026") and name.isdigit() else moment_of(name)
     if moment is None:
-        raise UsageError(f"{name!r} is not a commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2.")
+        done = repository.attempt(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if done.status:
+            raise UsageError(
+                f"{name!r} is not a commit, date or time. Examples: yesterday, 2026-09-14T10:30, 3d, HEAD~2."
+            )
+        return done.out.decode("ascii").strip()
     done = repository.attempt(repo, "rev-list", "-1", "--first-parent", f"--before={int(moment.timestamp())}", "HEAD")
     if done.status or not done.out:
         raise NotFoundError(f"The vault has no commit from before {moment:%Y-%m-%d %H:%M}.")
     return done.out.decode("ascii").strip()
 
 
-AGO = {"h": "hours", "d": "days", "w": "weeks"}
-
-
 def moment_of(text: str, now: datetime | None = None) -> datetime | None:
-    """Read a date (its end), a time, or `3d` (so long ago); None when it is none of these."""
-    ago = re.fullmatch(r"(\d{1,4})([hdw])", text.strip())
-    if ago:
-        return (now or datetime.now().astimezone()) - timedelta(**{AGO[ago[2]]: int(ago[1])})
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+    """Read a time as all commands take it: the end of the span it names; None when it is no time."""
+    now = now or datetime.now().astimezone()
+    found = when.span(text, now)
+    if found is None:
         return None
-    if len(text.strip()) <= len("2026-09-14"):
-        moment += timedelta(days=1, seconds=-1)
-    return moment.astimezone() if moment.tzinfo is None else moment
+    start, end = found
+    return datetime.fromtimestamp(end - (end > start), now.tzinfo)
 
 
 def _normal(path: Path) -> Path:

@@ -176,7 +176,7 @@ class _Reader:
     def _span(self, key: str, value: str) -> tuple[float, float] | None:
         from datetime import datetime
 
-        from mdmem.search import when
+        from mdmem import when
 
         now = self._now or datetime.now().astimezone()
         span = when.span(value, now)
@@ -189,7 +189,7 @@ class _Reader:
         if not value:
             return f"`{key}:` needs a value, without a space after the colon."
         if key in _TIMES:
-            from mdmem.search import when
+            from mdmem import when
 
             return when.UNREAD.format(value)
         if key == "is":

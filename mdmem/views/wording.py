@@ -92,21 +92,9 @@ def begin_of(text: str) -> str:
     Raises:
         UsageError: when it is not a time.
     """
-    from mdmem.search import when
+    from mdmem import when
 
     found = when.span(text, datetime.now(UTC).astimezone())
     if found is None:
         raise UsageError(when.UNREAD.format(text))
     return timestamps.iso_time(found[0])
-
-
-def end_of(text: str) -> str:
-    """Read a time as `begin_of` does, its end; what is not a time, such as a commit, stays as it is."""
-    from mdmem.search import when
-
-    now = datetime.now(UTC).astimezone()
-    found = when.span(text, now)
-    if found is None:
-        return text
-    start, end = found
-    return datetime.fromtimestamp(end - (end > start), now.tzinfo).isoformat(timespec="seconds")

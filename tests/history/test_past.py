@@ -183,7 +183,28 @@ def test_dates_mean_their_end_and_short_forms_mean_so_long_ago() -> None:
     assert day is not None
     assert (day.hour, day.minute, day.second) == (23, 59, 59)
     assert find.moment_of("2026-09-14T10:30:00Z") == datetime(2026, 9, 14, 10, 30, tzinfo=UTC)
+    assert find.moment_of("yesterday", now) == datetime(2026, 9, 13, 23, 59, 59, tzinfo=UTC)
+    assert find.moment_of("last week", now) == datetime(2026, 9, 13, 23, 59, 59, tzinfo=UTC)
     assert find.moment_of("soon") is None
+
+
+def test_every_time_that_the_error_suggests_is_one(vault: Path) -> None:
+    repo = repository.open_vault(start(vault).vault)
+
+    with pytest.raises(UsageError, match="not a commit, date or time") as refused:
+        find.commit_of(repo, "soon")
+
+    suggested = str(refused.value).partition("Examples: ")[2].rstrip(".").split(", ")
+    assert len(suggested) == 4
+    assert all(find.moment_of(one) for one in suggested if "~" not in one)
+
+
+def test_a_commit_is_meant_by_digits_that_could_be_a_date(vault: Path) -> None:
+    repo = repository.open_vault(start(vault).vault)
+    tag = git(vault, "commit-tree", "-m", "x", git(vault, "mktree").strip()).strip()
+    git(vault, "update-ref", "refs/tags/20260914", tag)
+
+    assert find.commit_of(repo, "20260914") == tag
 
 
 def test_since_a_date_means_its_beginning() -> None:

@@ -149,7 +149,7 @@ def _search_then(settings: Config, text: str, at: str, limit: int, given: Mappin
     if others:
         raise UsageError(f"--at works only with --kind and --project, not with --{others[0]}.")
     kind, project = (given[key][0] if given[key] else "" for key in ("kind", "project"))
-    found = past.search(settings, text, wording.end_of(at), limit=limit, kind=kind, project=project)
+    found = past.search(settings, text, at, limit=limit, kind=kind, project=project)
     snippets = {hit.path: Snippet(hit.snippet, ()) for hit in found}
     shown = ({key: value for key, value in hit._asdict().items() if key != "snippet"} for hit in found)
     then = tuple(SearchHit(cut=lambda path, _: snippets[path], **fields) for fields in shown)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mdmem import timestamps
 from mdmem.errors import UsageError
-from mdmem.search import when
+from mdmem import when
 from mdmem.search.text import analysis
 from mdmem.server.internal.memories import FEEL, Memory, share_of
 from mdmem.vault import user_notes
