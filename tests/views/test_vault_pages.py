@@ -84,6 +84,21 @@ def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
     assert [link for link in found if not link.is_file()] == []
 
 
+def test_a_sessions_page_leads_to_its_project_only_while_that_has_a_page(day: Day) -> None:
+    upkeep.rebuild(day.config(), now=NOW)
+    project = day.vault / "journal" / "notes-app" / "project.md"
+    words = project.read_bytes()
+    first = next(path for path in pages(day) if "notes-app" in str(path))
+
+    project.unlink()
+    upkeep.refresh(day.config(), now=NOW)
+    assert [link for path in pages(day) for link in links(path) if not link.is_file()] == []
+
+    project.write_bytes(words)
+    upkeep.refresh(day.config(), now=NOW)
+    assert links(first)[0] == project
+
+
 def test_a_project_page_lists_sessions_by_month_files_and_decisions(day: Day) -> None:
     upkeep.rebuild(day.config(), now=NOW)
     text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")

@@ -21,12 +21,14 @@ _SLACK_SECONDS = 2.0
 def make(
     config: Config, view: View, seen: float, known: frozenset[str], *, everything: bool
 ) -> tuple[list[str], frozenset[str]]:
-    """Write the pages that may have changed; return their paths, and short names of the sessions' pages.
+    """Write the pages that may have changed; return their paths, and short names of the projects' and sessions' pages.
 
     seen: when pages were made last, in seconds since the epoch. known: the names that were returned then.
     """
     found = listed.Listing(config, view)
-    pages = frozenset(_name(one.page) for one in found.sessions if one.page)
+    of_projects = {_project_page(one) for one in found.sessions if layout.session_of(one.page)}
+    there = {page for page in of_projects if view.find(page) is not None}
+    pages = frozenset(map(_name, there.union(one.page for one in found.sessions if one.page)))
     fresh = _Fresh(view, 0.0 if everything or known - pages else seen, known)
     deleted = _deleted_days(found, seen)
     found.days -= deleted
@@ -37,9 +39,10 @@ def make(
 
 
 class _Fresh:
-    """What changed since pages were made last; a session that was renamed did."""
+    """What changed since pages were made last; a session that was renamed did, and one whose project got a page."""
 
     def __init__(self, view: View, seen: float, pages: frozenset[str]) -> None:
+        self._view = view
         self._pages = pages
         changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
         since = (seen - _SLACK_SECONDS) * 1e9
@@ -50,7 +53,11 @@ class _Fresh:
 
     def has(self, one: SessionRow | None) -> bool:
         """Whether a note of a session was written since, or its folder was renamed."""
-        return one is not None and (one.page.rpartition("/")[0] in self._folders or _name(one.page) not in self._pages)
+        return one is not None and (
+            one.page.rpartition("/")[0] in self._folders
+            or _name(one.page) not in self._pages
+            or (_name(_project_page(one)) not in self._pages and self._view.find(_project_page(one)) is not None)
+        )
 
 
 def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -> Iterator[tuple[str, list[str]]]:
@@ -162,6 +169,10 @@ def _with_markers(path: str, data: bytes) -> bytes:
     made = template.fill(template.load(shape), {"title": str(parsed.meta.get("title", ""))})
     marks = f"\n{generated.BEGIN}\n{generated.END}\n"
     return data.rstrip() + b"\n" + marks.encode() if parsed.body.strip() == made.removesuffix(marks).strip() else data
+
+
+def _project_page(one: SessionRow) -> str:
+    return f"journal/{layout.project_of(one.page)}/{journal.PROJECT_PAGE}"
 
 
 def _name(path: str) -> str:

@@ -32,11 +32,12 @@ def lines(
     folder = one.page.rpartition("/")[0]
     before, after = around
     day = listed.day(one)
-    links = [listed.link("Project", f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}", folder)]
+    project = f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}"
+    links = [listed.link("Project", project, folder)] if found.view.find(project) is not None else []
     links += [listed.link(day, f"{generated.DAYS}/{day}.md", folder)] if day in found.days else []
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []
-    navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}"
+    navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}".lstrip()
     in_turns = sessions.turns(found.view, one.session)
     listed_runs: dict[str, tuple[list[str], int]] = {}
     for turn in in_turns:
