@@ -60,6 +60,21 @@ def write(package: str) -> bool:
     return sum(_write(package, name) for name in ROOTS) == len(ROOTS)
 
 
+def remove(package: str) -> None:
+    """Remove the files, of every interpreter, of a package that an installer has put in place.
+
+    An installer knows the bytecode of modules only, and would leave them behind.
+    """
+    try:
+        if not any(name.endswith(".dist-info") for name in os.listdir(os.path.dirname(package))):
+            return
+        for name in os.listdir(f"{package}/__pycache__"):
+            if name.partition(".")[0] in ROOTS:
+                os.unlink(f"{package}/__pycache__/{name}")
+    except OSError:
+        return  # what somebody else has installed stays as it is
+
+
 def _write(package: str, name: str) -> bool:
     try:
         if {module for module, _, _ in preload.read(package, name)}.issuperset(ROOTS[name]):

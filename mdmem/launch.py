@@ -98,6 +98,13 @@ def compile_all() -> bool:
     return bool(compileall.compile_dir(_package(), quiet=2)) and bytecode.write(_package())
 
 
+def forget_compiled() -> None:
+    """Remove the bytecode that `pip uninstall mdmem` would leave behind; whoever needs it writes it again."""
+    from mdmem import bytecode
+
+    bytecode.remove(_package())
+
+
 def _package() -> str:
     """Return mdmem's folder; this text may also be run without being a module."""
     if "__file__" in globals():

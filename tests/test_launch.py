@@ -102,6 +102,31 @@ def test_bytecode_of_the_hand_over_that_cannot_be_used_costs_no_note(
 
 
 @pytest.mark.slow
+def test_the_last_removal_leaves_no_bytecode_that_pip_does_not_know(copied: Path) -> None:
+    def own() -> set[str]:
+        known = {path.stem for path in copied.glob("*.py")}
+        return {path.name for path in copied.glob("__pycache__/*") if path.name.partition(".")[0] not in known}
+
+    made = own()
+    code = f"""if True:
+        import sys; sys.path.insert(0, {str(copied.parent)!r})
+        from mdmem.agents.install import registration
+        for agent in sys.argv[1:]: registration.register(agent)
+        registration.unregister(sys.argv[1])"""
+
+    def remove(*agents: str) -> None:
+        subprocess.run([sys.executable, "-I", "-B", "-c", code, *agents], check=True)
+
+    remove("codex")  # of a checkout, which no installer has put in place
+    (copied.parent / "mdmem-1.0.dist-info").mkdir()
+    remove("codex", "claude-code")
+    assert own() == made
+    remove("claude-code")
+    assert len(made) == 4
+    assert own() == set()
+
+
+@pytest.mark.slow
 def test_hooks_write_no_bytecode(copied: Path, vault: Path) -> None:
     for path in list(bytecode(copied)):
         path.unlink()

@@ -13,7 +13,7 @@ import shlex
 import sys
 import tempfile
 
-from mdmem import config
+from mdmem import config, launch
 from mdmem.system import windows
 
 NAME = "mdmem-run"
@@ -198,7 +198,10 @@ def use(settings_file: str) -> None:
 
 
 def leave(settings_file: str) -> None:
-    """Take out a settings file that does not name the launcher any more, and with the last one the launcher."""
+    """Take out a settings file that does not name the launcher any more, and with the last one the launcher.
+
+    With that, nothing of mdmem is left that `pip uninstall` does not know.
+    """
     users = _users(_read())
     left = [user for user in users if _names_it(user)]
     if left == users or (settings_file not in users and left):
@@ -207,6 +210,7 @@ def leave(settings_file: str) -> None:
         if left:
             _write(text(left))
         else:
+            launch.forget_compiled()  # nothing starts mdmem's hooks any more
             os.unlink(path())
             os.rmdir(os.path.dirname(path()))
     except OSError:
