@@ -5,6 +5,17 @@ from __future__ import annotations
 import sys
 
 
+def _print_version() -> bool:
+    """Print the version without loading the commands; return False where only they can say what failed."""
+    from mdmem import __version__
+
+    try:
+        print(f"mdmem, version {__version__}", flush=True)
+    except OSError:
+        return False
+    return True
+
+
 def main() -> None:
     """Run the command line of this process and exit."""
     words = sys.argv[1:]
@@ -19,7 +30,7 @@ def main() -> None:
         from mdmem.inject import process
 
         process.main(words[1:], vault)
-    else:
+    elif words != ["--version"] or not _print_version():
         import gc
 
         gc.set_threshold(20_000, 20, 20)  # what a command makes, it mostly keeps until it ends

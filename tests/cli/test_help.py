@@ -56,6 +56,15 @@ def test_the_table_of_commands_and_their_help_agree() -> None:
             assert row.help.endswith(".")
 
 
+def test_the_version_is_printed_without_the_commands() -> None:
+    code = "import sys; from mdmem.__main__ import main; sys.argv[1:] = ['--version']; main(); print(*sys.modules)"
+    first, modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    assert f"{first}\n" == click.testing.CliRunner().invoke(cli, ["--version"]).output
+    assert not {"click", "mdmem.cli", "mdmem.config"} & set(modules.split())
+
+
 LIST_MODULES = """
 import sys
 from mdmem.__main__ import main

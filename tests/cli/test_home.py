@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+from mdmem import when
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli.group import cli
-from mdmem import when
 from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day

@@ -10,9 +10,8 @@ from itertools import chain, zip_longest
 from math import log
 from typing import Any, NamedTuple
 
-from mdmem import timestamps
+from mdmem import timestamps, when
 from mdmem.errors import UsageError
-from mdmem import when
 from mdmem.search.text import analysis
 from mdmem.server.internal.memories import FEEL, Memory, share_of
 from mdmem.vault import user_notes

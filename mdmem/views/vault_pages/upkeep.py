@@ -73,7 +73,7 @@ def rebuild(config: Config, *, now: float) -> list[str]:
 
 
 class Stamp(NamedTuple):
-    """When pages were made last, what it cost in seconds, and short names of the pages of projects and sessions of then."""
+    """When pages were made last, what it cost in seconds, and short names of the pages of then: projects, sessions."""
 
     seen: float = 0.0
     cost: float = 0.0
