@@ -45,6 +45,8 @@ def forget(
 ) -> int:
     """Delete notes; naming a session deletes all of its notes. They stay in history until `mdmem purge`.
 
+    A session's page on which you have written stays, with your words only; its own path deletes it.
+
     \b
     Example:  mdmem forget 7gk2q9m4x1
               mdmem forget --project old-prototype --until 52w
@@ -59,11 +61,13 @@ def forget(
     ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
     span = (first, min(ends, default=""))
     targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
+    worded = work.worded_pages(settings, targets)
     if as_json:
         lost = work.keep(settings, [target.path for target in targets]) if targets else set()
         done = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
-        print_json({"forgotten": changed, "skipped": skipped, "for_good": sorted(lost.intersection(changed))})
+        for_good = sorted(lost.intersection(changed))
+        print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
         return 0
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
@@ -72,12 +76,22 @@ def forget(
         click.echo(f"{target.id or '-':10} {wording.day(target.created):10} {safe(target.title or target.path)}")
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
+    for path in worded:
+        click.echo(
+            f"You have written on {safe(path)}: it stays, with your words. `mdmem forget` with this path deletes it."
+        )
     if not yes:
         click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
     lost = work.keep(settings, [target.path for target in targets])
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
-    return print_applied(work.apply(settings, targets, upkeep.updater(settings)))
+    done = work.apply(settings, targets, upkeep.updater(settings))
+    status = print_applied(done)
+    if done.result.commits and len(lost) < len(targets):
+        click.echo(
+            f"`mdmem undo {done.result.commits[-1].oid[:8]}` brings {'it' if len(targets) == 1 else 'them'} back."
+        )
+    return status
 
 
 def _warn_of_loss(paths: list[str], *, ask: bool) -> None:

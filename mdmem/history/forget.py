@@ -11,11 +11,11 @@ from typing import NamedTuple
 from mdmem import timestamps
 from mdmem.config import Config
 from mdmem.errors import NotFoundError, VaultError
-from mdmem.history import commit, find, rewrite
+from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT, counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
-from mdmem.vault import disk, layout, note
+from mdmem.vault import disk, journal, layout, note
 
 
 class Target(NamedTuple):
@@ -36,6 +36,7 @@ def plan(
 ) -> list[Target]:
     """List the notes that go: by id, by path, by session (which takes its notes along); every note with no names.
 
+    A session's page on which a person has written goes only by its own name (see `worded_pages`).
     span: from, and until before, when it was created, ISO 8601 in UTC; "" for no bound. project: only this one's.
     matching: only what holds these very words, in any letter case, wherever its lines break.
 
@@ -44,7 +45,7 @@ def plan(
     """
     names = list(names)
     first, last = span
-    paths = [path for name in names for path in _paths(config, name)]
+    paths = [path for name in names for path in _paths(config, name) if not _is_worded_page(config, path, name)]
     if not names:
         paths = [entry.path for entry in disk.walk(config.vault)]
     targets = [_target(config, path) for path in dict.fromkeys(paths)]
@@ -58,6 +59,14 @@ def plan(
         and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
         and not (not names and target.kind in note.PAGES)  # pages go when they are named, or with their session
     ]
+
+
+def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
+    """Return the pages that stay, without the session's part, since a person has written on them, when all notes go."""
+    gone = {target.path for target in targets}
+    folders = sorted({folder for path in gone if (folder := layout.session_of(path))})
+    left = ([entry.path for entry in disk.walk(config.vault, folder) if entry.path not in gone] for folder in folders)
+    return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0], "")]
 
 
 def keep(config: Config, paths: Iterable[str]) -> set[str]:
@@ -155,6 +164,14 @@ def _paths(config: Config, name: str) -> list[str]:
         listed = ", ".join(folder.rpartition("/")[2] for folder in folders[:5])
         raise NotFoundError(f"{name!r} matches {len(folders)} sessions ({listed}, …): give more characters.")
     return [entry.path for folder in folders for entry in disk.walk(config.vault, folder)]
+
+
+def _is_worded_page(config: Config, path: str, name: str) -> bool:
+    """Return whether this is a session's page with words of a person, and `name` is not its own."""
+    if not journal.is_page(path) or (name and find.inside(config, name) == path):
+        return False
+    data = disk.read_path(config.vault, path) or b""
+    return note.parse(data).meta.get("id") != name and pages.is_worded(config.vault, data)
 
 
 def _target(config: Config, path: str) -> Target:

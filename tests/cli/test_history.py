@@ -149,6 +149,10 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
 
     assert "Forget 5 notes" in forgotten.stdout
     assert not (kept / FOLDER).exists()
+    undoing = re.search(r"`mdmem (undo \w+)` brings them back", forgotten.stdout)
+    assert undoing
+    mdmem(*undoing[1].split(), "--yes", check=True)
+    assert (kept / FOLDER).exists()
     assert mdmem("forget").returncode == 2
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
 
@@ -166,7 +170,7 @@ def test_forgetting_a_note_that_history_cannot_hold_says_that_it_goes_for_good(m
 
     forgotten = mdmem("forget", "notes/plain.md", "--yes", check=True).stdout
     assert not plain.exists()
-    mdmem("undo", forgotten.splitlines()[-1].split()[0], "--yes", check=True)
+    mdmem("undo", forgotten.partition("`mdmem undo ")[2].partition("`")[0], "--yes", check=True)
     assert plain.read_text() == "never committed\n"
 
 

@@ -293,6 +293,24 @@ def test_forgetting_a_session_takes_its_notes_along(vault: Path) -> None:
     assert len(head_files(vault)) == 6
 
 
+@pytest.mark.parametrize("place", ["below", "above"])
+def test_what_a_person_wrote_on_the_page_of_a_session_is_kept_when_it_is_forgotten(vault: Path, place: str) -> None:
+    config = start(vault)
+    turn(vault)
+    page = written(vault, "My own words.", place)
+    commit.commit(config)
+
+    targets = forget.plan(config, [SESSION[:8]])
+    kept = forget.worded_pages(config, targets)
+    forget.apply(config, targets, upkeep.updater(config))
+
+    assert kept == [PAGE]
+    assert list((vault / FOLDER).iterdir()) == [page]
+    assert "My own words." in page.read_text()
+    assert "1 turns" not in page.read_text()
+    assert [target.path for target in forget.plan(config, [PAGE])] == [PAGE]
+
+
 def test_forgetting_is_narrowed_by_age_and_project(vault: Path) -> None:
     config = start(vault)
     captured(vault, "a", "prompt", "old", created="2025-01-01T00:00:00Z")
