@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from mdmem import when
 from mdmem.agents import Event
 from mdmem.capture import events
 from mdmem.cli.group import cli
+from mdmem.cli.terminal import progress
 from mdmem.vault import exclusions, pauses
 from tests.helpers import cli_day
 from tests.helpers.cli_day import FIRST, MORNING, Day
@@ -221,3 +224,21 @@ def test_a_project_whose_folder_moved_is_offered(day: Day) -> None:
 
 def test_the_morning_is_a_monday() -> None:
     assert datetime.fromtimestamp(MORNING, UTC).weekday() == 0
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_has_no_end_when_it_is_not_known_any_more_how_much_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress.ProgressBar("Indexing") as bar:
+        bar._begun -= 10  # it appears only when the work has taken a while
+        bar.tell(40, 40)
+        bar.tell(40, 0)
+
+    assert "40/40" in screen.getvalue()
+    assert "0/100" not in screen.getvalue()
+    assert screen.getvalue().rpartition("40/")[2].startswith("?")

@@ -166,3 +166,12 @@ def test_a_process_that_is_killed_while_it_joins_loses_nothing_and_leaves_nothin
 )
 def test_neighbours_are_joined_when_it_makes_a_difference(live: list[int], chosen: tuple[int, int] | None) -> None:
     assert tiers.to_join(live) == chosen
+
+
+def test_while_segments_are_joined_it_is_not_told_that_all_is_done(settings: Config, documents: list[Document]) -> None:
+    write_segments(settings.index_dir, documents, 5)
+    steps: list[tuple[int, int]] = []
+
+    index.update(settings, progress=lambda done, total: steps.append((done, total)))
+
+    assert steps[-1] == (len(documents), 0)

@@ -30,13 +30,16 @@ class ProgressBar:
             self._bar.stop()
 
     def tell(self, done: int, total: int, made: str = "") -> None:
-        """Show how far the work is, and what was made so far; total: 0 when it is not known."""
+        """Show how far the work is, and what was made so far; total: 0 when it is not, or no more, known."""
         if self._bar is None:
             if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
                 return
             self._bar = _bar(in_bytes=self._in_bytes)
             self._bar.start()
-            self._task = self._bar.add_task(self._what, made="")
+            self._task = self._bar.add_task(self._what, total=total or None, completed=done, made=made)
+        if not total and self._bar.tasks[0].total is not None:  # rich never takes a total back
+            self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(self._what, total=None, completed=done, made=made)
         self._bar.update(self._task, completed=done, total=total or None, made=made)
 
 

@@ -88,7 +88,7 @@ def update(
     try:
         changes = _update(config, paths, progress, deadline, wait_seconds, share=share if quick else None)
         if paths is None and not quick and deadline is None:
-            _join_segments(config, wait_seconds)
+            _join_segments(config, wait_seconds, progress)
         return changes
     except (MdmemError, OSError):
         raise
@@ -244,11 +244,13 @@ def _index_some(config: Config, tally: _Tally, waiting: deque[WalkedFile], least
             tally.index(batch, config.vault, some)
 
 
-def _join_segments(config: Config, wait_seconds: float) -> None:
+def _join_segments(config: Config, wait_seconds: float, progress: Progress | None) -> None:
     """Join segments that are many, one group after the other; others may write between them."""
     while (found := contents.load(config.index_dir)) and to_join([segment.live for segment in found.segments]):
         from mdmem.search.index import joining, writer
 
+        if progress is not None:
+            progress(sum(segment.live for segment in found.segments), 0)  # how long it takes is not known
         try:
             with writer.alone(config.index_dir, wait_seconds):
                 if not joining.join_next(config.index_dir):
