@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.search import query, when
+from mdmem import when
+from mdmem.search import query
 from mdmem.search.query import Filter, Query
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)  # a Wednesday
