@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from mdmem import quick_import
@@ -33,6 +34,9 @@ def main() -> NoReturn:
     except OSError as error:
         if debug:
             raise
+        if _is_nowhere():
+            print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
+            sys.exit(1)
         name = str(error.filename or "")
         where = f" ({name})" if name and not name.endswith(".tmp") else ""  # a name for a moment says nothing
         print(
@@ -51,6 +55,14 @@ def main() -> NoReturn:
             flush=True,
         )
         sys.exit(1)
+
+
+def _is_nowhere() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return True
+    return False
 
 
 def _run() -> int:

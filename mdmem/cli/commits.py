@@ -133,7 +133,7 @@ def _update_index(settings: Config) -> None:
 @click.option("--oneline", is_flag=True, help="One line per session.")
 @click.option("--stat", is_flag=True, help="List the vault's commits and how many files each touched.")
 @options.as_json("an array of objects: session, project, title, folder, started, ended, asks, outcome, files, …")
-@options.with_settings
+@options.in_vault
 @pager.paged
 def log(
     settings: Config, /, limit: int, oneline: bool, stat: bool, failed: bool, as_json: bool, **given: str | None
@@ -159,6 +159,8 @@ def log(
     found = list(islice((one for one in every if among is None or one.session in among), limit or None))
     if as_json:
         print_json(found)
+    elif not found:
+        click.echo("No session matches." if any((first, last, failed, *filters.values())) else "No sessions yet.")
     elif oneline:
         for session in found:
             when = wording.date_and_time(session.started)

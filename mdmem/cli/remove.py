@@ -17,6 +17,7 @@ from mdmem.views import wording
 from mdmem.views.vault_pages import upkeep
 
 if TYPE_CHECKING:
+    from mdmem.history.forget import Target
     from mdmem.history.purge import Purged, PurgePlan
 
 
@@ -63,11 +64,7 @@ def forget(
     targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
     worded = work.worded_pages(settings, targets)
     if as_json:
-        lost = work.keep(settings, [target.path for target in targets]) if targets else set()
-        done = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
-        changed, skipped = (done.changed, done.skipped) if done else ([], [])
-        for_good = sorted(lost.intersection(changed))
-        print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
+        _forget_as_json(settings, targets, worded)
         return 0
     if not targets:
         click.echo("No note matches; nothing was forgotten.")
@@ -77,20 +74,34 @@ def forget(
     if len(targets) > SHOWN:
         click.echo(f"and {len(targets) - SHOWN} more")
     for path in worded:
-        click.echo(
-            f"You have written on {safe(path)}: it stays, with your words. `mdmem forget` with this path deletes it."
-        )
+        click.echo(f"You have written on {safe(path)}: it stays, with your words. Its path deletes it.")
     if not yes:
         click.confirm(f"Forget {wording.number(len(targets), 'note')}?", abort=True)
+    return _forget(settings, targets, yes=yes)
+
+
+def _forget_as_json(settings: Config, targets: list[Target], worded: list[str]) -> None:
+    from mdmem.history import forget as work
+
+    lost = work.keep(settings, [target.path for target in targets]) if targets else set()
+    done = work.apply(settings, targets, upkeep.updater(settings)) if targets else None
+    changed, skipped = (done.changed, done.skipped) if done else ([], [])
+    for_good = sorted(lost.intersection(changed))
+    print_json({"forgotten": changed, "skipped": skipped, "for_good": for_good, "kept": worded})
+
+
+def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
+    """Delete notes, and print how they come back; return the exit status."""
+    from mdmem.history import forget as work
+
     lost = work.keep(settings, [target.path for target in targets])
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
     done = work.apply(settings, targets, upkeep.updater(settings))
     status = print_applied(done)
     if done.result.commits and len(lost) < len(targets):
-        click.echo(
-            f"`mdmem undo {done.result.commits[-1].oid[:8]}` brings {'it' if len(targets) == 1 else 'them'} back."
-        )
+        oid = done.result.commits[-1].oid[:8]
+        click.echo(f"`mdmem undo {oid}` brings {'it' if len(targets) == 1 else 'them'} back.")
     return status
 
 

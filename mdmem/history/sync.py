@@ -7,6 +7,7 @@ next commit takes along, never a commit that looks as if a person had deleted th
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -112,7 +113,10 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
     committed = commit.commit(config, mode=mode)
     held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
-        raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {repo.root} remote add {remote} URL")
+        is_address = "/" in remote or ":" in remote
+        name, address = ("origin", shlex.quote(remote)) if is_address else (shlex.quote(remote), "URL")
+        root = shlex.quote(str(repo.root))
+        raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}")
     over: CarriedPurge | None = None
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import GitError, NotFoundError
+from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import changes, commit, find, message, pages, past, rewrite
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
@@ -134,7 +134,12 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
     of_session = [row for row in rows if any(find.is_named(target, part) for part in row[2].split(","))]
     if of_session:
         return of_session
-    oid = find.commit_of(repo, target)
+    try:
+        oid = find.commit_of(repo, target)
+    except UsageError:
+        raise NotFoundError(
+            f"No session or commit is called {target!r}. `mdmem sessions` and `mdmem log --stat` list them."
+        ) from None
     of_commit = [(found, subject, "") for found, subject, _ in rows if found == oid]
     if not of_commit:
         raise NotFoundError(f"{target} is a merge, or not in the history of the vault's branch. Nothing to undo.")

@@ -6,7 +6,7 @@ tag is a section.
 
 from __future__ import annotations
 
-from mdmem.privacy import paired
+from mdmem.privacy import everyday, paired
 from mdmem.privacy.tags import BRACKET, CLOSES, COMMENT, EMPTY, SHOUT, Tag
 
 _KINDS = frozenset(["attribute", "attributes", "element", "elements", "section", "sections", "tag", "tags"])
@@ -333,11 +333,16 @@ def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
 
 
 def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
-    """Whether it stands before a noun in a sentence that tells nothing: `the [private] channel is noisy`."""
+    """Whether it stands before a noun in a sentence of everyday words: `the [private] channel is noisy`.
+
+    Another word may be a name, which nobody needs to begin with a capital: `ask about [private] falkenberg`.
+    """
     before, after = _sentence(tag, plain)
     last = before.split()[-1:]
     is_spoken_of = not (_SPEAKING - _MODALS).isdisjoint(last) and _first_word(after) != ""
-    return is_spoken_of and _tells_nothing(after) and not _names_something(tag, text)
+    if not is_spoken_of or not _tells_nothing(after) or _names_something(tag, text):
+        return False
+    return all(map(everyday.is_plain, after.translate(_PUNCTUATION).replace("-", " ").split()))
 
 
 def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:

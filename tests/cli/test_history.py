@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -387,3 +388,38 @@ def test_an_editor_changes_a_note_in_a_review(mdmem: Run, kept: Path, tmp_path: 
     assert text.endswith("by hand\n")
     assert "\nedited: true\n" in text
     assert git(kept, "status", "--porcelain") == ""
+
+
+def test_a_journal_without_sessions_and_a_missing_vault_are_told(mdmem: Run, vault: Path, tmp_path: Path) -> None:
+    repository.init(vault)
+    assert mdmem("log").stdout == "No sessions yet.\n"
+    assert mdmem("log", "--failed").stdout == "No session matches.\n"
+    assert mdmem("--vault", str(tmp_path / "none"), "log").returncode == 4
+
+
+def test_what_is_neither_a_session_nor_a_commit_cannot_be_undone(mdmem: Run, vault: Path) -> None:
+    repository.init(vault)
+    done = mdmem("undo", "zzzz")
+    assert done.returncode == 5
+    assert "No session or commit is called 'zzzz'" in done.stderr
+
+
+def test_how_a_remote_is_added_can_be_pasted(mdmem: Run, home: Path) -> None:
+    vault = home / "my vault"
+    repository.init(vault)
+    said = mdmem("--vault", str(vault), "sync", str(home / "bare.git")).stderr
+    words = shlex.split(said.rpartition("Add one: ")[2])
+    assert words == ["git", "-C", str(vault), "remote", "add", "origin", str(home / "bare.git")]
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.slow
+def test_a_command_that_needs_the_folder_it_runs_in_says_that_it_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); sys.argv[1:] = ['note', 'Hello']; from mdmem.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=gone, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "mdmem: the folder you are in was deleted. Change to another one, and try again.\n",
+    )

@@ -10,6 +10,7 @@ from mdmem.privacy import Rules, clean
 from tests.helpers.few import few
 
 MENTIONS = (
+    "show the [private] header of a user-agent",
     "what does the <private> tag do?",
     "What does the <Private> attribute mean in a .csproj?",
     "why is `<private>` shown, and what else is there?",
@@ -123,6 +124,8 @@ SECTIONS = (
     ("[mail]\nport = 25\n\n[private] S\nhost = S", "[mail]\nport = 25\n\n[PRIVATE]"),
     ("[private]\ndoor = S", ""),
     ("the customer is [private] Sona", "the customer is [PRIVATE]"),
+    ("ask about [private] falkenberg", "ask about [PRIVATE]"),
+    ("ask about [private] the falkenberg deal", "ask about [PRIVATE]"),
     ("use the [private] Sona", "use the [PRIVATE]"),
     ("what is <private> in box7S?", "what is [PRIVATE]"),
     ("I logged in with <private>, box7S", "I logged in with [PRIVATE]"),
