@@ -333,16 +333,12 @@ def _is_asked_about_elsewhere(tag: Tag, text: str) -> bool:
 
 
 def _is_adjective(tag: Tag, text: str, plain: str) -> bool:
-    """Whether it stands before a noun in a sentence of everyday words: `the [private] channel is noisy`.
-
-    Another word may be a name, which nobody needs to begin with a capital: `ask about [private] falkenberg`.
-    """
+    """Whether it stands before a noun in a sentence of everyday words, no name: `the [private] channel is noisy`."""
     before, after = _sentence(tag, plain)
-    last = before.split()[-1:]
-    is_spoken_of = not (_SPEAKING - _MODALS).isdisjoint(last) and _first_word(after) != ""
-    if not is_spoken_of or not _tells_nothing(after) or _names_something(tag, text):
+    if (_SPEAKING - _MODALS).isdisjoint(before.split()[-1:]) or not _first_word(after) or not _tells_nothing(after):
         return False
-    return all(map(everyday.is_plain, after.translate(_PUNCTUATION).replace("-", " ").split()))
+    is_plain = all(map(everyday.is_plain, after.translate(_PUNCTUATION).replace("-", " ").split()))
+    return is_plain and not _names_something(tag, text)
 
 
 def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
@@ -373,11 +369,9 @@ def _is_part_of_sentence(tag: Tag, text: str, plain: str) -> bool:
 
 def _is_verb(word: str) -> bool:
     """Whether a word is something done with tags, in any form: `emits`, `emitting`, `escaped`."""
-    for ending in ("", "s", "es", "d", "ed", "ing"):
-        stem = word.removesuffix(ending)
-        if stem in _VERBS or f"{stem}e" in _VERBS or (stem[-1:] == stem[-2:-1] and stem[:-1] in _VERBS):
-            return True
-    return False
+    stems = [word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed", "ing")]
+    doubled = [stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]]
+    return not _VERBS.isdisjoint([*stems, *[f"{stem}e" for stem in stems], *doubled])
 
 
 def _names_something(tag: Tag, text: str) -> bool:
