@@ -26,18 +26,6 @@ def made_id(*facts: Any) -> str:
     return f"made-{short(repr(facts), 16)}"
 
 
-def mcp_name(tool: str, server: str, prefix: str) -> str:
-    """Spell the name of an MCP tool as `mcp__<server>__<tool>`.
-
-    server: its server, where the payload says so; else what stands between `prefix` and the next underscore.
-    """
-    name = tool.removeprefix(prefix)
-    if server:
-        return f"mcp__{server}__{name.removeprefix(f'{server}_')}"
-    server, underscore, name = name.partition("_")
-    return f"mcp__{server}__{name}" if underscore else tool
-
-
 def failure(exit_code: Any, output: str) -> str | None:
     """Return the error of a command that ended with `exit_code`, as Claude Code words it; None when it went well."""
     if type(exit_code) is not int or exit_code == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mdmem.agents import BACKGROUND, Event, first_text, mapping, text
-from mdmem.agents.dialect import failure, made_id, mcp_name
+from mdmem.agents.dialect import failure, made_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,9 +123,14 @@ def folder(env: Mapping[str, str]) -> str:
 
 
 def _tool(payload: dict[str, Any]) -> str:
+    """Spell the name of an MCP tool as `mcp__<server>__<tool>`; not every payload names the server apart from it."""
     tool = text(payload.get("tool_name"))
+    name = tool.removeprefix("mcp_")
     server = text(mapping(payload.get("mcp_context")).get("server_name"))
-    return mcp_name(tool, server, "mcp_") if server or tool.startswith("mcp_") else tool
+    if server:
+        return f"mcp__{server}__{name.removeprefix(f'{server}_')}"
+    server, underscore, name = name.partition("_")
+    return f"mcp__{server}__{name}" if underscore and tool.startswith("mcp_") else tool
 
 
 def result(tool: str, response: Any) -> tuple[str | None, Any]:

@@ -42,9 +42,9 @@ def prompt(config: Config, event: Event, now: float, note_id: str) -> str:
 
 
 def _replace(at: Capture, made: note.Note, note_id: str) -> str:
-    name = at.session.known(note_id)
+    name = at.session.name_of(note_id)
     folder = at.session.open_folder()
-    if name is None or folder is None:
+    if not name or folder is None:
         raise UsageError("The prompt's note is gone. Nothing was stored.")
     path = f"{'/'.join(at.session.folder)}/{name}"
     with folder:

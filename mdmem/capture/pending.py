@@ -158,7 +158,7 @@ class Capture:
 
     def known(self, draft: PendingNote, made: note.Note) -> str | None:  # noqa: ARG002 - a replay looks at the draft
         """Return the file under which the note `made` was, or was to be, published."""
-        return self.session.known(made.id)
+        return self.session.name_of(made.id) or None
 
     def complete(self, folder: disk.Folder, name: str, made: note.Note) -> None:
         """Do nothing with a note that was delivered before; a replay may know more of it."""

@@ -204,17 +204,13 @@ class Session(journal.Record):
                 found[line[0]] = line
         return sorted(found.values(), key=lambda line: numbers(line[0]))
 
-    def known(self, note_id: str) -> str | None:
-        """Return the file name under which an id was, or was to be, published."""
-        return self.name_of(note_id) or None
-
     def prompt_number(self, prompt_id: str = "") -> int:
         """Return which prompt an event belongs to: the one with this id, or the last one; 0 before the first."""
         return self.number_of(self.note_id(prompt_id, "prompt") if prompt_id else "")
 
     def number_of(self, prompt_note: str) -> int:
         """Return the number of the prompt whose note has this id, or of the last one; 0 before the first."""
-        name = self.known(prompt_note) if prompt_note else None
+        name = self.name_of(prompt_note) if prompt_note else ""
         if name:
             return numbers(name)[0]
         end = len(self.data)

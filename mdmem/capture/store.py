@@ -195,7 +195,7 @@ def _number(at: Capture, draft: PendingNote, made: note.Note) -> tuple[int, int,
         return session.note_id(place, words, draft.kind)
 
     made.meta["id"] = numbered(f"prompt {last}")
-    name = session.known(made.id)
+    name = session.name_of(made.id)
     if name and _is_recent(session, name, at.now):
         return prompt, sequence, name
     # The same words again, later: another prompt, another run.

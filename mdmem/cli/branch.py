@@ -196,12 +196,7 @@ def _group(view: View, project: str, branch: str, numbers: list[int]) -> Waiting
 
 
 def _chosen(settings: Config, name: str, project: str) -> Waiting:
-    """Find what waits on a branch.
-
-    Raises:
-        NotFoundError: when nothing does.
-        UsageError: when notes of several projects do, and none of them is worked in here.
-    """
+    """Find what waits on a branch."""
     from mdmem.search import staged
 
     found = [one for one in waiting(settings) if one.branch == name and project in ("", one.project)]

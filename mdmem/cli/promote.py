@@ -58,11 +58,7 @@ def promote(settings: Config, reference: str, target: str, remove: bool, yes: bo
 
 
 def _target(given: str) -> Path:
-    """Return the file that is meant: as named, else the first known one in this project's working tree.
-
-    Raises:
-        UsageError: when none is named and none is here, or it is no Markdown.
-    """
+    """Return the file that is meant: as named, else the first known one in this project's working tree."""
     from mdmem import project
 
     if given:
@@ -80,11 +76,7 @@ def _target(given: str) -> Path:
 
 
 def _promoted(settings: Config, reference: str, before: str) -> tuple[str, str]:
-    """Return the note's id, and the file's text with the note in it.
-
-    Raises:
-        UsageError: when the note is private, internal, empty or too long.
-    """
+    """Return the note's id, and the file's text with the note in it."""
     from mdmem.search import index
 
     path = index.resolve(settings, reference)

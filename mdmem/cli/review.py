@@ -306,11 +306,7 @@ def _decided(settings: Config, item: ReviewItem, answer: str) -> list[RewriteSte
 
 
 def _known(settings: Config, name: str) -> str:
-    """Return the id that was typed.
-
-    Raises:
-        UsageError: when no note has it.
-    """
+    """Return the id that was typed."""
     from mdmem.history import find
 
     wanted = name.strip("[] ").removeprefix("mem:")

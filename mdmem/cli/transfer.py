@@ -114,11 +114,7 @@ def _sync_every(settings: Config, minutes: int) -> None:
 
 
 def _minutes(text: str) -> int:
-    """Read a time between two syncs: `10m`, `2h`, `1d`, or minutes.
-
-    Raises:
-        UsageError: when it is none.
-    """
+    """Read a time between two syncs: `10m`, `2h`, `1d`, or minutes."""
     if text.strip().lower() in ("off", "never", "0"):
         return 0
     found = re.fullmatch(r"([1-9]\d{0,4})\s*([mhd]?)", text.strip().lower())

@@ -60,11 +60,7 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
 
 
 def _work(settings: config.Config) -> None:
-    """Watch until SIGTERM or Ctrl-C.
-
-    Raises:
-        BusyError: when another watcher is at work.
-    """
+    """Watch until SIGTERM or Ctrl-C."""
     from mdmem.inject import process
     from mdmem.watcher.loop import Watcher
 
@@ -131,11 +127,7 @@ def _on_signals(end: Callable[[], None]) -> None:
 
 
 def _lock(settings: config.Config) -> IO[str]:
-    """Return the vault's watcher lock, which the system frees when this process dies.
-
-    Raises:
-        BusyError: when another watcher holds it.
-    """
+    """Return the vault's watcher lock, which the system frees when this process dies."""
     path = Path(settings.state_dir) / "watch.lock"
     files.make_folder(settings.state_dir)
     file = path.open("a+", encoding="utf-8")

@@ -9,7 +9,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
-from mdmem.vault import archives, disk, generated, journal, layout, note
+from mdmem.vault import archives, disk, generated, journal, layout, leftovers, note
 
 UpdatePage = Callable[[str], list[str]]
 """Brings the page of the session in this folder of the vault up to date; of "", the pages that list sessions."""
@@ -99,16 +99,5 @@ def take(config: Config, step: RewriteStep) -> bool:
             folder.inside.remove(name)
     except (FileNotFoundError, VaultError):
         return False
-    _remove_empty(config.vault, folders)
+    leftovers.remove_empty(config.vault, folders)
     return True
-
-
-def _remove_empty(root: str, folders: list[str]) -> None:
-    """Remove the folders that are empty now; those at the top of the vault stay."""
-    while len(folders) > 1:
-        *folders, name = folders
-        try:
-            with disk.open_folder(root, tuple(folders)) as above:
-                above.inside.remove_folder(name)
-        except (OSError, VaultError):
-            return

@@ -269,7 +269,7 @@ class CodexReader:
         """Return a command that has ended; one that outlives its first wait ends in a later look at it."""
         command, said = {"command": codex_text.command_line(given)}, ""
         response = codex_text.shell_response(output)
-        process = codex_text.number_behind(text(response), "Process running with session ID ")
+        process = codex_text.process_of(text(response))
         if name == "write_stdin":
             looked_at = str(mapping(given).get("session_id", ""))
             if looked_at not in self._running:

@@ -57,10 +57,10 @@ def summed_up(message: str) -> str:
     return rest if head.startswith("Another language model started to solve this problem") else message
 
 
-def number_behind(said: str, words: str) -> str:
-    """Return the number behind some words in the lines before an output; "" when they are not there."""
+def process_of(said: str) -> str:
+    """Return the number of the command that goes on, as the lines before an output say; "" for one that ended."""
     facts, _, _ = said.partition("\nOutput:")
-    rest = facts.partition(words)[2].split("\n")[0].strip()
+    rest = facts.partition("Process running with session ID ")[2].split("\n")[0].strip()
     return rest if rest.isdecimal() else ""
 
 

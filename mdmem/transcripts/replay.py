@@ -205,7 +205,7 @@ class _Replayed(Capture):
     def known(self, draft: PendingNote, made: note.Note) -> str | None:
         """Return the file of a note that is already there, also under the id that a hook gave it."""
         twins = self.replay.twins
-        name = self.session.known(made.id) or twins.get(made.id)
+        name = self.session.name_of(made.id) or twins.get(made.id)
         name = name or self.session.twin(draft.kind, made.title, self.now)
         if name is None:
             return None

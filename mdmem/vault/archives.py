@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.errors import VaultError
-from mdmem.vault import disk, front_matter, journal, layout, note, packed
+from mdmem.vault import disk, front_matter, journal, layout, leftovers, note, packed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def pack(config: Config, folder: str, notes: dict[str, bytes]) -> list[str]:
             if disk.read(inside, one) == text:
                 disk.remove(inside, one)
     for one in {f"{folder}/{one}".rpartition("/")[0] for one in notes} | {folder}:
-        _remove_if_empty(config.vault, one)
+        leftovers.remove_empty(config.vault, one.split("/"), least=2)
     return [target, *(f"{folder}/{one}" for one in notes)]
 
 
@@ -132,7 +132,7 @@ def take_apart(config: Config, folder: str) -> list[str]:
         if disk.read(home, target.rpartition("/")[2]) != data:
             raise VaultError(f"{target} is being changed by another program")
         home.inside.remove(target.rpartition("/")[2])
-    _remove_if_empty(config.vault, target.rpartition("/")[0])
+    leftovers.remove_empty(config.vault, target.rpartition("/")[0].split("/"), least=2)
     return [target, *(f"{folder}/{name}" for name in notes)]
 
 
@@ -151,15 +151,3 @@ def bring_back(config: Config, session: str) -> tuple[str, ...]:
                 take_apart(config, folder)
                 return tuple(folder.split("/"))
     return ()
-
-
-def _remove_if_empty(root: str, folder: str) -> None:
-    """Remove a folder that is empty, and those above it that are empty then; a project's stays."""
-    parts = folder.split("/")
-    while len(parts) > 2:
-        *parts, name = parts
-        try:
-            with disk.open_folder(root, tuple(parts)) as above:
-                above.inside.remove_folder(name)
-        except (OSError, VaultError):
-            return

@@ -1,4 +1,4 @@
-"""Temporary files that writers left when they were killed."""
+"""What is left behind: temporary files of writers that were killed, and empty folders."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def is_temp(name: str) -> bool:
     return plain and number != "" and set("0123456789abcdef").issuperset(number)
 
 
-def reap(root: str, now: float, seconds: float = TEMP_SECONDS) -> int:
-    """Remove what writers that were killed have left, once it is `seconds` old; return how many files that were."""
+def reap(root: str, now: float) -> int:
+    """Remove what writers that were killed have left an hour ago and more; return how many files that were."""
     gone = 0
     folders: list[tuple[str, ...]] = [()]
     while folders:
@@ -30,7 +30,7 @@ def reap(root: str, now: float, seconds: float = TEMP_SECONDS) -> int:
                     mode, changed = _look(folder, name)
                     if stat.S_ISDIR(mode) and not name.startswith("."):
                         folders.append((*parts, name))
-                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > seconds:
+                    elif stat.S_ISREG(mode) and is_temp(name) and now - changed > TEMP_SECONDS:
                         gone += _removed(folder, name)
         except (OSError, VaultError):
             continue  # deleted meanwhile, or not ours to read
@@ -52,3 +52,14 @@ def _removed(folder: disk.Folder, name: str) -> bool:
     except OSError:
         return False  # gone already
     return True
+
+
+def remove_empty(root: str, folders: list[str], least: int = 1) -> None:
+    """Remove a folder of the vault that is empty, and those above it that are empty then; the first `least` stay."""
+    while len(folders) > least:
+        *folders, name = folders
+        try:
+            with disk.open_folder(root, tuple(folders)) as above:
+                above.inside.remove_folder(name)
+        except (OSError, VaultError):
+            return

@@ -6,7 +6,6 @@ import click
 import pytest
 
 from mdmem.cli.group import cli
-from mdmem.cli.terminal import options
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
 
@@ -51,8 +50,7 @@ def shown(command: click.Command) -> dict[str, click.Option]:
     made: dict[str, click.Option] = {}
     for option in command.params:
         if isinstance(option, click.Option) and not option.hidden:
-            before = option.before if isinstance(option, options.RenamedOption) else ""
-            made |= {name: option for name in option.opts if name != before}
+            made |= dict.fromkeys(option.opts, option)
     return made
 
 
@@ -116,11 +114,6 @@ def test_every_command_that_lists_things_prints_json() -> None:
 
 
 def test_names_of_earlier_versions_are_understood_and_not_shown(day: Day) -> None:
-    assert (
-        day.run("prompts", "parser", "--order", "oldest").stdout == day.run("prompts", "--sort=oldest", "parser").stdout
-    )
-    assert "--order" not in day.run("prompts", "--help").stdout
-
     assert "nothing was forgotten" in day.run("forget", "--before", "520w", "--yes").stdout
     assert "--before" not in day.run("forget", "--help").stdout
 

@@ -43,7 +43,7 @@ ASSIGNED = (
     "HUBSPOT_CLIENT_ID={}",
     "XYZZYHUB_ACCESS_ID={}",
     "STORMGLASS_API={}",
-    "zerobounce = '{}'",
+    "zendesk = '{}'",
     'const coinlayerLogin = "{}"',
 )
 

@@ -221,11 +221,7 @@ def _others(data: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
-    """Decode the settings in `text`, the content of `path`.
-
-    Raises:
-        ConfigError: when they cannot be read, or are not an object.
-    """
+    """Decode the settings in `text`, the content of `path`."""
     try:
         data = _decoded(found, text)
     except ValueError as error:

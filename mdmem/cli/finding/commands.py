@@ -183,14 +183,7 @@ def related(settings: Config, reference: str, limit: int, as_json: bool) -> None
 @options.project
 @options.one_session
 @options.window
-@click.option(
-    "--sort",
-    cls=options.RenamedOption,
-    before="--order",
-    type=click.Choice(["relevance", "newest", "oldest"]),
-    default="relevance",
-    show_default=True,
-)
+@click.option("--sort", type=click.Choice(["relevance", "newest", "oldest"]), default="relevance", show_default=True)
 @click.option("--full", is_flag=True, help="Print the whole text of each prompt.")
 @options.offset
 @options.limit(20)

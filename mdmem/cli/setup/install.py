@@ -211,11 +211,7 @@ def install(vault: str | None, /, **given: Any) -> None:
 
 
 def _found(asked: InstallRequest) -> list[str]:
-    """Return the agents and clients on this machine, if the user wants them all.
-
-    Raises:
-        ConfigError: when there are none.
-    """
+    """Return the agents and clients on this machine, if the user wants them all."""
     from mdmem.agents.install import known, mcp_registration
 
     names = [found.agent for found in known.detect()] + (mcp_registration.detect() if asked.with_mcp else [])

@@ -15,7 +15,7 @@ from mdmem.cli.terminal.settled import settings as settings
 from mdmem.config import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from click.shell_completion import CompletionItem
 
@@ -90,22 +90,6 @@ def now() -> float:
     from mdmem.inject import process
 
     return process.now(os.environ)
-
-
-class RenamedOption(click.Option):
-    """An option that also goes by the name that it had in an earlier version, which its help does not show."""
-
-    def __init__(self, names: Sequence[str], before: str, **settings: Any) -> None:
-        super().__init__([*names, before], **settings)
-        self.before = before
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return what the help says of it."""
-        known, self.opts = self.opts, [name for name in self.opts if name != self.before]
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.opts = known
 
 
 def limit(default: int, what: str = "results") -> Callable[[Function], Function]:
