@@ -170,7 +170,9 @@ def select(values: Mapping[str, Any], *, from_vault: bool, file: str, warnings: 
         if key == "vault" and not from_vault and isinstance(value, str):
             kept[key] = value
         elif setting is None:
-            warnings.append(f"{file}: there is no setting {key!r:.60}.")
+            from mdmem.errors import SettingsWarning  # here and below: seldom wanted
+
+            warnings.append(SettingsWarning(f"{file}: there is no setting {key!r:.60}.", unknown=key))
         elif setting.user_only and from_vault:
             warnings.append(f"{file}: {key} is read from your own config.toml only, never from a vault.")
         else:
@@ -237,7 +239,10 @@ def _parse(path: str, state: str, warnings: list[str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         line = str(error).partition("(at ")[2].rstrip(")") if isinstance(error, tomllib.TOMLDecodeError) else ""
         where = f" ({line})" if line else ""
-        warnings.append(f"{path} cannot be read as TOML{where}: the last good settings are used until it is fixed.")
+        from mdmem.errors import SettingsWarning
+
+        said = f"{path} cannot be read as TOML{where}: the last good settings are used until it is fixed."
+        warnings.append(SettingsWarning(said, is_syntax=True))
         return last[1] if last else {}
     _store_cache(cache, text, values)
     return values

@@ -1,10 +1,12 @@
 """What can go wrong in a way that a person can act on; each kind has an exit status of its own."""
 
+from __future__ import annotations
+
 from mdmem.hook_errors import ConfigError, DeadlineError, MdmemError, PatternError, VaultError
 
 __all__ = [
     "AmbiguousError", "BusyError", "ConfigError", "DeadlineError", "GitError", "MdmemError", "NotFoundError",
-    "PatternError", "UsageError", "VaultError",
+    "PatternError", "SettingsWarning", "UsageError", "VaultError",
 ]  # fmt: skip
 
 
@@ -36,3 +38,19 @@ class GitError(MdmemError):
     """Git refused or failed; the notes themselves are safe. Exit status 7."""
 
     exit_code = 7
+
+
+class SettingsWarning(str):
+    """What in a settings file was not understood, as a sentence.
+
+    unknown: the key, if there is no such setting. is_syntax: the file as a whole cannot be read.
+    """
+
+    unknown: str
+    is_syntax: bool
+
+    def __new__(cls, text: str, *, unknown: str = "", is_syntax: bool = False) -> SettingsWarning:
+        """Make a sentence that knows what it is about."""
+        made = super().__new__(cls, text)
+        made.unknown, made.is_syntax = unknown, is_syntax
+        return made

@@ -213,12 +213,8 @@ class Session(journal.Record):
         name = self.name_of(prompt_note) if prompt_note else ""
         if name:
             return numbers(name)[0]
-        end = len(self.data)
-        while (end := self.data.rfind(b"-000-", 0, end)) >= 0:
-            digits = self.data[self.data.rfind(b"\n", 0, end) + 3 : end]
-            if digits.isdigit() and len(digits) < 9:
-                return int(digits)
-        return 0
+        places = (numbers(f"{name}.md") for name in self.names_with("-000-"))
+        return next((place[0] for place in places if place and not place[1]), 0)
 
     def skip_prompt(self, name: str) -> None:
         """Leave the number of a prompt that is not stored to it. name: tells one such prompt from another."""
@@ -228,11 +224,8 @@ class Session(journal.Record):
 
     def next_sequence(self, prompt: int) -> int:
         """Return the next free number within a prompt; a prompt itself is 0."""
-        begin = max(self.data.rfind(b"\n%b\t%03d-" % (kind, prompt)) for kind in (b"+", b"?", b"="))
-        if begin < 0:
-            return 1
-        digits = self.data[begin + 3 : begin + 32].split(b"-", 2)[1]
-        return int(digits) + 1 if digits.isdigit() else 1
+        places = (numbers(f"{name}.md") for name in self.names_with(f"\t{prompt:03d}-"))
+        return next((place[1] + 1 for place in places if place and place[0] == prompt), 1)
 
     def name_room(self, folder: disk.Folder) -> int:
         """Return how many bytes a note's name in this folder may have."""

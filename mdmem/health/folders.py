@@ -13,6 +13,7 @@ from pathlib import Path
 from mdmem import system, timestamps
 from mdmem.capture import losses, queued, retry_queue
 from mdmem.config import Config
+from mdmem.errors import SettingsWarning
 from mdmem.health import HealthFinding, error, fine, note, remove, warning
 from mdmem.health.scope import CheckScope
 from mdmem.history.git import repository
@@ -56,8 +57,8 @@ def settings(config: Config) -> Iterator[HealthFinding]:
     """Check the two settings files."""
     said = checks.warnings(config)
     for text in said:
-        is_broken = " cannot be read as TOML" in text
-        yield warning(text, "Fix that line." if is_broken else "`mdmem config list` lists every setting.")
+        is_syntax = isinstance(text, SettingsWarning) and text.is_syntax
+        yield warning(text, "Fix that line." if is_syntax else "`mdmem config list` lists every setting.")
     if not said:
         yield fine("the settings can be read")
 

@@ -23,7 +23,7 @@ from mdmem.vault import disk, front_matter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Iterator
     from typing import Any
 
     from mdmem.agents import Event
@@ -138,14 +138,19 @@ class Record:
 
     def name_of(self, note_id: str) -> str:
         """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""
-        tail = f"-{note_id}.md".encode()
+        tail = f"-{note_id}.md"
+        return next((name for name in self.names_with(tail) if name.endswith(tail) and numbers(name)), "")
+
+    def names_with(self, part: str) -> Iterator[str]:
+        """Yield the file names on the lines that hold a part, newest first: of notes, or only how they begin (`=`)."""
+        sought = part.encode()
         end = len(self.data)
-        while (end := self.data.rfind(tail, 0, end)) >= 0:
-            line = self.data[self.data.rfind(b"\n", 0, end) + 1 : end + len(tail)]
-            name = line[2:].decode("utf-8", "replace")
-            if line[:2] in (b"?\t", b"+\t") and numbers(name):
-                return name
-        return ""
+        while (end := self.data.rfind(sought, 0, end)) >= 0:
+            start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
+            kind, _, rest = self.data[start : stop if stop >= 0 else len(self.data)].partition(b"\t")
+            if kind in (b"?", b"+", b"="):
+                yield rest.partition(b"\t")[0].decode("utf-8", "replace")
+            end = start
 
     def has(self, note_id: str) -> bool:
         """Return whether a note was published; its owner may have deleted or renamed it since."""

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mdmem.config import Config
+from mdmem.errors import SettingsWarning
 from mdmem.settings import BY_KEY, SETTINGS, Setting
 
 
 def warnings(found: Config) -> list[str]:
     """Return what in the settings files was not understood, and which setting may have been meant."""
-    said = []
-    for text in found.warnings:
-        _, marked, rest = text.partition("there is no setting ")
-        near = nearest(rest.strip("'\". ")) if marked else ""
-        said.append(f"{text} Did you mean {near}?" if near else text)
+    said: list[str] = []
+    for warning in found.warnings:
+        unknown = warning.unknown if isinstance(warning, SettingsWarning) else ""
+        near = nearest(unknown) if unknown else ""
+        said.append(f"{warning} Did you mean {near}?" if near else warning)
     return [*said, *filter(None, (unfit(row, found.settings.values[row.key]) for row in SETTINGS))]
 
 

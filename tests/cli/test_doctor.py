@@ -251,6 +251,21 @@ def test_the_log_of_the_last_days_is_shown(day: Day) -> None:
     assert "never shown" not in str(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "todo"),
+    [
+        ("[capture\nmax_lines = 3\n", "cannot be read as TOML", "Fix that line."),
+        ("[capture]\nmax_line = 3\n", "Did you mean capture.max_lines?", "`mdmem config list` lists every setting."),
+        ('[capture]\nnote = "cannot be read as TOML"\n', "no setting", "`mdmem config list` lists every setting."),
+    ],
+)
+def test_a_slip_in_the_settings_is_named_with_what_to_do(day: Day, text: str, said: str, todo: str) -> None:
+    (day.vault / "mdmem.toml").write_text(text)
+    (found,) = wrong(look(day, "settings"))
+    assert said in found["text"]
+    assert found["todo"] == todo
+
+
 @pytest.mark.slow
 def test_history_that_is_missing_unfinished_or_behind_is_named(day: Day) -> None:
     assert "mdmem init" in wrong(look(day, "history"))[0]["todo"]
