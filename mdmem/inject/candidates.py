@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from mdmem import timestamps
-from mdmem.inject import block, entry, evidence, recent
+from mdmem.inject import block, entry, evidence, excerpts, recent
 from mdmem.inject.block import Item, Section
 from mdmem.inject.injection_log import IN_VAIN_TIMES
 from mdmem.search import engine, freshness, recall
@@ -257,4 +257,5 @@ def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     parsed = people.read(at.config.vault, hit.path)
     if recent.left_out(parsed, at.event.agent):
         return None
-    return entry.plain(at, hit, at.gate.stored(parsed.body) if full else "", 330 if full else 130)
+    text = excerpts.first(at.gate.stored(parsed.body)) if full else ""
+    return entry.item_of(at, hit, hit.title, text, room=330 if full else 130)

@@ -89,7 +89,7 @@ def of_note(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     text = " ".join(body.split()) if len(body) <= room else excerpts.outcome(body, terms, room)
     title = str(parsed.meta.get("title") or hit.title)
     marks = [] if hit.project in ("", *at.names) else [f"of another project: {hit.project}"]
-    return _item(at, hit, title, text, room=room, marks=marks), ""
+    return item_of(at, hit, title, text, room=room, marks=marks), ""
 
 
 def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> tuple[Item | None, str]:
@@ -109,18 +109,13 @@ def of_turn(at: Occasion, hit: SearchHit, terms: Collection[str], room: int) -> 
     changes = turn.hunks()
     lines = list(_lines(turn, hit, changes, terms, room * 3 // 5))
     marks = [*_marks(at, hit, changes)]
-    item = _item(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
+    item = item_of(at, hit, str(asked.meta.get("title") or hit.title), ended, room=room, marks=marks, lines=lines)
     item.id, item.date = note_id, timestamps.readable(str(asked.meta.get("created") or hit.created))[:10]
     item.kind = "session"
     return item, ""
 
 
-def plain(at: Occasion, hit: SearchHit, text: str, room: int) -> Item:
-    """Return an entry of a note and a text of it that is clean."""
-    return _item(at, hit, hit.title, excerpts.first(text), room=room)
-
-
-def _item(
+def item_of(
     at: Occasion,
     hit: SearchHit,
     title: str,
@@ -130,6 +125,7 @@ def _item(
     marks: Iterable[str] = (),
     lines: Iterable[str] = (),
 ) -> Item:
+    """Return an entry of a note and a text of it that is clean. marks: remarks on it. lines: code below the text."""
     return Item(
         id=hit.id,
         kind=hit.kind,

@@ -13,7 +13,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from mdmem.agents import Event
     from mdmem.config import Config
@@ -191,6 +191,7 @@ def respond(
     is_late: whether the caller has stopped waiting; then nothing is given or remembered.
     """
     from mdmem import agents
+    from mdmem.agents import payload
     from mdmem.inject import context
 
     if not _takes_context(event):
@@ -202,7 +203,7 @@ def respond(
 
     message = completion.notice(config) or None
     reply = agent.reply(event, text, message) if text or message else None
-    return _line(reply) if reply else b""
+    return payload.encode(reply).encode() + b"\n" if reply else b""
 
 
 def given(
@@ -264,12 +265,6 @@ def answer(
 def now(env: Mapping[str, str]) -> float:
     """Return the time, in seconds since the epoch; MDMEM_NOW sets it."""
     return float(env.get("MDMEM_NOW") or time.time())
-
-
-def _line(value: dict[str, Any]) -> bytes:
-    from mdmem.agents import payload
-
-    return payload.encode(value).encode() + b"\n"
 
 
 def end_after(delay: float, config: Config | None = None, say: Callable[[], None] | None = None) -> None:

@@ -43,7 +43,7 @@ def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Cl
     text: what is judged of it, as it came for a first look, or without its private parts.
     """
     text = prompts.typed(text)
-    if not text or _is_scheduled(record, text):
+    if not text or f"\ncron\t{short(text.strip(), 16)}\n" in record.text:  # the session's own loop or cron job
         return NONE
     on = config.settings.inject.on
     asked = shape.of(text) if "ask" in on else None
@@ -57,8 +57,3 @@ def _trigger(config: Config, record: Record, event: Event, text: str, clean: Cle
         return "chars"
     enough = settings.inject.after_turns
     return "turns" if turns.count(config, record, event, clean, now, enough=enough) >= enough else ""
-
-
-def _is_scheduled(record: Record, text: str) -> bool:
-    """Return whether a prompt is one that the session's own loop or cron job was set to send."""
-    return f"\ncron\t{short(text.strip(), 16)}\n" in record.text

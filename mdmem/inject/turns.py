@@ -184,17 +184,12 @@ def _count_saved(record: Record, event: Event, clean: Clean) -> int:
     last: UserTurn | None = None
     for said, after in _read(event.transcript, offset):
         end = after
-        if said is not None and (_is_open(said.text) or clean(said.text)):
+        if said is not None and ("private" not in said.text.lower() or clean(said.text)):
             last = said
             counted += 1
     if end != offset:
         _store(mark, end, counted)
     return counted - 1 if last is not None and _is_current(last, event) else counted
-
-
-def _is_open(prompt: str) -> bool:
-    """Return whether a prompt has nothing in it that could make it private."""
-    return "private" not in prompt.lower()
 
 
 def _load(path: str) -> tuple[int, int]:

@@ -271,20 +271,14 @@ def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
 
     An agent's session holds many notes on one thing, which would fill the first ten places.
     """
-    best = sorted(found, key=found.__getitem__, reverse=True)[:RERANKED]
-    return found | _spread(view, found, best)
-
-
-def _spread(view: View, found: dict[int, float], best: list[int]) -> dict[int, float]:
-    seen: dict[int, int] = {}
+    seen: Counter[int] = Counter()
     spread: dict[int, float] = {}
-    for note in best:
+    for note in sorted(found, key=found.__getitem__, reverse=True)[:RERANKED]:
         folder = view.folder_of[note]
         if view.is_session[folder]:
-            before = seen.get(folder, 0)
-            spread[note] = found[note] * AGAIN[min(before, len(AGAIN) - 1)]
-            seen[folder] = before + 1
-    return spread
+            spread[note] = found[note] * AGAIN[min(seen[folder], len(AGAIN) - 1)]
+            seen[folder] += 1
+    return found | spread
 
 
 def typical(view: View, text: str) -> list[Unit]:

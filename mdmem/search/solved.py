@@ -135,7 +135,7 @@ class Finder:
             elif number in self._shells and (again := self._command(number)) is not None:
                 if number not in self._failed and runs.closes(again, command):
                     return _Chain(failed, edits, number) if edits else None
-                if again == command and edits and not self._same_error(failed, number):
+                if again == command and edits and set(self._signatures(failed)).isdisjoint(self._signatures(number)):
                     open_ = False  # it fails in another way from here on: what comes next solves that
         return None
 
@@ -171,9 +171,6 @@ class Finder:
             found = self._shells & self._view.of_project(project)
             self._in_time[project] = sorted((created[number], number) for number in found)
         return self._in_time[project]
-
-    def _same_error(self, one: int, other: int) -> bool:
-        return not set(self._signatures(one)).isdisjoint(self._signatures(other))
 
     def _signatures(self, number: int) -> list[str]:
         return errors.signatures(people.read(self._config.vault, self._view.path(number)).body)

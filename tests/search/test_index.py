@@ -956,7 +956,7 @@ def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
     items = sorted((b"b" + term, layout.encode_postings(range(count), [1] * count)) for term, count in terms.items())
     opened = dictionary.Dictionary(b"".join(dictionary.pack(items)))
 
-    assert [key for key, _ in opened.everything()] == [key for key, _ in items]
+    assert [key for key, _ in opened.packed()] == [key for key, _ in items]
     for term, count in terms.items():
         text = term.decode()
         assert opened.count("body", text) == count

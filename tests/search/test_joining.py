@@ -65,7 +65,15 @@ def content_of(folder: str) -> list[object]:
     sums = [table.total_length(field) for field in layout.TEXT_FIELDS]
     rows = table.rows(range(len(table)))
     counts = [{key: number for key, number in part.items() if number} for part in table.counts()]
-    return [list(terms.everything()), rows, table.folders(), table.members(), table.newest(), counts, sums]
+    return [
+        [(key, layout.decode_postings(one)) for key, one in terms.packed()],
+        rows,
+        table.folders(),
+        table.members(),
+        table.newest(),
+        counts,
+        sums,
+    ]
 
 
 @pytest.mark.parametrize("deleted", [[], [0, 17, 18, 19, 30, 49], list(range(10, 20))])

@@ -173,17 +173,10 @@ def _asks_surely(words: list[str], held: frozenset[str], *, wh: bool, past: bool
     ours = not held.isdisjoint(_WE)
     if held & _MODAL and not past:
         return NOT
-    if past and back:
+    what_came_of_it = past and (ours or (held & _OUTCOME and not held & _YOU))
+    if (past and back) or (wh and (what_came_of_it or held & _STORY)):
         return SURE
-    if ours and past and wh:
-        return SURE
-    if wh and past and held & _OUTCOME and not held & _YOU:
-        return SURE
-    if held & _STORY and wh:
-        return SURE
-    if held & _LAST and _after(words, _LAST, frozenset(["attempt", "attempts"])):
-        return SURE
-    return NOT
+    return SURE if _after(words, _LAST, frozenset(["attempt", "attempts"])) else NOT
 
 
 def _without_question(words: list[str], held: frozenset[str], *, past: bool, back: bool) -> int:

@@ -339,7 +339,8 @@ def _write(
 
     if deadline is None:
         files = sorted(diff.files, key=lambda entry: entry.path.rpartition("/"))
-        files.sort(key=lambda entry: _day(entry.path), reverse=True)
+        # Notes without a day come before the newest: they are wanted most.
+        files.sort(key=lambda entry: day_of(entry.path) or "~", reverse=True)
     else:
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
@@ -355,11 +356,6 @@ def _write(
             if tally.late:
                 break
     return Changes(tally.added, tally.changed, tally.removed, bool(damage), damage, complete=not tally.late)
-
-
-def _day(path: str) -> str:
-    """Return the day of a session's note; for other notes what comes after every day, as they are wanted most."""
-    return day_of(path) or "~"
 
 
 class _Tally:

@@ -125,11 +125,6 @@ class Dictionary:
                 return
             yield key[1:].decode("utf-8", "replace"), count_postings(value[0], len(value))
 
-    def everything(self) -> Iterator[tuple[bytes, Postings]]:
-        """Yield every posting list, in the order of keys: field and term in one."""
-        for key, value in self.packed():
-            yield key, decode_postings(value)
-
     def packed(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every posting list as it is packed, in the order of keys."""
         return self._from(b"")

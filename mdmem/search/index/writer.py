@@ -218,7 +218,8 @@ class Writer(SegmentWriter):
         kept = [row for row in range(len(leaf.table)) if row not in leaf.deleted]
         new_row = {row: self.docnum + place for place, row in enumerate(kept)}
         field_of = {begin[0]: field for field, begin in FIELDS.items()}
-        for key, (rows, weights) in leaf.terms.everything():
+        for key, packed in leaf.terms.packed():
+            rows, weights = layout.decode_postings(packed)
             left = [row for row in rows if row in new_row]
             if left:
                 times = None if weights is None else [n for row, n in zip(rows, weights, strict=True) if row in new_row]

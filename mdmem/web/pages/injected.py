@@ -35,10 +35,6 @@ class ShownInjection(NamedTuple):
     notes: list[tuple[str, NoteRow | None]]
 
 
-def _shown(request: PageRequest, one: Injection, session: SessionRow | None) -> ShownInjection:
-    return ShownInjection(one, session, _prompt(request.view, one), [(name, request.row(name)) for name in one.ids])
-
-
 def _prompt(view: View, one: Injection) -> NoteRow | None:
     """Return the prompt that was being sent: the one of the session that came nearest in time."""
     if one.event != "UserPromptSubmit":
@@ -61,7 +57,12 @@ def injected(request: PageRequest) -> Response:
     given = [row for row in log if row.get("ids")]
     return request.page(
         "injected",
-        shown=[_shown(request, one, table.get(one.session)) for one in read],
+        shown=[
+            ShownInjection(
+                one, table.get(one.session), _prompt(request.view, one), [(name, request.row(name)) for name in one.ids]
+            )
+            for one in read
+        ],
         part_of=part,
         times=len(given),
         memories=sum(len(row["ids"]) for row in given),
