@@ -71,13 +71,18 @@ def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePag
         update_page(folder)
     if not titles:
         return []
-    return [*found, *update_page(""), "README.md", *(listing for path in titles for listing in _listings(path))]
+    return [
+        *found,
+        *update_page(""),
+        "README.md",
+        *(listing for path in titles for listing in _listings(config.vault, path)),
+    ]
 
 
-def _listings(page: str) -> tuple[str, ...]:
+def _listings(root: str, page: str) -> tuple[str, ...]:
     """Return the pages that list the session whose page this is: of its project, of its day."""
     name, day = layout.project_of(page), layout.day_of(page)
-    return (f"journal/{name}/{journal.PROJECT_PAGE}", f"{generated.DAYS}/{day}.md") if day else ()
+    return (f"journal/{name}/{journal.PROJECT_PAGE}", generated.places_of_days(root, [day])[day]) if day else ()
 
 
 def _page_of(root: str, folder: str) -> str:

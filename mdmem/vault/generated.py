@@ -11,7 +11,7 @@ from mdmem.vault.journal import FOLDED_BEGIN, FOLDED_END, NAVIGATION_MARK, PAGE_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 BEGIN, END = PAGE_MARKS
 DAYS = "days"
@@ -52,6 +52,27 @@ def inside(data: bytes) -> list[str]:
     """Return the lines between the markers of a page, without their ends."""
     cut = lines_of(data.decode("utf-8", "surrogateescape"))
     return [line.rstrip("\r") for line in cut[1]] if cut else []
+
+
+def day_pages(root: str) -> dict[str, str]:
+    """Return where the pages of days lie in a vault, by their days: `days/2026-09-14.md`, `days/2026/2026-09-14.md`."""
+    years = sorted(name for name in layout.folders(f"{root}/{DAYS}") if len(name) == 4 and name.isdecimal())
+    found: dict[str, str] = {}
+    for folder in (*(f"{DAYS}/{year}" for year in years), DAYS):
+        names = (name for name in layout.named_in(root, folder) if name.endswith(".md") and layout.is_day(name[:-3]))
+        found.update((name[:-3], f"{folder}/{name}") for name in names)
+    return found
+
+
+def places_of_days(root: str, days: Iterable[str]) -> dict[str, str]:
+    """Return where the pages of days lie, and those of these days will: by year once the folder of days holds many."""
+    found = day_pages(root)
+    room = layout.MANY - sum(path.count("/") == 1 for path in found.values())
+    for day in sorted(set(days) - found.keys()):
+        by_year = room <= 0 and layout.is_day(day)
+        found[day] = f"{DAYS}/{day[:4]}/{day}.md" if by_year else f"{DAYS}/{day}.md"
+        room -= 1
+    return found
 
 
 def review_mark(when: str) -> str:

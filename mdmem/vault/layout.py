@@ -257,6 +257,11 @@ def for_new_session(root: str, project: str, day: str) -> tuple[str, ...]:
     return tuple(found.split("/"))
 
 
+def named_in(root: str, folder: str) -> list[str]:
+    """Return the names in a folder of the vault; one that cannot be read is empty."""
+    return _names(root, folder)
+
+
 def for_new_note(root: str, folder: str, name: str) -> str:
     """Return the folder for a note that mdmem writes for somebody: one of its month once `folder` holds many.
 

@@ -74,7 +74,7 @@ def add(
     text = "\0".join(str(value) for value in (*made.meta.values(), made.body))
     made.meta["id"] = note.make_id(kind, folder, short(text, 16))
     name = _name(made, folder)
-    if folder == "notes":
+    if folder == "notes" or note.is_internal(folder):
         folder = layout.for_new_note(config.vault, folder, name)
     return _publish(config, made, folder)
 

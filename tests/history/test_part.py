@@ -19,6 +19,7 @@ from tests.helpers.history_vault import captured, git, head_files, put, run_here
 OLD = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
 NEW = "journal/acme-notes-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
 OTHER = "journal/other-app/2026-09-15/0900-what-is-this-22893aaf"
+DAYS = ("days", "days/2024")
 OTHER_SESSION = "22893aaf-19fa-41d2-8238-13269b9b3ca0"
 
 
@@ -36,6 +37,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("acme-notes-app", "other-app"):
         put(vault, f"journal/{name}/project.md", f"---\nkind: project\nproject: {name}\n---\n\nWords of a person.\n")
     put(vault, "days/2024-03-05.md", "# 2024-03-05\n")
+    put(vault, "days/2024/2024-03-05.md", "# 2024-03-05, once there are many\n")
     put(vault, "notes/how-we-release.md", "# How we release\n")
     git(root, "init", "-q", "--bare", "-b", "main", "remote.git")
     git(vault, "remote", "add", "origin", str(root / "remote.git"))
@@ -71,11 +73,11 @@ def folders(settings: Config) -> set[str]:
 @pytest.mark.parametrize(
     ("part", "there", "not_there"),
     [
-        (VaultPart("2026-09-14"), {NEW, OTHER}, {OLD, "days"}),
-        (VaultPart("2024-03-06"), {NEW, OTHER}, {OLD, "days"}),
-        (VaultPart("2024-03-05"), {NEW, OTHER, OLD, "days"}, set()),
-        (VaultPart(projects=("acme-notes-app",)), {NEW, OLD, "days"}, {OTHER}),
-        (VaultPart("2025-01-01", ("acme-notes-app",)), {NEW}, {OLD, OTHER, "days"}),
+        (VaultPart("2026-09-14"), {NEW, OTHER}, {OLD, *DAYS}),
+        (VaultPart("2024-03-06"), {NEW, OTHER}, {OLD, *DAYS}),
+        (VaultPart("2024-03-05"), {NEW, OTHER, OLD, *DAYS}, set()),
+        (VaultPart(projects=("acme-notes-app",)), {NEW, OLD, *DAYS}, {OTHER}),
+        (VaultPart("2025-01-01", ("acme-notes-app",)), {NEW}, {OLD, OTHER, *DAYS}),
     ],
     ids=["this day", "the day after", "the very day", "a project", "both"],
 )
@@ -223,7 +225,7 @@ def test_texts_of_the_rest_are_not_fetched(whole: Config, thin: Config) -> None:
     lacking = {line.split("\t")[1] for line in blobs.splitlines() if line.split()[2] in missing(root)}
 
     assert folders(thin) == {NEW, "notes", "journal/acme-notes-app", "journal/other-app"}
-    assert {path.rpartition("/")[0] for path in lacking} == {OLD, OTHER, "days"}
+    assert {path.rpartition("/")[0] for path in lacking} == {OLD, OTHER, *DAYS}
     assert git(root, "status", "--porcelain") == ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from mdmem.server.internal import context, finding
 from mdmem.server.internal.context import Context
 from mdmem.server.internal.memories import Memory
 from mdmem.server.tools import TOOLS
-from mdmem.vault import note
+from mdmem.vault import layout, note
 from tests.helpers import tree
 from tests.helpers.few import few
 from tests.helpers.server_calls import Answer, Server
@@ -275,6 +276,28 @@ def test_a_memory_is_found_by_the_beginning_of_its_id_and_by_its_path(
     answer = alice("remember_update_internal_memory", {"memory_id": name[:4], "weight": 1})
     assert answer.error
     assert "2 memories have ids that begin with" in answer.said
+
+
+@pytest.mark.slow
+def test_memories_are_written_by_month_once_there_are_many_and_all_are_found(
+    alice: Callable[..., Answer], vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MANY", 2)
+    made = [create(alice, f"Heron number {number} nests here.") for number in range(4)]
+
+    def contents() -> set[str]:
+        return set(found(alice("remember_search_internal_memory", {"query": "heron", "limit": 10})))
+
+    held = [path for path in (vault / "internal").rglob("*.md") if "heron" in path.name]
+    by_month = [path for path in held if re.search(r"/20\d\d/[01]\d/[^/]+$", path.as_posix())]
+    assert (len(held), len(by_month)) == (4, 2)
+    assert contents() == {f"Heron number {number} nests here." for number in range(4)}
+    for name in made:
+        assert not alice("remember_update_internal_memory", {"memory_id": name, "weight": 0.5}).error
+    deeper = by_month[0].parent / "by-somebody"
+    deeper.mkdir()
+    by_month[0].rename(deeper / by_month[0].name)
+    assert len(contents()) == 3, "what lies deeper is no memory of the scope"
 
 
 def test_an_update_by_an_agent_at_large_leaves_a_memory_to_its_conversation(server: Server) -> None:

@@ -21,7 +21,7 @@ from mdmem.history import commit
 from mdmem.history.git import repository
 from mdmem.history.merging import both, join
 from mdmem.search.index import document
-from mdmem.vault import disk, generated, journal, note, template
+from mdmem.vault import disk, generated, journal, layout, note, template
 from mdmem.views.vault_pages import day_page, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
@@ -301,6 +301,25 @@ def test_a_days_page_lists_its_sessions_by_project_and_leads_to_the_days_beside_
     assert "Cache the exported" in text
     assert "## Written down\n\n- [UTC](../notes/utc.md)" in text
     assert f"[{third.stem}](days/{third.name}): 1 session" in (day.vault / "README.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_pages_of_days_go_by_year_once_there_are_many_and_all_links_lead_to_them(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(day.vault)
+    monkeypatch.setattr(layout, "MANY", 1)
+    upkeep.rebuild(day.config(), now=NOW)
+    (first,), (second, third) = day_pages(day), sorted(day.vault.glob("days/2026/*.md"))
+    assert links(second)[:3] == [day.vault / "README.md", first, third]
+    assert {second, third} <= {path for page in [*pages(day), day.vault / "README.md"] for path in links(page)}
+    before = {path: path.read_bytes() for path in day.vault.rglob("*.md")}
+    assert not [path for page in before for path in links(page) if not path.exists()]
+    monkeypatch.setattr(layout, "MANY", 450)
+    upkeep.rebuild(day.config(), now=NOW)
+    assert {path: path.read_bytes() for path in day.vault.rglob("*.md")} == before, "a page stays where it is"
+    day.run("forget", day.id("Cache the exported pages"), "--yes")
+    assert "Cache the exported" not in second.read_text("utf-8")
 
 
 def test_a_persons_words_on_a_days_page_stay_and_are_found(day: Day) -> None:

@@ -36,8 +36,9 @@ class VaultPart(NamedTuple):
     def has(self, path: str) -> bool:
         """Whether a file is part of it, by its vault path."""
         parts = path.split("/")
-        if parts[0] == "days" and len(parts) == 2:
-            return not layout.is_day(parts[1][:10]) or parts[1][:10] >= self.since
+        if parts[0] == "days":
+            day = parts[-1][:10]
+            return len(parts) > 3 or not layout.is_day(day) or day >= self.since
         if parts[0] != "journal" or len(parts) < 4:
             return True
         if self.projects and parts[1] not in self.projects:
@@ -56,7 +57,7 @@ class VaultPart(NamedTuple):
             days += [(f"{year}-{one:02}-*", f"{year}/{one:02}") for one in range(1, month)]
             days += [(f"{year}-{month:02}-{one:02}*", f"{year}/{month:02}/{one:02}*") for one in range(1, day)]
             for flat, nested in days:
-                lines += [f"!/journal/*/{flat}/", f"!/journal/*/{nested}/", f"!/days/{flat}"]
+                lines += [f"!/journal/*/{flat}/", f"!/journal/*/{nested}/", f"!/days/{flat}", f"!/days/*/{flat}"]
         return lines
 
     def __str__(self) -> str:

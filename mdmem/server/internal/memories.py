@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mdmem import log, timestamps
 from mdmem.config import Config
-from mdmem.errors import MdmemError, NotFoundError, UsageError
+from mdmem.errors import MdmemError, NotFoundError, UsageError, VaultError
 from mdmem.search.text import analysis
 from mdmem.server.internal.context import (
     CONFIG_FILE,
@@ -222,15 +222,30 @@ def load(config: Config, scope: Scope, *, deleted: str = "exclude", tags: Sequen
 
 
 def _files(config: Config, scope: Scope) -> list[tuple[str, os.stat_result]]:
-    """List the files of a scope's folder, without what lies in folders below it: those are other scopes."""
-    home = "/".join(scope.folder)
+    """List the files of a scope's folder and of the months in it, the newest first; other folders are other scopes."""
     try:
         with disk.open_folder(config.vault, scope.folder) as folder:
-            held = (name for name in folder.names() if name.endswith(".md") and name[0] != "." and name != CONFIG_FILE)
-            names = sorted(held, reverse=True)
-            return [(f"{home}/{name}", folder.inside.stat(name)) for name in names[:MAX_MEMORIES]]
+            every = _in_months(folder, "/".join(scope.folder))
+            newest = sorted(every, key=lambda path: path.rpartition("/")[2], reverse=True)[:MAX_MEMORIES]
+        return [(path, os.lstat(f"{config.vault}/{path}")) for path in newest]
     except FileNotFoundError:
         return []
+
+
+def _in_months(folder: disk.Folder, home: str, digits: int = 4) -> Iterator[str]:
+    """Yield the paths of the memories in a folder, and of those in its years' months: `2026/09`.
+
+    home: its path. digits: how many the name of a folder has that belongs to it; years have months, and those nothing.
+    """
+    for name in folder.names():
+        if name.endswith(".md") and name[0] != "." and name != CONFIG_FILE:
+            yield f"{home}/{name}"
+        elif digits and len(name) == digits and name.isdecimal():
+            try:
+                with folder.below(name) as inside:
+                    yield from _in_months(inside, f"{home}/{name}", 2 if digits == 4 else 0)
+            except (FileNotFoundError, VaultError):
+                continue  # deleted meanwhile, or a file or a link of that name
 
 
 _cache: dict[tuple[str, str], tuple[tuple[int, int, int], note.Parsed, dict[str, int]]] = {}

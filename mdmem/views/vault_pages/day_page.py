@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 from mdmem import timestamps
@@ -16,8 +14,6 @@ from mdmem.views.sessions import SessionRow
 from mdmem.views.vault_pages import listed
 from mdmem.views.vault_pages.listed import Listing
 
-FOLDER = generated.DAYS
-
 
 class ListedDay(NamedTuple):
     """A day with its sessions, the first one first."""
@@ -26,26 +22,12 @@ class ListedDay(NamedTuple):
     sessions: list[SessionRow]
 
 
-def path(day: str) -> str:
-    """Return where the page of a day lies, vault-relative."""
-    return f"{FOLDER}/{day}.md"
-
-
 def days(found: Listing) -> list[ListedDay]:
     """Return every day with sessions that may be named, the last one first; a session's day is that of its folder."""
     made: dict[str, ListedDay] = {}
     for one in found.named(found.sessions):
         made.setdefault(listed.day(one), ListedDay(listed.day(one), [])).sessions.insert(0, one)
     return [made[name] for name in sorted(made, reverse=True)]
-
-
-def kept(root: str) -> set[str]:
-    """Return the days that have a page in a vault."""
-    names = {file.stem for file in Path(root, FOLDER).glob("*.md")}
-    return {name for name in names if _DAY.fullmatch(name)}
-
-
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def written(found: Listing, day: str) -> list[NoteRow]:
@@ -81,16 +63,17 @@ def first(day: str) -> bytes:
 def lines(found: Listing, day: ListedDay, around: tuple[ListedDay | None, ListedDay | None]) -> list[str]:
     """Return what lies between the markers. around: the days before and after it that have a page."""
     before, after = around
-    links = ["[Start](../README.md)"]
-    links += [f"previous: [{before.name}]({before.name}.md)"] if before else []
-    links += [f"next: [{after.name}]({after.name}.md)"] if after else []
+    folder = found.day_page(day.name).rpartition("/")[0]
+    links = [listed.link("Start", "README.md", folder)]
+    links += [f"previous: {listed.link(before.name, found.day_page(before.name), folder)}"] if before else []
+    links += [f"next: {listed.link(after.name, found.day_page(after.name), folder)}"] if after else []
     by_project = sorted(day.sessions, key=lambda one: one.project)
     parts = [
         listed.section(
-            page.link_text(project or "Without a project"), [listed.session_line(one, FOLDER) for one in held]
+            page.link_text(project or "Without a project"), [listed.session_line(one, folder) for one in held]
         )
         for project, held in groupby(by_project, key=lambda one: one.project)
     ]
-    notes = [listed.note_line(row, FOLDER) for row in written(found, day.name)]
+    notes = [listed.note_line(row, folder) for row in written(found, day.name)]
     parts.append(listed.section("Written down", notes))
     return [" · ".join(links), "", *(line for part in parts for line in part)]

@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.history import private
 from mdmem.search.index import document
 from mdmem.search.index.view import View
-from mdmem.vault import disk, journal, layout, note, people
+from mdmem.vault import disk, generated, journal, layout, note, people
 from mdmem.views import rows, sessions, wording
 from mdmem.views.rows import NoteRow
 from mdmem.views.sessions import SessionRow
@@ -43,6 +43,11 @@ class Listing:
         self.sessions = sessions.table(view)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
         """The days of which sessions may be named."""
+        self._day_pages = generated.places_of_days(self.root, self.days)
+
+    def day_page(self, name: str) -> str:
+        """Return where the page of a day lies, or is to lie, vault-relative."""
+        return self._day_pages.get(name, f"{generated.DAYS}/{name}.md")
 
     @contextmanager
     def on_pages_of(self, folder: str) -> Iterator[None]:

@@ -112,9 +112,9 @@ def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     for place, day in enumerate(days):
         if any(changed[max(place - 1, 0) : place + 2]):
             around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
-            yield day_page.path(day.name), day_page.lines(found, day, around)
-    for name in sorted(day_page.kept(found.root) - {day.name for day in days}):  # its sessions are gone
-        yield day_page.path(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
+            yield found.day_page(day.name), day_page.lines(found, day, around)
+    for name in sorted(generated.day_pages(found.root).keys() - {day.name for day in days}):  # its sessions are gone
+        yield found.day_page(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
 
 
 def _deleted_days(found: Listing, seen: float) -> set[str]:
@@ -122,10 +122,11 @@ def _deleted_days(found: Listing, seen: float) -> set[str]:
 
     seen: when pages were made last; 0 where that is not known, so that the history has to say what was deleted.
     """
-    there = day_page.kept(found.root)
+    there = generated.day_pages(found.root)
     missing = [day for day in day_page.days(found) if day.name not in there]
-    gone = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
-    since = {day.name: gone.get(day_page.path(day.name), seen - _SLACK_SECONDS) for day in missing}
+    deleted = past.deletions(found.root, f"{generated.DAYS}/") if missing and not seen else {}
+    gone = {path.rpartition("/")[2]: when for path, when in sorted(deleted.items(), key=lambda one: one[1])}
+    since = {day.name: gone.get(f"{day.name}.md", seen - _SLACK_SECONDS) for day in missing}
     return {day.name for day in missing if _latest(found, day, here=bool(seen)) <= since[day.name]}
 
 

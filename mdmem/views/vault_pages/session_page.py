@@ -34,7 +34,7 @@ def lines(
     day = listed.day(one)
     project = f"journal/{layout.project_of(folder)}/{journal.PROJECT_PAGE}"
     links = [listed.link("Project", project, folder)] if found.view.find(project) is not None else []
-    links += [listed.link(day, f"{generated.DAYS}/{day}.md", folder)] if day in found.days else []
+    links += [listed.link(day, found.day_page(day), folder)] if day in found.days else []
     links += [f"previous: {_to(before, folder)}"] if before else []
     links += [f"next: {_to(after, folder)}"] if after else []
     navigation = f"{' · '.join(links)} {journal.NAVIGATION_MARK}".lstrip()

@@ -59,7 +59,7 @@ def _days(found: Listing) -> Iterator[str]:
     for name in sorted(found.days, reverse=True):
         held = [one for one in found.sessions if listed.day(one) == name]
         count = sum(1 for _ in found.named(held))
-        yield f"- {listed.link(name, f'{generated.DAYS}/{name}.md')}: {wording.number(count, 'session')}"
+        yield f"- {listed.link(name, found.day_page(name))}: {wording.number(count, 'session')}"
 
 
 def _review(found: Listing) -> list[str]:
