@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
-from mdmem.cli.group import COMMANDS
+from mdmem.cli.group import COMMANDS, cli
 from tests.conftest import REPO
 from tests.helpers import readme
 
@@ -42,6 +43,44 @@ def test_every_command_line_runs(home: Path, ask: Run, tmp_path: Path, monkeypat
             subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=True)
         else:
             ask(*shlex.split(line, comments=True)[1:], check=True)
+
+
+def _unknown(line: str) -> str:
+    """Return the first word of a command line that no command or option is called; "" when all are known."""
+    command: click.Command = cli
+    words = shlex.split(line)[1:]
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        found = command.get_command(click.Context(command), name)
+        if found is None:
+            return name
+        command = found
+    context = click.Context(command, parent=click.Context(cli))
+    known = {option for given in (command, cli) for one in given.get_params(context) for option in one.opts}
+    return next((word for word in words if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in known), "")
+
+
+@pytest.mark.parametrize("name", [*PAGES, "CONTRIBUTING.md"])
+def test_every_command_in_running_text_is_one(name: str) -> None:
+    text = PAGES.get(name) or (REPO / ".github" / name).read_text(encoding="utf-8")
+    lines = [line for line in re.findall(r"`(mdmem [^`|#]+)`", text) if "COMMAND" not in line]
+    assert [line for line in lines if _unknown(" ".join(line.split()))] == []
+
+
+def test_the_map_names_every_room_and_module_at_the_top() -> None:
+    product = REPO / "mdmem"
+    rooms = [path.parent.relative_to(product).as_posix() for path in product.glob("*/__init__.py")]
+    modules = [path.name for path in product.glob("*.py") if path.name != "__init__.py"]
+    drawn = TEXT.partition("\n    mdmem/\n")[2].partition("\n\n")[0].split()
+    assert [name for name in [*(f"{room}/" for room in rooms), *modules] if name not in drawn] == []
+
+
+def test_the_table_of_rooms_inside_rooms_is_whole() -> None:
+    text = (REPO / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    for path in (REPO / "mdmem").glob("*/*/__init__.py"):
+        outer, inner = path.parent.relative_to(REPO / "mdmem").parts
+        assert any(row.startswith(f"| `{outer}/`") and f"`{inner}/`" in row for row in rows), f"{outer}/{inner}"
 
 
 def test_every_command_is_named() -> None:

@@ -74,7 +74,7 @@ def decisions(
         if one.before and not every:
             click.echo(f"    supersedes: {render.safe('; '.join(one.before))}")
     if not found:
-        click.echo('No decision is in force. `mdmem note --kind decision "…"` writes one.', err=True)
+        click.echo(f'No {" or ".join(wanted)} is in force. `mdmem note --kind {wanted[0]} "…"` writes one.', err=True)
 
 
 _KINDS = {"task": "to do", "failure": "still fails", "prompt": "no answer", "interrupted": "interrupted"}

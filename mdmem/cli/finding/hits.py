@@ -110,7 +110,7 @@ def _marked(hit: SearchHit | WarmHit) -> Iterator[Piece]:
     yield render.safe(hit.snippet[end:]), ""
 
 
-NOTHING = "Nothing found. Try other words; a note need not contain all of them."
+NOTHING = "Nothing found. Try other words or fewer filters; a note need not contain all of the words."
 
 
 def _nothing(settings: Config) -> str:
