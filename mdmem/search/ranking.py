@@ -112,7 +112,7 @@ def scores(
     if among is not None:
         total = {note: score for note, score in total.items() if note in among}
     share = COORDINATION / max(len(asked), 1)
-    folder_of, is_session = view.folder_of, view.is_session
+    folder_of, is_session = view.folder_of_many(len(total)), view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
 
     coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
@@ -230,11 +230,11 @@ def _weigh_titles(view: View, found: dict[int, float]) -> None:
         found[note] *= more[flags[note] // KIND_STEP]
 
 
-def _match_folders(view: View, lists: Iterable[Iterable[int]], weight: float) -> dict[int, float]:
+def _match_folders(view: View, lists: Iterable[Collection[int]], weight: float) -> dict[int, float]:
     """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
     counts: Counter[int] = Counter()
     for rows in lists:
-        counts.update(map(view.folder_of.__getitem__, rows))
+        counts.update(map(view.folder_of_many(len(rows)).__getitem__, rows))
     counts.pop(view.root, None)
     gain = weight * _idf(len(view.folders), len(counts)) * (K + 1)
     flat, slope = K * (1 - B), K * B / view.average_members

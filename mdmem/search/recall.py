@@ -139,8 +139,8 @@ class _Weights:
 
     def __init__(self, view: View, words: Sequence[Unit], asked: int, *, foreign: bool) -> None:
         live = view.live + 1
-        alone = sum(size for size, session in zip(view.folder_sizes, view.is_session, strict=True) if not session)
-        sessions = sum(view.is_session) + alone + 1
+        sessions = view.is_session.count()
+        alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._having: list[tuple[float, dict[int, float]]] = []
         for word in words:
             notes: dict[int, float] = {}
@@ -148,7 +148,7 @@ class _Weights:
                 for field in ("body", "title", "meta"):
                     notes.update(dict.fromkeys(view.notes(field, term), share if foreign else 1.0))
             places = {folder if view.is_session[folder := view.folder_of[note]] else -1 - note for note in notes}
-            rare = max(_rarity(len(places), sessions), _rarity(len(notes), live))
+            rare = max(_rarity(len(places), sessions + alone + 1), _rarity(len(notes), live))
             self._having.append((rare, notes))
         unknown = asked - len(words)
         self._whole = sum(weight for weight, _ in self._having) + unknown or 1.0

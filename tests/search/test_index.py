@@ -136,6 +136,48 @@ def test_the_quick_look_sees_what_changes_a_folder(
     assert index.update(settings) == index.Changes()
 
 
+def _far_ahead(vault: Path) -> None:
+    (vault / MANY[7] / "a.md").unlink()
+    os.utime(
+        vault / MANY[7], (13_569_465_600, 13_569_465_600)
+    )  # the year 2400, for whose time in ns eight bytes are few
+
+
+MANY = [f"journal/app/2026-09-{day:02}/0800-session" for day in range(1, 21)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda vault: (vault / MANY[3] / "b.md").write_text("zebra"),
+        lambda vault: (vault / MANY[19] / "a.md").unlink(),
+        lambda vault: (vault / MANY[0] / "a.md").rename(vault / MANY[0] / "renamed.md"),
+        lambda vault: (vault / MANY[5]).rename(vault / "journal" / "app" / "2026-09-01" / "moved"),
+        lambda vault: shutil.rmtree(vault / MANY[5].rpartition("/")[0]),
+        lambda vault: (vault / "journal" / "app").rename(vault / "journal" / "other"),
+        lambda vault: shutil.rmtree(vault / "journal"),
+        _far_ahead,
+    ],
+    ids=["new", "deleted", "renamed", "moved", "a day deleted", "a project renamed", "all deleted", "a strange time"],
+)
+def test_what_a_hand_changes_in_one_of_many_sessions_is_seen_before_an_answer_and_before_an_injection(
+    vault: Path, settings: Config, change: Callable[[Path], object]
+) -> None:
+    for folder in MANY:
+        write(vault, f"{folder}/a.md", "alpha")
+    _wait_for_the_clock(vault)
+    index.update(settings)
+    change(vault)
+    there = sorted(path.relative_to(vault).as_posix() for path in vault.rglob("*.md"))
+
+    laid_over = index.glance(settings)
+    assert laid_over is None or sorted(map(laid_over.path, laid_over.all)) == there  # None: so much that it is indexed
+    assert index.update(settings, quick=True) != index.Changes()
+    view = index.current(settings)
+    assert view is not None
+    assert sorted(map(view.path, view.all)) == there
+
+
 def test_the_quick_look_sees_a_change_in_place_of_a_note_that_changed_last(vault: Path, settings: Config) -> None:
     file = write(vault, "s/a.md", "alpha")
     _wait_for_the_clock(vault)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.errors import BusyError, MdmemError, VaultError
 from mdmem.search.index import completion, contents, layout, pending, scan, scan_record
+from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.scan import Diff
 from mdmem.search.index.store import current
@@ -137,7 +138,7 @@ def _update(
     if paths is not None:
         seen = scan.at_paths(config.vault, paths)
     else:
-        seen = scan.in_changed_folders(config.vault, before.times if before else {})
+        seen = scan.in_changed_folders(config.vault, before.times if before else FolderTimes.of({}))
     diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:

@@ -22,7 +22,7 @@ from mdmem.search.index.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from mdmem.search.index.view import Leaf
+    from mdmem.search.index.folders import Leaf
 
     Renumber = Sequence[int]
     """The new row of each row of a segment; -1 for a deleted one."""
@@ -149,7 +149,7 @@ def _table(view: View) -> layout.TableContent:
     for note in view.deleted:
         alive[note] = False
     numbers: dict[int, int] = {}
-    folder_of = array("I", (numbers.setdefault(one, len(numbers)) for one in compress(view.folder_of, alive)))
+    folder_of = array("I", (numbers.setdefault(one, len(numbers)) for one in compress(view.folder_of_all, alive)))
     tables = [leaf.table for leaf in view.leaves]
 
     def column(read: Callable[[layout.Table], array[int]]) -> array[int]:

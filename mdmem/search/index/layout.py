@@ -9,6 +9,7 @@ from __future__ import annotations
 import marshal
 import zlib
 from array import array
+from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -266,7 +267,6 @@ class Table:
         self._count = count
         self._directory = _read_directory(data)
         self._facts: dict[int, list[dict[str, Any]]] = {}
-        self._names: tuple[int, array[int]] | None = None
 
     def __len__(self) -> int:
         return self._count
@@ -332,21 +332,29 @@ class Table:
         folders: list[str] = marshal.loads(self._column("folders"))
         return folders
 
+    @cached_property
     def folder_of(self) -> array[int]:
         """Return the number of each row's folder."""
         return self._array("folder_of", "I")
 
     def name(self, row: int) -> str:
         """Return a row's file name."""
-        if self._names is None:
-            self._names = self._directory["names"][0], self._array("name_ends", "I")
-        start, ends = self._names
+        start, ends = self._directory["names"][0], self._name_ends
         return str(self._data[start + (ends[row - 1] if row else 0) : start + ends[row]], "utf-8", "surrogatepass")
 
     def names(self) -> list[str]:
         """Return the file name of every row."""
-        data, ends = self._column("names"), self._array("name_ends", "I")
-        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise([0, *ends])]
+        return _cut(self._column("names"), [0, *self._name_ends])
+
+    def some_names(self, first: int, last: int) -> list[str]:
+        """Return the file names of the rows from `first` on, before `last`, without reading the whole column."""
+        start = self._directory["names"][0]
+        ends = [self._name_ends[first - 1] if first else 0, *self._name_ends[first:last]]
+        return _cut(self._data[start + ends[0] : start + ends[-1]], ends)
+
+    @cached_property
+    def _name_ends(self) -> array[int]:
+        return self._array("name_ends", "I")
 
     def members(self) -> tuple[array[int], array[int]]:
         """Return the rows of all folders, each folder's in the order of its files, and where those of each end."""
@@ -387,7 +395,7 @@ class Table:
 
     def rows(self, keep: Sequence[int]) -> list[IndexRow]:
         """Return rows as they were put in: for moving them to another segment."""
-        folders, folder_of, names = self.folders(), self.folder_of(), self.names()
+        folders, folder_of, names = self.folders(), self.folder_of, self.names()
         columns = {name: self.numbers(name) for name in _CODES}
         lengths = [self.lengths(field) for field in TEXT_FIELDS]
         return [
@@ -400,6 +408,12 @@ class Table:
             )
             for row in keep
         ]
+
+
+def _cut(data: bytes, ends: list[int]) -> list[str]:
+    """Return the names in a part of their column. ends: of each, behind where the part begins."""
+    begin = ends[0]
+    return [data[one - begin : two - begin].decode("utf-8", "surrogatepass") for one, two in pairwise(ends)]
 
 
 def _read_directory(data: Stored) -> dict[str, tuple[int, int, int]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mdmem.search.index import layout
-from mdmem.search.index.view import Leaf, View
+from mdmem.search.index.folders import Leaf
+from mdmem.search.index.view import View
 from mdmem.vault import disk
 
 if TYPE_CHECKING:

@@ -14,16 +14,18 @@ from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator
 
+    from mdmem.search.index.folder_times import FolderTimes
     from mdmem.search.index.view import View
 
 
 MAX_CHANGED, MAX_CAPTURED = 400, 100
 """So many of the files that changed last are looked at each time, and so many of those in sessions' folders, which
 are written once and rarely changed."""
-MANY = 50
-"""Number of notes from which on it pays to read their times, sizes and inodes at once."""
+AT_ONCE, MANY = 2_000, 4
+"""Of so many notes, paths, times, sizes and inodes are read at once, unless the numbers are too far apart: more than
+this for each note."""
 
 
 class Seen(NamedTuple):
@@ -147,35 +149,25 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
     return Seen(list(entries.values()), folders, deep=tuple(relative))
 
 
-def in_changed_folders(root: str, times: Mapping[str, int]) -> Seen:
+def in_changed_folders(root: str, times: FolderTimes) -> Seen:
     """Look into the folders whose time is not the one in `times`, and into new folders below them.
 
     This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
     """
-    changed = []
-    for folder, time_ns in times.items():  # hundreds: a call of `folder_time` for each would show
-        try:
-            if os.lstat(f"{root}/{folder}").st_mtime_ns == time_ns:
-                continue
-        except (OSError, ValueError):
-            pass
-        changed.append(folder)
+    changed = times.changed(root)
     entries: dict[str, WalkedFile] = {}  # packed notes lie below two folders
     folders: list[str] = []
     for folder in changed:
         if folder_time(root, folder) is not None:
-            entries |= {entry.path: entry for entry in disk.walk(root, folder, folders, skip=times.keys())}
-    return Seen(list(entries.values()), folders, shallow=frozenset(changed), unchanged=times.keys())
+            entries |= {entry.path: entry for entry in disk.walk(root, folder, folders, skip=times)}
+    return Seen(list(entries.values()), folders, shallow=frozenset(changed), unchanged=times)
 
 
 def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     """Look at the files of these notes, one lstat each: what was changed in place, and what is gone."""
     changed: list[WalkedFile] = []
     gone: list[str] = []
-    notes = list(notes)
-    stamp = view.stamp if len(notes) < MANY else _stamps(view, min(notes), max(notes) + 1)
-    for note in notes:
-        path = view.path(note)
+    for note, path, stamp in _kept(view, sorted(notes)):
         try:
             found = disk.look(root, path)
         except (OSError, ValueError):
@@ -183,7 +175,7 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
             continue
         if not stat.S_ISREG(found.st_mode):
             gone.append(path)
-        elif stamp(note) != (found.st_mtime_ns, found.st_size, found.st_ino) and _is_other(root, view, note, found):
+        elif stamp != (found.st_mtime_ns, found.st_size, found.st_ino) and _is_other(root, view, note, found):
             changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
     return Diff(changed, gone)
 
@@ -208,6 +200,21 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
             others.append(note)
     diff = at_notes(root, view, others)
     return Diff(diff.files, [*diff.gone, *(path for path in gone if view.find(path) is not None)]), found
+
+
+def _kept(view: View, notes: list[int]) -> Iterator[tuple[int, str, tuple[int, int, int]]]:
+    """Yield what the index keeps of the files of notes, in order: number, path, and time, size and inode.
+
+    Of notes that are close together, it is read at once.
+    """
+    for start in range(0, len(notes), AT_ONCE):
+        some = notes[start : start + AT_ONCE]
+        first, last = some[0], some[-1] + 1
+        if last - first > MANY * len(some):
+            yield from ((note, view.path(note), view.stamp(note)) for note in some)
+            continue
+        paths, stamps = view.some_paths(first, last), view.stamps(first, last)
+        yield from ((note, paths[note - first], stamps[note - first]) for note in some)
 
 
 def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import marshal
 import os
 import zlib
-from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem import files
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
+from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.scan import changed_last, folder_time, stamped
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ SHARE = 500
 
 
 class ScanRecord(NamedTuple):
-    """What is kept of earlier looks. times: by folder, in ns. changed: the files that changed last, the newest last."""
+    """What is kept of earlier looks. times: of the folders. changed: the files that changed last, the newest last."""
 
-    times: dict[str, int]
+    times: FolderTimes
     changed: list[Stamped]
 
 
@@ -47,8 +47,8 @@ def load(index_dir: str) -> ScanRecord | None:
     if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
         return None
     try:
-        folders, times, changed = marshal.loads(data[4:])
-        record = ScanRecord(dict(zip(folders.split("\0"), array("q", times), strict=False)), changed)
+        times, changed = marshal.loads(data[4:])
+        record = ScanRecord(FolderTimes.unpack(*times), changed)
     except (ValueError, TypeError, AttributeError):
         return None  # an earlier version's
     _read[path] = (stamp, record)
@@ -58,7 +58,7 @@ def load(index_dir: str) -> ScanRecord | None:
 def folders_seen(config: Config) -> list[str]:
     """Return the vault's folders as the last look left them; none when nothing is kept of it."""
     kept = load(config.index_dir)
-    return list(kept.times) if kept is not None else []
+    return list(kept.times.by_path) if kept is not None else []
 
 
 _read: dict[str, tuple[tuple[int, int, int], ScanRecord]] = {}
@@ -73,14 +73,14 @@ def remember(
     kept: what was kept before. changed: the files in it as they are now. started_ns: when looking began; a folder that
         changed since is to be read again.
     """
-    times, before = kept or ScanRecord({}, [])
+    times, before = kept or ScanRecord(FolderTimes.of({}), [])
     if seen.shallow is not None and not (seen.shallow or seen.folders or diff) and changed == before:
         return
     if seen.shallow is None and seen.deep is None:
         now: dict[str, int] = {}
         newest = seen.newest.found if seen.newest else []
     else:
-        now = {folder: at for folder, at in times.items() if folder not in (seen.shallow or ())}
+        now = {folder: at for folder, at in times.by_path.items() if folder not in (seen.shallow or ())}
         newest = sorted(map(stamped, diff.files))
     for folder in seen.folders:
         at = folder_time(config.vault, folder)
@@ -88,9 +88,8 @@ def remember(
             now[folder] = at if at < started_ns - _step_ns(at) else -1
     again = {*diff.gone, *(one[1] for one in newest)}
     last = changed_last([*(one for one in changed if one[1] not in again), *newest])
-    if now != times or last != before:
-        packed = "\0".join(now), array("q", now.values()).tobytes(), last  # a third of the time of a dictionary
-        _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps(packed))
+    if now != times.by_path or last != before:
+        _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((FolderTimes.of(now).pack(), last)))
 
 
 def share(index_dir: str, size: int, count: int) -> range:

@@ -14,9 +14,10 @@ from mdmem import files, system
 from mdmem.errors import ConfigError
 from mdmem.search.index import contents, layout
 from mdmem.search.index.dictionary import Dictionary
+from mdmem.search.index.folders import Leaf
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.segment_file import SegmentFile
-from mdmem.search.index.view import Leaf, View
+from mdmem.search.index.view import View
 
 if TYPE_CHECKING:
     from mdmem.config import Config

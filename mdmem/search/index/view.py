@@ -6,12 +6,14 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress, pairwise
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from itertools import chain, compress
+from operator import add, sub
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
-from mdmem.vault.layout import is_session, split
+from mdmem.search.index.folders import FolderOf, Leaf, Members, Sessions
+from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_COUNTS = 50_000
 """Number of terms whose frequency is cached."""
+MANY = 16
+"""Of so many notes one must be asked for, before what is kept of all of them is read."""
 MAX_ANSWERS = 16
 """Number of answers that are cached with a view."""
 
@@ -48,62 +52,6 @@ def cached_with_view(
 def path_facet(path: str) -> str:
     """Return the facet that finds a note by its path: 64 bits of a hash, since paths are long."""
     return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
-
-
-class Leaf(NamedTuple):
-    """A segment, opened. start: the number of its first note."""
-
-    start: int
-    terms: layout.TermLists
-    table: layout.Table
-    deleted: set[int]
-
-    @property
-    def live(self) -> int:
-        """Return how many of its notes are not deleted."""
-        return len(self.table) - len(self.deleted)
-
-
-class Members:
-    """The notes of each folder, in the order of its files, looked up when they are asked for."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._known: dict[int, list[int]] = {}
-
-    @cached_property
-    def _parts(self) -> list[tuple[Leaf, array[int], array[int]]]:
-        return [(leaf, *leaf.table.members()) for leaf in self._view.leaves]
-
-    def __getitem__(self, folder: int) -> list[int]:
-        if folder not in self._known:
-            parts = list(self._in_segments(folder))
-            found = list(chain.from_iterable(parts))
-            if len(parts) > 1:  # within a segment they are in order
-                found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
-            self._known[folder] = found
-        return self._known[folder]
-
-    def of(self, folder: str) -> Iterator[int]:
-        """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
-        number = self._view.numbered[0].get(folder)
-        return chain.from_iterable(() if number is None else self._in_segments(number))
-
-    @cached_property
-    def _own_numbers(self) -> list[dict[int, int] | range]:
-        """For each segment, the number that it gives to a folder, by the folder's number in the view."""
-        of_leaf = zip(self._parts, self._view.numbered[1], strict=True)
-        return [
-            range(len(ends)) if numbers is None else dict(zip(numbers, range(len(ends)), strict=True))
-            for (_, _, ends), numbers in of_leaf
-        ]
-
-    def _in_segments(self, folder: int) -> Iterator[list[int]]:
-        for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
-            if folder in numbers:
-                number = numbers[folder]
-                own = rows[ends[number - 1] if number else 0 : ends[number]]
-                yield [leaf.start + row for row in own if row not in leaf.deleted]
 
 
 class View:
@@ -222,14 +170,39 @@ class View:
         """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
         return list(self.numbered[0])
 
-    @cached_property
-    def folder_of(self) -> array[int]:
+    @property
+    def folder_of(self) -> FolderOf | array[int]:
         """Return the number of each note's folder."""
-        joined = array("I")
-        for leaf, number_of in zip(self.leaves, self.numbered[1], strict=True):
-            own = leaf.table.folder_of()
-            joined.extend(own if number_of is None else array("I", map(number_of.__getitem__, own)))
-        return joined
+        return self.folder_of_many(len(self._folder_of_few))
+
+    def folder_of_many(self, count: int) -> FolderOf | array[int]:
+        """Return the number of each note's folder, for who asks for so many."""
+        is_many = count * MANY > self.size or "folder_of_all" in self.__dict__
+        return self.folder_of_all if is_many else self._folder_of_few
+
+    @cached_property
+    def folder_of_all(self) -> array[int]:
+        """Return the number of each note's folder: of all notes at once."""
+        return array("I", chain.from_iterable(self._folder_of_rows(leaf, 0, len(leaf.table)) for leaf in self.leaves))
+
+    @cached_property
+    def _folder_of_few(self) -> FolderOf:
+        return FolderOf(self._folder_of_one)
+
+    def _folder_of_one(self, note: int) -> int:
+        leaf = self._leaf(note)
+        own, number_of = leaf.table.folder_of[note - leaf.start], self._folder_numbers[leaf.start]
+        return own if number_of is None else number_of[own]
+
+    def _folder_of_rows(self, leaf: Leaf, start: int, end: int) -> Iterable[int]:
+        """Return the numbers of the folders of some rows of a segment."""
+        number_of = self._folder_numbers[leaf.start]
+        own = leaf.table.folder_of[start:end]
+        return own if number_of is None else map(number_of.__getitem__, own)
+
+    @cached_property
+    def _folder_numbers(self) -> dict[int, list[int] | None]:
+        return dict(zip(self._starts, self.numbered[1], strict=True))
 
     def path(self, note: int) -> str:
         """Return a note's path: vault-relative, POSIX."""
@@ -238,9 +211,27 @@ class View:
 
     def paths(self) -> list[str]:
         """Return the path of every number, those of deleted notes included."""
-        starts = [f"{folder}/" if folder else "" for folder in self.folders]
-        names = chain.from_iterable(leaf.table.names() for leaf in self.leaves)
-        return [starts[folder] + name for folder, name in zip(self.folder_of, names, strict=True)]
+        return self.some_paths(0, self.size)
+
+    def some_paths(self, first: int, last: int) -> list[str]:
+        """Return the paths of the numbers from `first` on, before `last`, those of deleted notes included."""
+        starts = self._folder_starts
+        paths: list[str] = []
+        for leaf, start, end in self._rows(first, last):
+            folders = map(starts.__getitem__, self._folder_of_rows(leaf, start, end))
+            paths += map(add, folders, leaf.table.some_names(start, end))
+        return paths
+
+    @cached_property
+    def _folder_starts(self) -> list[str]:
+        return [f"{folder}/" if folder else "" for folder in self.folders]
+
+    def _rows(self, first: int, last: int) -> Iterator[tuple[Leaf, int, int]]:
+        """Yield the segments in which these notes lie, and of each the first of its rows and the one after the last."""
+        for leaf in self.leaves:
+            start, end = max(first - leaf.start, 0), min(last - leaf.start, len(leaf.table))
+            if start < end:
+                yield leaf, start, end
 
     def find(self, path: str) -> int | None:
         """Return the note at a path; None when the index has none."""
@@ -263,17 +254,22 @@ class View:
         return Members(self)
 
     @cached_property
-    def is_session(self) -> list[bool]:
+    def is_session(self) -> Sessions:
         """For every folder, by its number, whether it is an agent's session."""
-        return [is_session(folder) for folder in self.folders]
+        return Sessions(self.folders)
 
     @cached_property
     def folder_sizes(self) -> list[int]:
         """Return how many notes each folder has, by the folder's number."""
         sizes = [0] * len(self.folders)
         for leaf, number_of in zip(self.leaves, self.numbered[1], strict=True):
-            for folder, (start, end) in enumerate(pairwise([0, *leaf.table.members()[1]])):
-                sizes[folder if number_of is None else number_of[folder]] += end - start
+            ends = leaf.table.members()[1]
+            own = map(sub, ends, chain((0,), ends))
+            if number_of is None:
+                sizes[: len(ends)] = own
+            else:
+                for folder, size in zip(number_of, own, strict=True):
+                    sizes[folder] += size
         for note in self.deleted:
             sizes[self.folder_of[note]] -= 1
         return sizes
@@ -281,8 +277,10 @@ class View:
     @cached_property
     def average_members(self) -> float:
         """Return the mean number of notes in a folder, the vault's own not counted; 1 when there is none."""
-        inside = [size for number, size in enumerate(self.folder_sizes) if size and number != self.root]
-        return sum(inside) / len(inside) if inside else 1.0
+        sizes, root = self.folder_sizes, self.root
+        alone = sizes[root] if root >= 0 else 0
+        having = len(sizes) - sizes.count(0) - bool(alone)
+        return (sum(sizes) - alone) / having if having else 1.0
 
     @cached_property
     def root(self) -> int:
@@ -386,11 +384,9 @@ class View:
     def stamps(self, first: int, last: int) -> list[tuple[int, int, int]]:
         """Return the stamps of the notes from `first` on, before `last`."""
         found: list[tuple[int, int, int]] = []
-        for leaf in self.leaves:
-            start, end = max(first - leaf.start, 0), min(last - leaf.start, len(leaf.table))
-            if start < end:
-                columns = [leaf.table.some_numbers(name, start, end) for name in ("mtime_ns", "size", "inode")]
-                found += zip(*columns, strict=True)
+        for leaf, start, end in self._rows(first, last):
+            columns = [leaf.table.some_numbers(name, start, end) for name in ("mtime_ns", "size", "inode")]
+            found += zip(*columns, strict=True)
         return found
 
     def numbers(self, name: str) -> array[int]:

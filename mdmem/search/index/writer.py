@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from mdmem.search.index.document import Document
-    from mdmem.search.index.view import Leaf
+    from mdmem.search.index.folders import Leaf
 
 
 @contextmanager

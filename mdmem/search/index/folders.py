@@ -1,0 +1,116 @@
+"""A segment of an index that is open, and the folders in which its notes lie."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from mdmem.search.index import layout
+from mdmem.vault.layout import is_session
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class Leaf(NamedTuple):
+    """A segment, opened. start: the number of its first note."""
+
+    start: int
+    terms: layout.TermLists
+    table: layout.Table
+    deleted: set[int]
+
+    @property
+    def live(self) -> int:
+        """Return how many of its notes are not deleted."""
+        return len(self.table) - len(self.deleted)
+
+
+class Numbered(Protocol):
+    """Segments whose folders are numbered through; see `View`."""
+
+    @property
+    def leaves(self) -> Sequence[Leaf]:
+        """Return the segments."""
+        ...
+
+    @property
+    def numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
+        """Return the folders' numbers, and for each segment those of its folders; None where they are its own."""
+        ...
+
+    def name(self, note: int) -> str:
+        """Return a note's file name."""
+        ...
+
+
+class Members:
+    """The notes of each folder, in the order of its files, looked up when they are asked for."""
+
+    def __init__(self, view: Numbered) -> None:
+        self._view = view
+        self._known: dict[int, list[int]] = {}
+
+    @cached_property
+    def _parts(self) -> list[tuple[Leaf, array[int], array[int]]]:
+        return [(leaf, *leaf.table.members()) for leaf in self._view.leaves]
+
+    def __getitem__(self, folder: int) -> list[int]:
+        if folder not in self._known:
+            parts = list(self._in_segments(folder))
+            found = list(chain.from_iterable(parts))
+            if len(parts) > 1:  # within a segment they are in order
+                found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
+            self._known[folder] = found
+        return self._known[folder]
+
+    def of(self, folder: str) -> Iterator[int]:
+        """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
+        number = self._view.numbered[0].get(folder)
+        return chain.from_iterable(() if number is None else self._in_segments(number))
+
+    @cached_property
+    def _own_numbers(self) -> list[dict[int, int] | range]:
+        """For each segment, the number that it gives to a folder, by the folder's number in the view."""
+        of_leaf = zip(self._parts, self._view.numbered[1], strict=True)
+        return [
+            range(len(ends)) if numbers is None else dict(zip(numbers, range(len(ends)), strict=True))
+            for (_, _, ends), numbers in of_leaf
+        ]
+
+    def _in_segments(self, folder: int) -> Iterator[list[int]]:
+        for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
+            if folder in numbers:
+                number = numbers[folder]
+                own = rows[ends[number - 1] if number else 0 : ends[number]]
+                yield [leaf.start + row for row in own if row not in leaf.deleted]
+
+
+class Sessions(dict[int, bool]):
+    """Whether each folder is an agent's session, by its number, found out when it is asked for."""
+
+    def __init__(self, folders: list[str]) -> None:
+        super().__init__()
+        self._folders = folders
+
+    def __missing__(self, folder: int) -> bool:
+        found = self[folder] = is_session(self._folders[folder])
+        return found
+
+    def count(self) -> int:
+        """Return how many folders are sessions."""
+        return sum(self[folder] for folder in range(len(self._folders)))
+
+
+class FolderOf(dict[int, int]):
+    """The number of the folder of each of a few notes, looked up when it is asked for."""
+
+    def __init__(self, look_up: Callable[[int], int]) -> None:
+        super().__init__()
+        self._look_up = look_up
+
+    def __missing__(self, note: int) -> int:
+        found = self[note] = self._look_up(note)
+        return found
