@@ -24,11 +24,6 @@ if TYPE_CHECKING:
             """Return its rows of event, verb, matcher and timeout in seconds."""
             ...
 
-        @property
-        def ON_REQUEST(self) -> Mapping[str, HookRow]:  # noqa: N802
-            """Return the rows that occasions of `inject.on` add."""
-            ...
-
         def read(self, payload: dict[str, Any], env: Mapping[str, str]) -> Event:
             """Understand a payload; a field of a wrong type counts as missing."""
             ...

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "codex"
 TITLE = "Codex CLI"
-ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # Older versions pass over an event that they do not know. Those of SessionEnd get three seconds at most.
 HOOKS = (

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "copilot"
 TITLE = "GitHub Copilot CLI"
-ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 # In Pascal case the payload says its event. What the model gets with a prompt can be changed only in
 # `userPromptTransformed`, which exists in camel case alone.

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "cursor"
 TITLE = "Cursor"
-ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("sessionStart", "hook", "", 10),

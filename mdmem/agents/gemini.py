@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
-ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (
     ("SessionStart", "hook", "", 10),

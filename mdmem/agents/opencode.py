@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 NAME = "opencode"
 TITLE = "OpenCode"
-ON_REQUEST: dict[str, tuple[str, str, str, int]] = {}
 
 HOOKS = (("plugin", "hook", "", 10), ("plugin", "inject", "", 10), ("plugin", "commit", "", 10))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,6 @@ from mdmem.transcripts.saved import SAID, Reading, Saved, Skipped, Source, in_or
 
 _LOOK_BYTES = 1 << 20
 """How far into a file its first line with an id is looked for, at first and then."""
-
-
-def folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of all transcripts."""
-    return Path(claude_code.folder(env)) / "projects"
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -96,4 +91,5 @@ def _ids(lines: Iterable[bytes]) -> Iterator[str]:
                 yield uuid
 
 
-SOURCE = Source(claude_code.NAME, claude_code.TITLE, find, read, folder, is_one, loose=SAID)
+_PLACE = (claude_code.folder, "projects")
+SOURCE = Source(claude_code.NAME, claude_code.TITLE, find, read, _PLACE, is_one, loose=SAID)

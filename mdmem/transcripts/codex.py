@@ -7,7 +7,7 @@ user's role that nobody typed: the events are taken, and the items only from a f
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,6 @@ _HOOKED = ("apply_patch", "mcp__")
 _REQUEST = "## My request for Codex:"
 _FORK_SECONDS = 1.0
 """What a fork copies into its new file is written at once, with the time of the fork."""
-
-
-def folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of all rollouts."""
-    return Path(codex.folder(env)) / "sessions"
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -428,4 +423,4 @@ _ROWS: dict[tuple[str, str], Callable[[CodexReader, dict[str, Any]], Iterator[Sa
 """A kind of line and of its payload -> what is done with it; what is not here holds nothing an event is made of."""
 
 
-SOURCE = Source(codex.NAME, codex.TITLE, find, read, folder, is_one, loose=SAID)
+SOURCE = Source(codex.NAME, codex.TITLE, find, read, (codex.folder, "sessions"), is_one, loose=SAID)

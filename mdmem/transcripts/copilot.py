@@ -5,7 +5,7 @@ Hooks of Copilot know neither answers nor the ids of tool runs; these files have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,6 @@ _TOOLS = {
 _SHELLS = ("bash", "powershell")
 _SILENT = ("report_intent", "store_memory")
 """Tools with which the agent only manages its own work."""
-
-
-def folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of all sessions."""
-    return Path(copilot.folder(env)) / "session-state"
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -227,5 +222,6 @@ _ROWS: dict[str, Callable[[CopilotReader, dict[str, Any]], Iterator[Saved]]] = {
 """A kind of line -> what is done with it; what is not here holds nothing an event is made of."""
 
 
-SOURCE = Source(copilot.NAME, copilot.TITLE, find, read, folder, is_one, loose=SAID | {"observation"})
+_PLACE = (copilot.folder, "session-state")
+SOURCE = Source(copilot.NAME, copilot.TITLE, find, read, _PLACE, is_one, loose=SAID | {"observation"})
 """Hooks of Copilot know no ids of tool runs."""

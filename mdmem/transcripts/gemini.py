@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,6 @@ without tool runs, is taken for the answer."""
 
 _UNTYPED = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 _MAX_ROOT_BYTES = 4096
-
-
-def folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of all projects' chats."""
-    return Path(gemini.folder(env)) / "tmp"
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -243,5 +238,6 @@ def _known(gemini_home: Path) -> dict[str, str]:
     return places
 
 
-SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, folder, is_one, is_whole, SAID | {"observation"})
+_PLACE = (gemini.folder, "tmp")
+SOURCE = Source(gemini.NAME, gemini.TITLE, find, read, _PLACE, is_one, is_whole, SAID | {"observation"})
 """Hooks of Gemini CLI know no ids at all."""

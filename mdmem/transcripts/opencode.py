@@ -6,7 +6,7 @@ A session's path is that of the database with the session's id behind it, as if 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +23,6 @@ _FACTS = "SELECT time_updated, (SELECT total(length(data)) FROM part WHERE sessi
 _SESSION = "SELECT directory, time_created FROM session WHERE id = ?1 AND parent_id IS NULL"
 _MESSAGES = "SELECT id, time_created, data FROM message WHERE session_id = ?1 ORDER BY time_created, id"
 _PARTS = "SELECT time_updated, data FROM part WHERE message_id = ?1 ORDER BY id"
-
-
-def folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of the database."""
-    return Path(opencode.database(env)).parent
 
 
 def find(root: Path) -> Iterator[Path]:
@@ -218,4 +213,5 @@ def _rows(base: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
         raise OSError(f"{base} cannot be read as OpenCode's database: {error}") from error
 
 
-SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, folder, is_whole=is_whole, loose=SAID, facts=facts)
+_PLACE = (lambda env: str(Path(opencode.database(env)).parent), "")
+SOURCE = Source(opencode.NAME, opencode.TITLE, find, read, _PLACE, is_whole=is_whole, loose=SAID, facts=facts)

@@ -83,7 +83,7 @@ class Source(NamedTuple):
     """An agent that saves transcripts, and what reads them; each reader's module has one as `SOURCE`.
 
     find: finds the transcripts below a folder. read: returns a transcript's events, oldest first.
-    folder: returns where the transcripts are; None for exports, which a person names.
+    place: where the transcripts are: in a folder below what a function returns; None for exports, which a person names.
     is_one: whether a file's first lines are such a transcript's. is_whole: whether a file that is one JSON value, and
     begins so, is one.
     loose: the kinds of notes whose ids may be others when a hook stored them.
@@ -94,7 +94,7 @@ class Source(NamedTuple):
     title: str
     find: Callable[[Path], Iterator[Path]]
     read: Callable[[Path, Reading], Iterator[Saved]]
-    folder: Callable[[Mapping[str, str]], Path] | None = None
+    place: tuple[Callable[[Mapping[str, str]], str], str] | None = None
     is_one: Callable[[list[dict[str, Any]]], bool] = lambda _: False
     is_whole: Callable[[bytes], bool] = lambda _: False
     loose: frozenset[str] = frozenset()

@@ -59,7 +59,7 @@ def find(paths: Iterable[Path], env: Mapping[str, str]) -> TranscriptSource:
         found.transcripts.extend(here.transcripts)
         found.folders.extend(here.folders)
     for source in () if named else SOURCES:
-        root = source.folder(env) if source.folder else None
+        root = Path(source.place[0](env), source.place[1]) if source.place else None
         if root and root.is_dir():
             found.transcripts.extend(_below(source, root))
     once = {transcript.path.resolve(): transcript for transcript in found.transcripts}

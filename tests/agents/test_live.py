@@ -150,7 +150,7 @@ def record(place: Place, agent: str, folder: Path) -> None:
 def keep_transcripts(place: Place, agent: str, folder: Path) -> None:
     """Copy what the agent has saved of its sessions, where mdmem knows where that lies."""
     source = next((one for one in sources.SOURCES if one.agent == agent), None)
-    found = source.folder({}) if source and source.folder else None
+    found = Path(source.place[0]({}), source.place[1]) if source and source.place else None
     saved = place.home / found.relative_to(Path.home()) if found else None
     if saved and saved.is_dir():
         shutil.copytree(saved, folder, dirs_exist_ok=True)

@@ -24,7 +24,7 @@ def wanted(agent: KnownAgent, vault: str, *, shared: bool) -> Lists:
     """
     lists: Lists = {}
     settings = config.load(vault or None).settings
-    rows = (*agent.module.HOOKS, *(row for name, row in agent.module.ON_REQUEST.items() if name in settings.inject.on))
+    rows = (*agent.module.HOOKS, *(row for name, row in agent.on_request.items() if name in settings.inject.on))
     for event, verb, matcher, timeout in rows:
         handler = agent.entry(command(verb, agent.name, vault, shared=shared), verb, timeout)
         if command_line.needs_no_shell(agent.name):

@@ -15,7 +15,7 @@ from mdmem.agents import claude_code, codex, copilot, cursor, gemini, opencode
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:
-    from mdmem.agents import Agent
+    from mdmem.agents import Agent, HookRow
 
 
 SettingsPlace = Callable[[str, str, Mapping[str, str]], str]
@@ -125,6 +125,7 @@ class KnownAgent(NamedTuple):
     own_memory: the file in which it remembers things by itself, and which it loads; "" for none.
     offers: what `mdmem install` offers beside the hooks, for the file that holds these.
     resume: the words by which it goes on with a session, whose id follows; none where there is no such command.
+    on_request: an occasion of `inject.on` -> the row of its module's `HOOKS` that it adds.
     """
 
     module: Agent
@@ -142,6 +143,7 @@ class KnownAgent(NamedTuple):
     own_memory: str = ""
     offers: tuple[SettingsOffer, ...] = ()
     resume: tuple[str, ...] = ()
+    on_request: Mapping[str, HookRow] = {}
 
     @property
     def name(self) -> str:
@@ -198,6 +200,7 @@ ROWS = (
             ),
         ),
         resume=("claude", "--resume"),
+        on_request=claude_code.ON_REQUEST,
     ),
     KnownAgent(
         codex,
