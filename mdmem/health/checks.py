@@ -31,6 +31,7 @@ CHECKS = (
     Check("git", "machine", "git", in_vault=False),
     Check("vault", "folders", "vault", in_vault=False),
     Check("settings", "folders", "settings", in_vault=False),
+    Check("state", "folders", "state", in_vault=False),
     Check("permissions", "folders", "permissions", scoped=True),
     Check("agents", "machine", "registrations", in_vault=False),
     Check("events", "machine", "events", in_vault=False),

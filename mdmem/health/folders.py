@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 import time
@@ -34,8 +35,8 @@ def vault(config: Config) -> Iterator[HealthFinding]:
     if not root.is_dir():
         yield error(f"There is no vault at {root}.", "`mdmem init` creates one.")
         return
-    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        yield error(f"{root} cannot be written.", f"`sudo chown -R $USER {root}`, or make its disk writable.")
+    if not _is_usable(root):
+        yield error(f"{root} cannot be written.", _to_make_writable(root))
     elif not (root / "mdmem.toml").exists():
         yield note(f"{root} has no mdmem.toml: it is read like any folder of markdown.", f"`mdmem init {root}`")
     else:
@@ -45,12 +46,39 @@ def vault(config: Config) -> Iterator[HealthFinding]:
         yield note(
             f"The vault lies inside the git repository {other}.", "Add it to that repository's .gitignore, or move it."
         )
-    free = shutil.disk_usage(root).free
+    yield from _little_space(root, "the vault's disk")
+
+
+def _is_usable(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+
+
+def _to_make_writable(folder: Path) -> str:
+    flags = os.statvfs(folder).f_flag if hasattr(os, "statvfs") else 0
+    if flags & getattr(os, "ST_RDONLY", 0):
+        return "Its disk is mounted read-only: mount it writable."
+    return f"`sudo chown -R $USER {shlex.quote(str(folder))}`, or make its disk writable."
+
+
+def _little_space(folder: Path, name: str) -> Iterator[HealthFinding]:
+    free = shutil.disk_usage(folder).free
     if free < LEAST_FREE_BYTES:
-        yield warning(
-            f"Only {wording.size(free)} free on the vault's disk.",
-            "Free some space.",
-        )
+        yield warning(f"Only {wording.size(free)} free on {name}.", "Free some space.")
+
+
+def state(config: Config) -> Iterator[HealthFinding]:
+    """Check whether mdmem's own folders outside the vault can be written: without them nothing is stored."""
+    folders = (Path(config.state_dir), Path(config.index_dir))
+    there = [next(above for above in (folder, *folder.parents) if above.exists()) for folder in folders]
+    shut = [folder for folder in there if not _is_usable(folder)]
+    for folder in dict.fromkeys(shut):
+        what = "nothing is stored" if folder == there[0] else "no index can be kept"
+        yield error(f"{folder} cannot be written: {what}.", _to_make_writable(folder))
+    if not shut:
+        yield fine(f"mdmem's own files are in {config.state_dir}")
+    device = there[0].stat().st_dev
+    if not Path(config.vault).is_dir() or device != Path(config.vault).stat().st_dev:
+        yield from _little_space(there[0], f"the disk of {there[0]}")
 
 
 def settings(config: Config) -> Iterator[HealthFinding]:

@@ -204,6 +204,7 @@ def _number(meta: dict[str, object], key: str) -> int:
 
 
 def _stat(text: str) -> Stat:
-    oid, time, subject, session, *rest = text.strip("\0").split("\0")
+    # A merge has no files behind its session, and that may be empty as well.
+    oid, time, subject, session, *rest = [*text.strip("\0").split("\0"), ""]
     kinds = [field.strip() for field in rest[::2]]
     return Stat(oid, time, subject, session, *(kinds.count(kind) for kind in "AMD"))

@@ -67,6 +67,8 @@ def search_user_prompts(
         at.require(FOR_TEXT)
     given = {"project": project or None, "session": session or None, "since": since or None, "until": until or None}
     asked, narrowed = prompts.read(query, given)
+    if narrowed.hints:
+        raise UsageError(" ".join(narrowed.hints))
     shown = prompts.PromptSlice("newest" if at.titles_only and order == "relevance" else order, limit, offset)
     visible, root, only = lookup.without_hidden(at, narrowed), at.config.vault, at.titles_only
 

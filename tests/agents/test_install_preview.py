@@ -114,3 +114,16 @@ def test_the_hash_of_a_hook_is_the_one_that_codex_lists(home: Path) -> None:
     (only,) = trust._own("/home/ana/.codex/hooks.json", text)
     listed = "90ab71cc474665b7bd2b60e38181b0ec971d05abd8a616953d10b778edcba3e3"  # by Codex 0.169, in `hooks/list`
     assert only == ("/home/ana/.codex/hooks.json:post_tool_use:0:0", f"sha256:{listed}")
+
+
+def test_one_file_that_cannot_be_read_keeps_no_other_agent_registered(ask: Run, home: Path) -> None:
+    ask("install", "gemini", "cursor", "--yes")
+    broken = home / ".gemini" / "settings.json"
+    broken.write_text("{", encoding="utf-8")
+
+    done = ask("uninstall", "--all")
+
+    assert done.returncode == 3
+    assert str(broken) in done.stderr
+    assert broken.read_text("utf-8") == "{"
+    assert not (home / ".cursor" / "hooks.json").exists()

@@ -51,6 +51,15 @@ def wrong(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for one in found if one["severity"] in ("warning", "error")]
 
 
+def test_a_state_folder_that_cannot_be_written_is_named(day: Day) -> None:
+    assert wrong(look(day, "state")) == []
+    file = day.vault.parent / "a-file"
+    file.touch()
+    (found,) = wrong(look(day._replace(env={**day.env, "XDG_STATE_HOME": str(file)}), "state"))
+    assert found["text"] == f"{file} cannot be written: nothing is stored."
+    assert "chown" in found["todo"]
+
+
 def test_a_vault_in_good_health_has_nothing_wrong(day: Day) -> None:
     repository.init(day.vault)
     commit.commit(day.config())

@@ -92,6 +92,19 @@ def test_commits_are_listed_with_what_they_did(vault: Path) -> None:
     }
 
 
+def test_a_merge_is_listed_without_files(vault: Path) -> None:
+    config = start(vault)
+    commit.commit(config)
+    git(vault, "checkout", "-q", "-b", "other")
+    git(vault, "commit", "-q", "--allow-empty", "-m", "There")
+    git(vault, "checkout", "-q", "-")
+    git(vault, "merge", "-q", "--no-ff", "-m", "Sync with origin", "other")
+
+    listed = {stat[2:] for stat in session_log.stats(config)}
+
+    assert {("Sync with origin", "", 0, 0, 0), ("There", "", 0, 0, 0)} < listed
+
+
 def test_people_read_times_in_the_zone_of_their_machine(vault: Path, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()

@@ -317,9 +317,8 @@ def uninstall(
     \b
     Example:  mdmem uninstall claude-code
     """
-    from mdmem.agents.install import mcp_registration, offers, registration, status_line
-    from mdmem.agents.install.known import AGENTS, CLIENTS
-    from mdmem.cli.setup import protocol
+    from mdmem.agents.install import registration
+    from mdmem.agents.install.known import CLIENTS
     from mdmem.watcher import unit
 
     if not agents and not every:
@@ -329,18 +328,36 @@ def uninstall(
     agents = tuple(name for name in agents if name != unit.NAME)
     hooked = [row.agent for row in registration.survey() if row.scope == scope and row.state != "absent"]
     changes: list[registration.SettingsChange] = []
+    failed: list[ConfigError] = []
     for name in agents or (dict.fromkeys([*hooked, *CLIENTS]) if every else ()):
-        if not only_mcp:
-            changes += offers.withdraw(name, scope)
-        if _has_mcp(name, scope):
-            changes.append(mcp_registration.unregister(name, scope))
-        if not only_mcp and (name in AGENTS or name not in CLIENTS):
-            status_line.unregister(name, scope)
-            changes += protocol.of_agent(name, wanted=False)
-            changes.append(registration.unregister(name, scope))
+        try:
+            changes += _unregister(name, scope, only_mcp=only_mcp)
+        except ConfigError as error:
+            if not every:
+                raise
+            failed.append(error)
     if with_unit:
         changes.append(unit.uninstall(root, os.environ, now=now))
     _print_changes([one for one in changes if not every or one.action != "unchanged"], as_json=as_json)
+    for error in failed[1:]:
+        click.echo(f"mdmem: {error}", err=True)
+    if failed:
+        raise failed[0]
+
+
+def _unregister(name: str, scope: str, *, only_mcp: bool) -> Iterator[registration.SettingsChange]:
+    from mdmem.agents.install import mcp_registration, offers, registration, status_line
+    from mdmem.agents.install.known import AGENTS, CLIENTS
+    from mdmem.cli.setup import protocol
+
+    if not only_mcp:
+        yield from offers.withdraw(name, scope)
+    if _has_mcp(name, scope):
+        yield mcp_registration.unregister(name, scope)
+    if not only_mcp and (name in AGENTS or name not in CLIENTS):
+        status_line.unregister(name, scope)
+        yield from protocol.of_agent(name, wanted=False)
+        yield registration.unregister(name, scope)
 
 
 def _has_mcp(name: str, scope: str) -> bool:
