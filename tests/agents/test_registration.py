@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mdmem import system
-from mdmem.agents.install import command_line, entries, json_text, known, launcher, registration
+from mdmem.agents.install import command_line, entries, json_text, known, launcher, mcp_registration, registration
 from mdmem.agents.install.known import AGENTS
 from mdmem.errors import ConfigError, UsageError
 from tests.helpers.claude import registered
@@ -665,3 +665,32 @@ def test_what_version_0_1_registered_for_injection_still_starts_it() -> None:
     from mdmem.recall import inject
 
     assert inject.main is process.main
+
+
+COMMENTED = """{
+  // my theme
+  "theme": "dark", // really
+  /* hooks of mine */
+  "hooks": {
+    "BeforeAgent": [{"hooks": [{"type": "command", "command": "own // no comment"}]}] // keep
+  } // end
+}
+"""
+
+
+@pytest.mark.parametrize("text", [COMMENTED, "{ // nothing yet\n}\n"])
+def test_comments_of_an_agent_that_takes_them_stay_where_they_are(home: Path, text: str) -> None:
+    path = home / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(text, "utf-8")
+
+    registration.register("gemini")
+    mcp_registration.register("gemini")
+    made = path.read_text("utf-8")
+    assert registration.status("gemini").state == mcp_registration.status("gemini").state == "registered"
+    assert all(part in made for part in ("// my theme", "/* hooks of mine */", "// keep") if part in text)
+
+    path.write_text(f"{made}// written since\n", "utf-8")  # so that the file is not just put back
+    mcp_registration.unregister("gemini")
+    registration.unregister("gemini")
+    assert path.read_text("utf-8").split() == f"{text}// written since\n".split()

@@ -87,9 +87,7 @@ def parsed(text: str, path: str) -> dict[str, Any]:
     try:
         data = json_text.loads(text if text.strip() else "{}")
     except ValueError as error:
-        raise ConfigError(
-            f"{path} is not valid JSON: {error}. It was not changed. Fix it (JSON has no comments) and try again."
-        ) from error
+        raise ConfigError(f"{path} is not valid JSON: {error}. It was not changed. Fix it and try again.") from error
     hooks = data.get("hooks", {}) if isinstance(data, dict) else None
     lists = hooks.values() if isinstance(hooks, dict) else [None]
     if not isinstance(data, dict) or not all(isinstance(items, list) for items in lists):

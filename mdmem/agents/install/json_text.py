@@ -1,5 +1,6 @@
 """JSON text: a document changed in place, so that every byte outside the change stays as it was.
 
+Comments count as space; whether there are any, `has_comments` knows.
 A place in a document is a path: the keys and positions that lead to it from the top.
 """
 
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 Path = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 
@@ -24,6 +26,11 @@ class _Span(NamedTuple):
     children: list[tuple[str | int, _Span]]
 
 
+def has_comments(text: str) -> bool:
+    """Return whether there are comments in a document, `//` or `/* */`: not in JSON, but in what some programs read."""
+    return _bare(text) != text
+
+
 def loads(text: str) -> Any:
     """Decode a document as other languages would: no `NaN`.
 
@@ -31,7 +38,7 @@ def loads(text: str) -> Any:
         ValueError: when it is not JSON; the message names line and column.
     """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(_bare(text), parse_constant=_refuse)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -52,8 +59,9 @@ def append(text: str, container: Path, value: Any, key: str | None = None) -> st
     if span.children:
         end = span.children[-1][1].end
         return f"{text[:end]},{break_ or ' '}{rendered}{text[end:]}"
+    comments = text[span.value + 1 : span.end - 1].rstrip()
     close = _newline(text) + indent if multiline else ""
-    return f"{text[: span.value + 1]}{break_}{rendered}{close}{text[span.end - 1 :]}"
+    return f"{text[: span.value + 1]}{break_}{rendered}{comments}{close}{text[span.end - 1 :]}"
 
 
 def replace(text: str, path: Path, value: Any) -> str:
@@ -69,10 +77,33 @@ def remove(text: str, path: Path) -> str:
     spans = [span for _, span in container.children]
     at = max(number for number, (key, _) in enumerate(container.children) if key == path[-1])
     if len(spans) == 1:
-        return text[: container.value + 1] + text[container.end - 1 :]
+        before, after = (container.value + 1, spans[0].start), (spans[0].end, container.end - 1)
+        return text[: before[0]] + _comments(text, *before) + _comments(text, *after) + text[after[1] :]
     if at > 0:
-        return text[: spans[at - 1].end] + text[spans[at].end :]
-    return text[: spans[0].start] + text[spans[1].start :]
+        first = spans[at - 1].end
+        return text[:first] + _comments(text, first, spans[at].start) + text[spans[at].end :]
+    last = spans[1].start
+    return text[: spans[0].start] + _comments(text, spans[0].end, last).lstrip() + text[last:]
+
+
+def _bare(text: str) -> str:
+    """Return a document with blanks in the place of comments."""
+    if "//" not in text and "/*" not in text:
+        return text
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0])
+
+    return _STRING_OR_COMMENT.sub(blank, text)
+
+
+def _comments(text: str, start: int, end: int) -> str:
+    """Return what lies between two values, without a comma, where there is a comment; else nothing."""
+    part, bare = text[start:end], _bare(text)[start:end]
+    if part == bare:
+        return ""
+    comma = bare.find(",")
+    return part if comma < 0 else part[:comma] + part[comma + 1 :]
 
 
 def _refuse(name: str) -> Any:
@@ -80,6 +111,7 @@ def _refuse(name: str) -> Any:
 
 
 def _find(text: str, path: Path) -> _Span:
+    text = _bare(text)
     span = _span(text, _skip(text, 0))
     for step in path:
         span = [child for key, child in span.children if key == step][-1]  # of twins the last one counts

@@ -33,6 +33,7 @@ class McpClient(NamedTuple):
     file: names the settings of a scope, "" when there is no such scope. place: the keys that lead to the servers.
     extra: what a server's entry has beside how it is started. is_one_list: program and arguments are one list.
     is_state: the file is the program's own, changed all the time: a copy of it would be old at once.
+    takes_comments: its settings may have comments, which JSON has not.
     """
 
     title: str
@@ -42,6 +43,7 @@ class McpClient(NamedTuple):
     is_toml: bool = False
     is_one_list: bool = False
     is_state: Callable[[str], bool] = lambda _: False
+    takes_comments: bool = False
     note: str = ""
 
 
@@ -226,7 +228,7 @@ ROWS = (
         gemini,
         "gemini",
         _gemini_file,
-        McpClient(gemini.TITLE, _gemini_file, _servers),
+        McpClient(gemini.TITLE, _gemini_file, _servers, takes_comments=True),
         entry=lambda command, verb, timeout: {"name": f"mdmem-{verb}", **_entry(command, verb, timeout * 1000)},
         is_grouped=True,
         transcripts="gemini",
@@ -267,6 +269,7 @@ ROWS = (
             lambda _scope, _root: ("mcp",),
             extra={"type": "local", "enabled": True},
             is_one_list=True,
+            takes_comments=True,
             note="OpenCode reads its settings when it starts: restart it.",
         ),
         plugin="opencode/mdmem.js",

@@ -233,4 +233,6 @@ def _loads(found: McpClient, text: str, path: str) -> dict[str, Any]:
 
 
 def _decoded(found: McpClient, text: str) -> Any:
+    if not found.is_toml and not found.takes_comments and json_text.has_comments(text):
+        raise ValueError("it has comments")
     return toml_text.loads(text) if found.is_toml else json_text.loads(text if text.strip() else "{}")

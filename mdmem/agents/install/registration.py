@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from mdmem.agents.install import entries, launcher, plugin_file, settings_file, trust
+from mdmem.agents.install import entries, json_text, launcher, plugin_file, settings_file, trust
 from mdmem.agents.install.command_line import command, vault_of
 from mdmem.agents.install.known import ROWS, KnownAgent, known, located
 from mdmem.agents.install.settings_file import SettingsFile
@@ -171,10 +171,13 @@ def open_settings(agent: str, scope: str) -> tuple[KnownAgent, SettingsFile]:
 
     Raises:
         UsageError: when there is no such agent or scope.
-        ConfigError: when the file cannot be read.
+        ConfigError: when the file cannot be read, or has comments that the agent does not take.
     """
     found = known(agent)
-    return found, SettingsFile(_path(found, scope))
+    file = SettingsFile(_path(found, scope))
+    if not found.plugin and not found.mcp.takes_comments and json_text.has_comments(file.text or ""):
+        raise ConfigError(f"{file.path} is not valid JSON: it has comments. It was not changed. Take them out.")
+    return found, file
 
 
 def _path(found: KnownAgent, scope: str) -> str:
