@@ -339,8 +339,8 @@ def uninstall(
     if with_unit:
         changes.append(unit.uninstall(root, os.environ, now=now))
     _print_changes([one for one in changes if not every or one.action != "unchanged"], as_json=as_json)
-    for error in failed[1:]:
-        click.echo(f"mdmem: {error}", err=True)
+    for other in failed[1:]:
+        click.echo(f"mdmem: {other}", err=True)
     if failed:
         raise failed[0]
 
