@@ -55,7 +55,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         upkeep.refresh(settings, now=time.time(), background=True)
     mode = LookMode(touched=partial(client.touched, settings))
     done = work.sync(settings, remote, mode)
-    if (done.received or brought) and upkeep.rebuild(settings, now=time.time()):
+    if (done.received or brought) and upkeep.refresh(settings, now=time.time(), everything=True):
         done = done.with_later(work.sync(settings, remote, mode))  # other machines need not make these pages again
     if as_json:
         print_json(done)

@@ -190,7 +190,11 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
     said = f"{path}:{one.line}: the link to {one.target!r:.120} leads nowhere."
     cut = generated.lines_of(text)
     if cut and len(cut[0]) < one.line <= len(cut[0]) + len(cut[1]):
-        return warning(said, "`mdmem doctor --fix` rebuilds the page.", lambda: upkeep.rebuild(config, now=time.time()))
+        return warning(
+            said,
+            "`mdmem doctor --fix` rebuilds the page.",
+            lambda: upkeep.refresh(config, now=time.time(), everything=True),
+        )
     return warning(said, f"`mdmem edit {path}`")
 
 

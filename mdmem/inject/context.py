@@ -39,8 +39,6 @@ class Offer:
     chars: how long the block may be, where it is not the usual.
     """
 
-    __slots__ = ("asked", "chars", "claimed", "marks", "query_chars", "sections", "why")
-
     def __init__(self) -> None:
         self.sections: list[Section] = []
         self.why: list[str] = []

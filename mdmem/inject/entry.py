@@ -35,8 +35,6 @@ _EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "updat
 class Turn:
     """One turn as it is on disk: the names of its notes, and the session it is part of."""
 
-    __slots__ = ("names", "visit")
-
     def __init__(self, visit: recent.Visit, number: int) -> None:
         self.visit = visit
         self.names = [name for name in visit.names if journal.numbers(name)[0] == number]

@@ -27,21 +27,6 @@ class Occasion:
     in notes. here: the same, and the code's branch. deadline: on the monotonic clock.
     """
 
-    __slots__ = (
-        "config",
-        "deadline",
-        "event",
-        "gate",
-        "given",
-        "here",
-        "names",
-        "now",
-        "place",
-        "project",
-        "record",
-        "started",
-    )
-
     def __init__(self, config: Config, event: Event, now: float, deadline: float, place: Project | None = None) -> None:
         # No file system takes a lone surrogate or a NUL.
         event.cwd = event.cwd.encode("utf-8", "replace").decode().replace("\0", "")

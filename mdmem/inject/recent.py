@@ -34,8 +34,6 @@ Parts = tuple[str, ...]
 class Visit:
     """One session's folder, as it is on disk: its page, and its notes by kind in their order."""
 
-    __slots__ = ("_config", "_gate", "names", "page", "page_name", "parts")
-
     def __init__(self, config: Config, gate: Gate, parts: Parts) -> None:
         self._config = config
         self._gate = gate

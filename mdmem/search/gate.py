@@ -22,8 +22,6 @@ _kept: dict[tuple[object, ...], dict[str, str]] = {}
 class Gate:
     """The gate of one vault, for one session: what that session's private sections said is known to it."""
 
-    __slots__ = ("_echo", "_marker", "_rules", "_short")
-
     def __init__(self, config: Config, session_key: str = "") -> None:
         self._rules = privacy.Rules.of(config.settings)
         self._marker = self._rules.marker

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from mdmem.values import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
     from typing import Any
 
     from mdmem.config import Config
@@ -12,14 +14,11 @@ if TYPE_CHECKING:
     from mdmem.search.query import Query
 
 
-class Place:
+class Place(Value):
     """Where somebody looks from. projects: what the project is called in notes. branch: the code's, or ""."""
 
-    __slots__ = ("branch", "projects")
-
-    def __init__(self, projects: Iterable[str], branch: str) -> None:
-        self.projects = tuple(projects)
-        self.branch = branch
+    projects: Collection[str]
+    branch: str
 
     @classmethod
     def read(cls, value: Any) -> Place | None:

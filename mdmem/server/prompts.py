@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from mdmem import timestamps
 from mdmem.errors import UsageError
 from mdmem.search.index.view import View
-from mdmem.server import entries, lookup
+from mdmem.server import lookup
 from mdmem.server.access import FOR_TEXT, Access
 from mdmem.server.reading import MAX_CHARS, MAX_QUERY_CHARS, Limit, Offset, Project, Since
 from mdmem.views import prompts
@@ -20,21 +20,10 @@ FORMATS = ("index", "full")
 LEAST_CHARS = 400
 
 
-class PromptLine(TypedDict):
-    """A prompt. prompt: its number in its session. text: its first line, or all of it."""
-
-    id: str
-    session: str
-    prompt: int
-    project: str
-    date: str
-    text: str
-
-
 class FoundPrompts(TypedDict):
     """A part of an answer. next_offset: where the next part begins, or null. hints: what was not understood."""
 
-    entries: list[PromptLine]
+    entries: list[dict[str, Any]]
     total: int
     next_offset: int | None
     hints: list[str]
@@ -90,16 +79,11 @@ def search_user_prompts(
     }
 
 
-def _line(at: Access, one: FoundPrompt, chars: int) -> PromptLine:
+def _line(at: Access, one: FoundPrompt, chars: int) -> dict[str, Any]:
     """Make an entry. chars: how much of the text; 0 is one line of it."""
-    return {
-        "id": at.line(one.id, entries.NAME_CHARS),
-        "session": at.line(one.session, 80),
-        "prompt": one.prompt,
-        "project": at.line(one.project, entries.NAME_CHARS),
-        "date": timestamps.readable(one.created),
-        "text": at.text(one.text)[:chars] if chars else at.line(one.text or one.title),
-    }
+    text = at.text(one.text)[:chars] if chars else at.line(one.text or one.title)
+    shown = at.values(one._asdict(), ("id", "session", "prompt", "project"))
+    return {**shown, "date": timestamps.readable(one.created), "text": text}
 
 
 def prompts_text(found: FoundPrompts) -> list[str]:

@@ -32,28 +32,10 @@ Filters = Annotated[
 DeletedFilter = Annotated[str, Field(description="Deleted memories: exclude, include or only.")]
 
 
-class Remembered(TypedDict):
-    """A memory. relevance: 0 to 1, null where nothing was asked. truncated: the content goes on."""
-
-    memory_id: str
-    title: str
-    content: str
-    truncated: bool
-    tags: list[str]
-    created: str
-    updated: str
-    version: int
-    weight: float | None
-    trust: float
-    feelings: dict[str, float]
-    deleted: bool
-    relevance: float | None
-
-
 class Memories(TypedDict):
     """A part of an answer. next_offset: where the next part begins, or null."""
 
-    memories: list[Remembered]
+    memories: list[dict[str, Any]]
     total: int
     next_offset: int | None
 
@@ -209,26 +191,19 @@ def _part(at: Access, ordered: Sequence[Memory], found: dict[str, float], offset
     }
 
 
-def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> Remembered:
+def _shown(at: Access, memory: Memory, relevance: float | None, chars: int) -> dict[str, Any]:
+    """Return a memory as it is shown. relevance: 0 to 1, None where nothing was asked."""
     content = at.text(memory.content.strip("\n"))
     weight = memory.meta.get("weight")
+    feelings = {key: value for key, value in memory.meta.items() if key.startswith(memories.FEEL)}
     return {
         "memory_id": at.line(memory.id, 60),
-        "title": at.line(memory.title, 200),
+        **at.values(memory._asdict(), ("title", "created", "updated", "version", "trust", "deleted")),
         "content": content[:chars],
         "truncated": len(content) > chars,
         "tags": [at.line(tag, 100) for tag in memory.tags],
-        "created": at.line(memory.created, 40),
-        "updated": at.line(memory.updated, 40),
-        "version": memory.version,
         "weight": memories.share_of(weight, 0.0) if weight is not None else None,
-        "trust": memory.trust,
-        "feelings": {
-            at.line(key, 60): memories.share_of(value, 0.0)
-            for key, value in memory.meta.items()
-            if key.startswith(memories.FEEL)
-        },
-        "deleted": memory.deleted,
+        "feelings": {at.line(key, 60): memories.share_of(value, 0.0) for key, value in feelings.items()},
         "relevance": relevance,
     }
 

@@ -142,8 +142,6 @@ class Message(NamedTuple):
 class Browser:
     """One browser that was let in. csrf: what its forms must hold. messages: what its next page says."""
 
-    __slots__ = ("cookie", "csrf", "messages")
-
     def __init__(self) -> None:
         self.cookie = secrets.token_urlsafe(32)
         self.csrf = secrets.token_urlsafe(32)

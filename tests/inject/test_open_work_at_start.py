@@ -31,7 +31,7 @@ def test_a_session_begins_with_the_open_work_of_earlier_ones_and_not_with_what_w
     one.todo(**{"Write_the_[csv]_export": "pending", "Announce_it": "pending", "Read_the_code": "completed"})
     one.run("pytest -q", FAILED)
     one.answer()
-    upkeep.rebuild(at.day.config(), now=at.now)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
     text = start(at)
     part = text.partition("## Open work")[2].partition("\n## ")[0]
     assert "to do [mem:" in part
@@ -57,7 +57,7 @@ def test_the_whole_block_stays_within_the_size_that_is_set(at: Work) -> None:
         one.ask(f"Work on part {number} of the long-winded parser, " * 4)
         one.todo(**{f"Step_{step}_of_part_{number}_with_all_that_belongs_to_it": "pending" for step in range(9)})
         one.answer(f"Part {number} is half done. " * 30)
-    upkeep.rebuild(at.day.config(), now=at.now)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
     text = start(at)
     assert len(text) <= at.day.config().settings.inject.chars
     assert "## Notes that stay true" in text
@@ -70,7 +70,7 @@ def test_a_page_that_links_out_of_the_vault_or_has_no_list_shows_nothing(at: Wor
     one = at.session(1)
     one.ask("Plan it")
     one.answer()
-    upkeep.rebuild(at.day.config(), now=at.now)
+    upkeep.refresh(at.day.config(), now=at.now, everything=True)
     page = at.day.vault / "journal" / "app" / "project.md"
     (at.day.vault.parent / "outside.md").write_text("---\nid: 0123456789\ntitle: Out\n---\nOut.\n")
     lines = "- To do: [Out](../../../outside.md)\n- To do: [Gone](nothing.md)\n- [no](link\nwords\n- To do: []()\n"

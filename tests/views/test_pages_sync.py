@@ -76,7 +76,7 @@ def test_turns_that_two_machines_numbered_alike_are_separated_by_their_time(vaul
     turn(3, "10", "on")
     settings = config.load(str(vault))
 
-    upkeep.rebuild(settings, now=MORNING)
+    upkeep.refresh(settings, now=MORNING, everything=True)
 
     asked = ["Ask begin", "Ask here", "Ask on", "Ask elsewhere"]
     body = note.parse((vault / PAGE).read_bytes()).body
@@ -90,7 +90,7 @@ def test_turns_that_two_machines_numbered_alike_are_separated_by_their_time(vaul
         ["Ask begin", "Ask here", "Ask elsewhere", "Ask on"]
     ]
     (vault / FOLDER / "003-000-prompt-on-1030.md").unlink()
-    upkeep.rebuild(settings, now=MORNING)
+    upkeep.refresh(settings, now=MORNING, everything=True)
     assert (vault / PAGE).read_text().count("- [Run") == 3, "no prompt is there below which the third run could be"
 
 
@@ -106,7 +106,7 @@ def test_open_work_has_the_date_of_its_note_on_machines_of_any_zone(
     for zone in ("Europe/Berlin", "America/Los_Angeles"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
-        upkeep.rebuild(settings, now=MORNING)
+        upkeep.refresh(settings, now=MORNING, everything=True)
         made.append((vault / "README.md").read_text())
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()

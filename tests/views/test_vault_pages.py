@@ -51,7 +51,7 @@ def links(path: Path) -> list[Path]:
 
 
 def test_the_start_page_lists_projects_sessions_decisions_and_pinned_notes(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "README.md").read_text("utf-8")
     assert text.startswith("# A memory vault\n")
     inside = text.partition(generated.BEGIN)[2].partition(generated.END)[0]
@@ -68,7 +68,7 @@ def test_the_start_page_lists_open_work_of_all_projects_as_todo_does(day: Day) -
     for number, project in enumerate(("notes-app", "other")):
         front = f"kind: task\ntitle: Task {number}\nproject: {project}\ncreated: {dates[number]}T09:00:00Z\n"
         (day.vault / f"notes/task-{number}.md").write_text(f"---\n{front}---\n\nText.\n")
-    upkeep.rebuild(day.config(), now=now)
+    upkeep.refresh(day.config(), now=now, everything=True)
     text = (day.vault / "README.md").read_text("utf-8")
     said = text.partition("## Open work\n\n")[2].partition("\n\n")[0].splitlines()
     listed = [item["text"] for item in day.json("todo")]
@@ -77,7 +77,7 @@ def test_the_start_page_lists_open_work_of_all_projects_as_todo_does(day: Day) -
 
 
 def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     made = [day.vault / "README.md", *day.vault.glob("journal/*/project.md"), *pages(day)]
     found = [link for path in made for link in links(path)]
     assert len(found) > 25
@@ -85,7 +85,7 @@ def test_every_link_of_the_pages_leads_to_a_file(day: Day) -> None:
 
 
 def test_a_sessions_page_leads_to_its_project_only_while_that_has_a_page(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     project = day.vault / "journal" / "notes-app" / "project.md"
     words = project.read_bytes()
     first = next(path for path in pages(day) if "notes-app" in str(path))
@@ -100,7 +100,7 @@ def test_a_sessions_page_leads_to_its_project_only_while_that_has_a_page(day: Da
 
 
 def test_a_project_page_lists_sessions_by_month_files_and_decisions(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")
     assert "## Sessions in 2026-09\n" in text
     assert "- `src/dates.py` ×1" in text
@@ -109,7 +109,7 @@ def test_a_project_page_lists_sessions_by_month_files_and_decisions(day: Day) ->
 
 
 def test_session_pages_lead_to_the_project_and_to_the_sessions_around_them(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     first, second = (path for path in pages(day) if "notes-app" in str(path))
     project, days = day.vault / "journal" / "notes-app" / "project.md", day.vault / "days"
     assert links(first)[:3] == [project, days / f"{first.parent.parent.name}.md", second]
@@ -117,7 +117,7 @@ def test_session_pages_lead_to_the_project_and_to_the_sessions_around_them(day: 
 
 
 def test_runs_are_listed_under_their_prompt_and_failures_with_their_error(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     lines = pages(day)[1].read_text("utf-8").split("\n")
     at = next(place for place, line in enumerate(lines) if "<details>" in line)
     assert lines[at - 1].startswith("1. [Why does the date parser fail?")
@@ -128,7 +128,7 @@ def test_runs_are_listed_under_their_prompt_and_failures_with_their_error(day: D
 
 def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> None:
     settings = day.config()
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     page = pages(day)[1]
     was = generated.inside(page.read_bytes())
     event = Event(
@@ -143,13 +143,15 @@ def test_a_page_written_by_the_next_turn_keeps_links_and_titles(day: Day) -> Non
 
 
 def test_nothing_is_written_when_nothing_has_changed(day: Day) -> None:
-    assert len(upkeep.rebuild(day.config(), now=NOW)) == 9  # start, two projects, three sessions and days
-    assert upkeep.rebuild(day.config(), now=NOW) == []
+    assert (
+        len(upkeep.refresh(day.config(), now=NOW, everything=True)) == 9
+    )  # start, two projects, three sessions and days
+    assert upkeep.refresh(day.config(), now=NOW, everything=True) == []
     assert upkeep.refresh(day.config(), now=NOW + 1) == []
 
 
 def test_the_page_of_a_day_whose_sessions_are_gone_names_them_no_more(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     gone = pages(day)[1].parent
     page = day.vault / "days" / f"{gone.parent.name}.md"
     assert "Why does the date parser" in page.read_text("utf-8")
@@ -168,7 +170,7 @@ def test_a_page_without_markers_is_left_alone(day: Day) -> None:
     page = pages(day)[1]
     own = page.read_bytes().replace(generated.BEGIN.encode() + b"\n", b"")
     page.write_bytes(own)
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     assert (day.vault / "README.md").read_text() == "# Mine\n"
     assert page.read_bytes() == own
 
@@ -176,7 +178,7 @@ def test_a_page_without_markers_is_left_alone(day: Day) -> None:
 def test_a_start_page_of_an_earlier_version_gets_its_part(day: Day) -> None:
     was = template.load("vault/README.md").partition(generated.BEGIN)[0].rstrip() + "\n"
     (day.vault / "README.md").write_text(was)
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "README.md").read_text("utf-8")
     assert text.startswith(was)
     assert "## Last sessions" in text
@@ -188,7 +190,7 @@ def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes
     page.write_bytes(page.read_bytes().replace(b"tags:", line + b"tags:", 1))
     decision = day.vault / "notes" / "utc.md"
     decision.write_bytes(decision.read_bytes().replace(b"pinned:", line + b"pinned:"))
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     for name in ("README.md", "days/2026-09-14.md", "journal/api/project.md", "journal/notes-app/project.md"):
         text = (day.vault / name).read_text("utf-8")
         assert "Add a retry" not in text
@@ -198,21 +200,21 @@ def test_what_stays_on_this_machine_is_not_named_on_a_page(day: Day, line: bytes
 def test_a_note_whose_name_holds_a_secret_is_not_named_on_a_page(day: Day) -> None:
     decision = day.vault / "notes" / "utc.md"
     decision.rename(decision.with_name("token=abcd1234zzzz.md"))
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     assert not [path for path in day.vault.rglob("*.md") if "abcd1234zzzz" in path.read_text("utf-8")]
 
 
 def test_the_words_of_a_person_around_the_markers_stay(day: Day) -> None:
     path = day.vault / "README.md"
     path.write_text(path.read_text("utf-8").replace("# A memory vault", "# Ada's") + "\nMy own words.\n")
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     text = path.read_text("utf-8")
     assert text.startswith("# Ada's\n")
     assert text.endswith(f"{generated.END}\n\nMy own words.\n")
 
 
 def test_links_to_other_sessions_and_titles_of_runs_are_not_indexed(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     path = pages(day)[1]
     text = journal.unmarked(note.parse(path.read_bytes()).body)
     assert "next:" not in text
@@ -243,7 +245,7 @@ def test_pages_are_committed_by_themselves(day: Day) -> None:
     start(day.vault)
     settings = day.config()
     commit.commit(settings)
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     done = commit.commit(settings)
     assert [made.subject for made in done.commits] == ["Pages: start page, 2 projects, 3 days, 3 sessions"]
     assert [made.session for made in done.commits] == [""]
@@ -252,7 +254,7 @@ def test_pages_are_committed_by_themselves(day: Day) -> None:
 
 def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> None:
     settings = day.config()
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     stamp = Path(settings.state_dir, "pages")
     stamp.write_text(re.sub(r"^\S+ \S+", f"{NOW} 2.0", stamp.read_text()))
     (day.vault / "notes" / "more.md").write_text("---\nkind: decision\n---\n\nDecided.\n")
@@ -264,14 +266,14 @@ def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> N
 
 def test_a_broken_stamp_is_made_again(day: Day) -> None:
     settings = config.load(str(day.vault), day.env)
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     Path(settings.state_dir, "pages").write_text("x")
     assert upkeep.refresh(settings, now=NOW) == []
     assert Path(settings.state_dir, "pages").read_text().startswith(f"{NOW:.3f} ")
 
 
 def test_a_link_to_a_session_that_was_renamed_is_found_and_made_again(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     folder = pages(day)[1].parent
     folder.rename(folder.with_name("renamed-3f0c6d1e"))
     found = list(contents.links(day.config(), CheckScope()))
@@ -292,7 +294,7 @@ def day_pages(day: Day) -> list[Path]:
 
 def test_a_days_page_lists_its_sessions_by_project_and_leads_to_the_days_beside_it(day: Day) -> None:
     (day.vault / "notes" / "utc.md").write_text("---\nkind: decision\ntitle: UTC\ncreated: 2026-09-15T07:00:00Z\n---\n")
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     first, second, third = day_pages(day)
     text = second.read_text("utf-8")
     assert second.stem in text.partition("# ")[2].partition("\n")[0]
@@ -309,24 +311,24 @@ def test_pages_of_days_go_by_year_once_there_are_many_and_all_links_lead_to_them
 ) -> None:
     start(day.vault)
     monkeypatch.setattr(layout, "MANY", 1)
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     (first,), (second, third) = day_pages(day), sorted(day.vault.glob("days/2026/*.md"))
     assert links(second)[:3] == [day.vault / "README.md", first, third]
     assert {second, third} <= {path for page in [*pages(day), day.vault / "README.md"] for path in links(page)}
     before = {path: path.read_bytes() for path in day.vault.rglob("*.md")}
     assert not [path for page in before for path in links(page) if not path.exists()]
     monkeypatch.setattr(layout, "MANY", 450)
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     assert {path: path.read_bytes() for path in day.vault.rglob("*.md")} == before, "a page stays where it is"
     day.run("forget", day.id("Cache the exported pages"), "--yes")
     assert "Cache the exported" not in second.read_text("utf-8")
 
 
 def test_a_persons_words_on_a_days_page_stay_and_are_found(day: Day) -> None:
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     page = day_pages(day)[0]
     page.write_text(page.read_text("utf-8") + "\nLunch with the auditors.\n")
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     assert page.read_text("utf-8").endswith("Lunch with the auditors.\n")
     found = day.run("search", "auditors", "--json").stdout
     assert f"days/{page.name}" in found
@@ -336,7 +338,7 @@ def test_a_persons_words_on_a_days_page_stay_and_are_found(day: Day) -> None:
 
 def test_a_days_page_that_was_deleted_is_not_made_again_by_other_days(day: Day) -> None:
     settings, later = day.config(), time.time() + 3600
-    upkeep.rebuild(settings, now=later)
+    upkeep.refresh(settings, now=later, everything=True)
     for path in day.vault.rglob("*.md"):
         os.utime(path, (later - 7200, later - 7200))  # what is written in this moment counts as new for a while
     old = day_pages(day)[0]
@@ -354,7 +356,7 @@ def test_a_days_page_that_was_deleted_is_not_made_again_by_other_days(day: Day) 
 
 def settled(day: Day, *, now: float) -> None:
     """Make the pages, as if nothing had been written for an hour."""
-    upkeep.rebuild(day.config(), now=now)
+    upkeep.refresh(day.config(), now=now, everything=True)
     for path in day.vault.rglob("*.md"):
         os.utime(path, (now - 3600, now - 3600))
 
@@ -365,7 +367,7 @@ def test_a_days_page_that_was_deleted_stays_so_until_its_day_has_a_new_note(day:
     old, *rest = day_pages(day)
     old.write_text(old.read_text("utf-8") + "\nLunch with the auditors.\n")
     old.unlink()
-    assert upkeep.rebuild(day.config(), now=now + 10)
+    assert upkeep.refresh(day.config(), now=now + 10, everything=True)
     assert day_pages(day) == rest
     linking = [*day.vault.rglob("*.md")]
     assert not [path for path in linking if old.resolve() in links(path)]
@@ -380,13 +382,13 @@ def test_a_days_page_that_was_deleted_stays_so_until_its_day_has_a_new_note(day:
 def test_a_machine_that_knows_nothing_asks_the_history_which_days_were_deleted(day: Day) -> None:
     settings = day.config()
     start(day.vault)
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     commit.commit(settings)
     old, *rest = day_pages(day)
     old.unlink()
     commit.commit(settings)
     Path(settings.state_dir, "pages").unlink()
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     assert day_pages(day) == rest
 
 
@@ -435,7 +437,7 @@ def make_private(day: Day, project: str) -> None:
 
 def test_the_page_of_a_project_that_stays_here_lists_its_sessions(day: Day) -> None:
     make_private(day, "notes-app")
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     text = (day.vault / "journal" / "notes-app" / "project.md").read_text("utf-8")
     assert "Cache the exported" in text
     assert "Times are UTC" in text
@@ -451,14 +453,14 @@ def test_the_page_of_a_project_that_stays_here_lists_its_sessions(day: Day) -> N
 def test_a_session_does_not_lead_to_one_that_stays_here(day: Day) -> None:
     first, second = (path for path in pages(day) if "notes-app" in str(path))
     second.write_bytes(second.read_bytes().replace(b"tags:", b"private: true\ntags:", 1))
-    upkeep.rebuild(day.config(), now=NOW)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
     assert second not in links(first)
     assert first in links(second)
 
 
 def test_the_neighbors_of_a_session_that_was_renamed_lead_to_it_again(day: Day) -> None:
     settings = day.config()
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     first, second = (path for path in pages(day) if "notes-app" in str(path))
     folder = second.parent.rename(second.parent.with_name("0800-renamed-3f0c6d1e"))
     later = time.time() + 3600
@@ -482,14 +484,14 @@ def test_the_start_page_says_how_many_sessions_and_notes_wait_for_a_review(day: 
     start(day.vault)
     settings = day.config()
     commit.commit(settings)
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     assert waiting(day) == "- 3 sessions: `mdmem review`"
     (day.vault / "notes/dated.md").write_text("---\ncreated: 2026-09-14T08:00:00Z\n---\n\nSaid so.\n")
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     assert waiting(day) == "- 3 sessions and 1 note: `mdmem review`"
 
     day.run("review", "--done")
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     assert waiting(day) == ""
 
 
@@ -517,7 +519,7 @@ def test_pages_do_not_depend_on_when_a_machine_got_a_file(day: Day) -> None:
         for place, name in enumerate(order):
             for kind in ("decision", "task"):
                 os.utime(day.vault / f"notes/{kind}-{name}.md", (NOW + place * 86_400,) * 2)
-        upkeep.rebuild(settings, now=NOW)
+        upkeep.refresh(settings, now=NOW, everything=True)
         made.append([path.read_text("utf-8") for path in (day.vault / "README.md", *day.vault.rglob("project.md"))])
     assert "decision a" in made[0][0]
     assert "task a" in "".join(made[0])
@@ -529,7 +531,7 @@ def test_a_review_on_another_machine_counts_by_what_its_page_says(day: Day) -> N
     page = day.vault / "README.md"
     said = "<!-- reviewed 2026-09-15T12:00:00Z -->"
     page.write_bytes(generated.replaced(page.read_bytes(), ["", said, ""]))
-    upkeep.rebuild(settings, now=NOW)
+    upkeep.refresh(settings, now=NOW, everything=True)
     assert waiting(day).endswith("since 2026-09-15: `mdmem review`")
     assert said in page.read_text("utf-8")
-    assert upkeep.rebuild(settings, now=NOW) == []
+    assert upkeep.refresh(settings, now=NOW, everything=True) == []

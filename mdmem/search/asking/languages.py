@@ -21,8 +21,6 @@ class Language:
     accents. words: all classes of words together, a space on either side of each.
     """
 
-    __slots__ = ("_classes", "_known", "_made")
-
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
         asks = f"{asks} {more.get('why', '')}"
         self._classes = {"asks": asks, "we": we, "past": past, "back": back, "resumes": resumes, **more}
@@ -271,8 +269,6 @@ class Unspaced:
 
     sure: parts that by themselves ask for the past. why, here: as in `Language`.
     """
-
-    __slots__ = ("asks", "back", "here", "past", "resumes", "sure", "we", "why")
 
     def __init__(self, asks: str, we: str, past: str, back: str, resumes: str, **more: str) -> None:
         self.why = tuple(more.get("why", "").split())

@@ -67,11 +67,6 @@ def refresh(
     return written
 
 
-def rebuild(config: Config, *, now: float) -> list[str]:
-    """Rebuild all pages; return the paths of those that were written."""
-    return refresh(config, now=now, everything=True)
-
-
 class Stamp(NamedTuple):
     """When pages were made last, what it cost in seconds, and short names of the pages of then: projects, sessions."""
 
