@@ -227,9 +227,9 @@ class Session(journal.Record):
         places = (numbers(f"{name}.md") for name in self.names_with(f"\t{prompt:03d}-"))
         return next((place[1] + 1 for place in places if place and place[0] == prompt), 1)
 
-    def name_room(self, folder: disk.Folder) -> int:
-        """Return how many bytes a note's name in this folder may have."""
-        above = len(os.path.relpath(folder.path, self.config.vault)) + 1 + len(self.next_part())
+    def name_room(self, folder: disk.Folder, part: str) -> int:
+        """Return how many bytes a note's name may have in this folder, behind what `next_part` returns."""
+        above = len(os.path.relpath(folder.path, self.config.vault)) + 1 + len(part)
         return min(MAX_NAME_BYTES, MAX_PATH_CHARS - above)
 
     def next_part(self) -> str:

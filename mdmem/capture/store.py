@@ -151,8 +151,8 @@ def publish(at: Capture, draft: PendingNote, made: note.Note, outcome: Outcome) 
         if name is None:
             made.meta["prompt"], made.meta["sequence"] = prompt, sequence
             label = str(made.meta.get("tool") or draft.label or draft.kind)
-            name = note.file_name(made, label, prompt, sequence, session.name_room(folder))
-            name = session.next_part() + name
+            part = session.next_part()
+            name = part + note.file_name(made, label, prompt, sequence, session.name_room(folder, part))
         if not session.is_published(name):
             made.meta["prompt"], made.meta["sequence"] = numbers(name)
             _link_page(made, folder)

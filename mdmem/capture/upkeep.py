@@ -22,7 +22,7 @@ ENDED_DAYS = 30
 """What state recalls of a session that has ended is kept this long, in case it is resumed."""
 
 SILENT_DAYS = 180
-"""What state recalls of a session that never ended is kept this long."""
+"""What state recalls of a session that never ended, and where a project's folder is, is kept this long."""
 
 QUIET_SECONDS = 600.0
 """A session that has stored nothing for so long may have broken off."""
@@ -66,6 +66,9 @@ def prune(config: Config, now: float) -> int:
             else:
                 done = key in over or (key not in records and _age(path, now) > ENDED_DAYS * DAY_SECONDS)
             gone += done and files.remove(path)
+    projects = os.path.join(config.state_dir, "projects")
+    silent = (os.path.join(projects, name) for name in _names(projects))
+    gone += sum(files.remove(path) for path in silent if _age(path, now) > SILENT_DAYS * DAY_SECONDS)
     for part in ("", "sessions", "projects", "spool"):
         for name in _names(os.path.join(config.state_dir, part)):
             path = os.path.join(config.state_dir, part, name)

@@ -37,7 +37,8 @@ def test_a_session_that_ended_long_ago_leaves_state(vault: Path) -> None:
     assert upkeep.prune(settings, now + 31 * DAY) == 1
     assert len(sessions()) == 2, "a record, and the marks of its turns"
     assert upkeep.prune(settings, now + 91 * DAY) == 3, "both files of marks, and what its private section said"
-    assert upkeep.prune(settings, now + 181 * DAY) == 1
+    assert upkeep.prune(settings, now + 181 * DAY) == 2, "the other record, and where the project's folder is"
+    assert not os.listdir(Path(settings.state_dir, "projects"))
     assert sessions() == []
     assert len(notes(vault)) == 2
 
