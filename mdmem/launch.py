@@ -99,7 +99,7 @@ def compile_all() -> bool:
 
 
 def forget_compiled() -> None:
-    """Remove the bytecode that `pip uninstall mdmem` would leave behind; whoever needs it writes it again."""
+    """Remove the bytecode that `pip uninstall mdmem` would leave behind; it is written again when it is needed."""
     from mdmem import bytecode
 
     bytecode.remove(_package())

@@ -21,7 +21,7 @@ FIRST = {
 """A module -> the file with all that is imported together with it; `EVERY` has what every hook imports."""
 
 HEAD_BYTES = 16
-"""As in every file of bytecode, so that whoever looks for damaged ones can read it."""
+"""As in every file of bytecode, so that a check for damaged files can read it."""
 
 
 def path_in(package: str, name: str = EVERY) -> str:

@@ -216,7 +216,7 @@ def test_every_setting_that_a_vault_may_hold_knows_which_direction_is_stricter()
 
 
 @pytest.mark.parametrize("key", LOOSER)
-def test_a_vault_cannot_loosen_a_setting_and_its_owner_hears_of_it(vault: Path, key: str) -> None:
+def test_a_vault_cannot_loosen_a_setting_and_its_owner_is_warned(vault: Path, key: str) -> None:
     line = f"{key} = {render.toml(LOOSER[key])}\n"
     (vault / "mdmem.toml").write_text(line)
     found = load(vault)

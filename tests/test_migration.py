@@ -41,7 +41,7 @@ def test_a_page_of_version_0_1_gets_its_folders_name_and_links_to_it_follow(vaul
     assert "every session's page" in mdmem("doctor", "--only", "pages").stdout
 
 
-def test_a_session_of_version_0_1_goes_on_in_its_folder_and_on_its_page(vault: Path) -> None:
+def test_a_session_of_version_0_1_continues_in_its_folder_and_on_its_page(vault: Path) -> None:
     capture(prompt("first"))
     page = aged(vault)
 

@@ -154,7 +154,8 @@ class Delivery:
         try:
             self.event = self.agent.read(payload.decode(self.data or b""), self.env)
         except payload.NoPayloadError as error:
-            self.outcome = _failed(self.settings, f"{len(self.data or b'')} bytes are no payload", error, "no payload")
+            said = f"{len(self.data or b'')} bytes are not a payload"
+            self.outcome = _failed(self.settings, said, error, "no payload")
         if self.outcome is None or self.outcome.is_lost:
             self.outcome = capture(self.settings, self.event, self.env)
         return self._answer(self.settings, self.event, self.outcome)

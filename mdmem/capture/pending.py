@@ -115,7 +115,7 @@ class Capture:
     def __init__(self, config: Config, event: Event, now: float) -> None:
         self.rules = privacy.Rules.of(config.settings)
         self.left_out = 0
-        # Cleaned at once: a folder's name becomes a project's, and a lone surrogate or a NUL is no path.
+        # Cleaned at once: a folder's name becomes a project's, and a lone surrogate or a NUL is not a path.
         event.cwd = privacy.clean(event.cwd, rules=self.rules, origin="tool").value.replace("\0", "")
         self.config = config
         self.event = event

@@ -93,7 +93,7 @@ def messages(config: Config, name: str, outcome: Outcome) -> list[str]:
 def unknown_message(outcome: Outcome) -> str:
     """Return what the user should hear of elements that look like private tags."""
     names = ", ".join(f"<{name}>" for name in outcome.unknown[:3])
-    verb = "are no private tags" if len(outcome.unknown) > 1 else "is not a private tag"
+    verb = "are not private tags" if len(outcome.unknown) > 1 else "is not a private tag"
     return f"mdmem: {names} {verb}: the text was stored. Write <private>, or add a word to privacy.tags."
 
 

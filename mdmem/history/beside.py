@@ -96,7 +96,7 @@ def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
 
 
 def _why_not(config: Config, change: Change) -> str:
-    """Return why a file is not committed whoever links to it; "" when it may be."""
+    """Return why a file is not committed even if a note links to it; "" when it may be."""
     try:
         size = os.lstat(Path(config.vault, change.path)).st_size
     except OSError:

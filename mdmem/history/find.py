@@ -96,7 +96,7 @@ def commit_of(repo: Repository, name: str) -> str:
 
 
 def moment_of(text: str, now: datetime | None = None) -> datetime | None:
-    """Read a time as all commands take it: the end of the span it names; None when it is no time."""
+    """Read a time as all commands take it: the end of the span it names; None when it is not a time."""
     now = now or datetime.now().astimezone()
     found = when.span(text, now)
     if found is None:

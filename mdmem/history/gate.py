@@ -50,7 +50,7 @@ class HeldBack(NamedTuple):
 
 
 class CommitGate:
-    """The gate of one vault's commits: its privacy rules, read more leniently for files that are no notes."""
+    """The gate of one vault's commits: its privacy rules, read more leniently for files that are not notes."""
 
     def __init__(self, settings: Settings) -> None:
         self._rules = privacy.Rules.of(settings)

@@ -34,7 +34,7 @@ REST = 50
 """In the background, every file is looked at again after so many times the processor time that it took last."""
 
 WHOLE_SECONDS = 3600.0
-"""Where a person asks, everything is read anew after so long: a folder's time that lies is believed no longer."""
+"""After this long, a question of a person reads everything again: a folder's mtime may be wrong."""
 
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024

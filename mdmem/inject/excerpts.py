@@ -93,7 +93,7 @@ def unlinked(text: str) -> str:
 
 
 def first(body: str) -> str:
-    """Return the first sentence that is no heading."""
+    """Return the first sentence that is not a heading."""
     lines = "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("#"))
     return next(sentences(lines), "")
 

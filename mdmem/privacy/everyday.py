@@ -27,7 +27,7 @@ def is_common(word: str) -> bool:
 
 
 def number_tells(digits: str, few: bool) -> bool:
-    """Whether a number is no year, round number, port or power of two that anybody might write."""
+    """Whether a number is not a year, round number, port or power of two that anybody might write."""
     if digits.endswith("000") or digits in NUMBERS or len(digits) < 4:
         return False
     if len(digits) >= 6:

@@ -118,7 +118,7 @@ class Job:
 
     spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
     secrets: values that their name gave away, which are masked wherever they stand again.
-    names: keys of mdmem's own, which are no text.
+    names: keys of mdmem's own, which are not text.
     history: the edits of each step on the last text.
     """
 

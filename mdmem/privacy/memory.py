@@ -201,7 +201,7 @@ def _line(record: Record) -> bytes:
 
 
 def _parse(data: bytes) -> list[Record]:
-    """Read the lines of a memory; what is no whole line, or was forgotten later, is left out."""
+    """Read the lines of a memory; what is not a whole line, or was forgotten later, is left out."""
     found: dict[tuple[bytes, int], Record] = {}
     for line in data.translate(_READ).split(b"\n"):
         if len(line) == _LINE_CHARS:

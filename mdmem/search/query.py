@@ -1,6 +1,6 @@
 """The query language of people: words, "phrases", +must, -not, begin*, and filters such as `kind:prompt since:2w`.
 
-Anything can be typed, pasted errors and half sentences included: what is no operator is words, and what looks
+Anything can be typed, pasted errors and half sentences included: what is not an operator is words, and what looks
 like one but is not is searched as words too, with a hint.
 """
 
@@ -79,7 +79,7 @@ def parse(text: str, now: datetime | None = None) -> Query:
 
 
 def with_filters(query: Query, now: datetime | None = None, **given: str | Iterable[str] | None) -> Query:
-    """Add filters that were given as options: `kind="prompt"`, `tag=["a", "b"]`, `since="2w"`; None is no filter.
+    """Add filters that were given as options: `kind="prompt"`, `tag=["a", "b"]`, `since="2w"`; None is not a filter.
 
     A value that cannot be read leaves a hint, as in the language itself.
     """

@@ -109,7 +109,7 @@ def answers(
 
 
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
-    """Whether a turn is the same question, asked before: what came of it then is no source."""
+    """Whether a turn is the same question, asked before: what came of it then is not a source."""
     asked = _words(text)
     for hit in hits:
         words = _words(shape.topic(hit.title)) if hit.kind == "prompt" else set()

@@ -262,7 +262,7 @@ def end_group(process: Any) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process with this number runs, whoever's it is."""
+    """Whether a process with this number runs, of any user."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

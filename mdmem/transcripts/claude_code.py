@@ -140,7 +140,7 @@ class ClaudeReader:
             if block.get("type") == "text":
                 self._answer.add(message_id(line), text(block.get("text")), self._at)
             elif block.get("type") == "tool_use":
-                self._answer.clear()  # what was said before a tool run is no answer
+                self._answer.clear()  # what was said before a tool run is not an answer
                 self._uses[text(block.get("id"))] = (text(block.get("name")), block.get("input"))
         self._answer.stopped(text(message.get("stop_reason")))
 

@@ -205,7 +205,7 @@ class CodexReader:
         if not words.strip():
             return
         if self._turn and self._typed:
-            self._answer.clear()  # typed while the agent works: what it said so far is no answer
+            self._answer.clear()  # typed while the agent works: what it said so far is not an answer
         yield from self._said()
         yield from self._release()
         self._held = self._saved("UserPromptSubmit", prompt=words)
@@ -230,7 +230,7 @@ class CodexReader:
 
     def _call(self, payload: dict[str, Any]) -> Iterator[Saved]:
         yield from self._release()
-        self._answer.clear()  # what was said before a tool run is no answer
+        self._answer.clear()  # what was said before a tool run is not an answer
         name = text(payload.get("namespace")) * (payload.get("namespace") == "collaboration")
         name += text(payload.get("name")) or "local_shell"
         given = payload.get("arguments", payload.get("input", payload.get("action")))

@@ -132,7 +132,7 @@ class CopilotReader:
         return iter(())
 
     def _starts(self, data: dict[str, Any]) -> Iterator[Saved]:
-        self._answer.clear()  # what was said before a tool run is no answer
+        self._answer.clear()  # what was said before a tool run is not an answer
         self._calls[text(data.get("toolCallId"))] = (text(data.get("toolName")), data.get("arguments"))
         return iter(())
 

@@ -147,7 +147,7 @@ def _events(chat: dict[str, Any], path: Path, how: Reading) -> Iterator[Saved]:
             if answer:
                 tokens.put_into(answer.event)
             for saved in _tools(message, base, at, how.skipped):
-                answer = None  # what was said before a tool run is no answer
+                answer = None  # what was said before a tool run is not an answer
                 yield saved
     over = is_quiet(at, how.now)
     if answer and (at <= how.ended or abs(how.now - at) > _SETTLED_SECONDS):

@@ -88,7 +88,7 @@ def _settled(source: Source, path: Path) -> sources.Transcript | None:
 
 
 def _marks(config: Config) -> Iterator[Mark]:
-    """Take the marks, each once, whoever else looks at the same moment."""
+    """Take the marks, each once, even if other processes look at the same moment."""
     folder = Path(late.folder(config))
     for mark in sorted(folder.iterdir()) if folder.is_dir() else []:
         taken = mark.with_name(f"{mark.name}.{os.getpid()}.taken")

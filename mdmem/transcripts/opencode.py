@@ -127,7 +127,7 @@ class OpenCodeReader:
             kept = mapping(spent.get("cache"))
             given = [number(one) or 0 for one in (spent.get("input"), kept.get("read"), kept.get("write"))]
             self._tokens.add(own, sum(given), number(spent.get("output")))
-        self._answer = None  # what was said before is no answer
+        self._answer = None  # what was said before is not an answer
         for part in parts:
             self._at = max(self._at, part.at)
             yield from self._tool(part, is_over=not is_last or self._is_over())

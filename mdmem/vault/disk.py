@@ -126,7 +126,7 @@ def _step(above: system.HeldFolder, name: str, *, create: bool, durable: bool) -
 
 
 def create(folder: Folder, name: str, data: bytes, *, durable: bool = True) -> bool:
-    """Publish a new file, whole or not at all; False when the name is taken, whoever holds it.
+    """Publish a new file, whole or not at all; False when the name is taken.
 
     name: of a file in it, or in a folder in it, which is made: `part2/NAME`.
     durable: survives a power cut (file and folder are synced); otherwise the death of the process.

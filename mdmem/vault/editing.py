@@ -16,7 +16,7 @@ _ENDS = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 _BOM = "\ufeff"
 _FENCES = ("---\n", "---\r\n")
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-"""What stands for a byte that is no UTF-8, where YAML looks: one character for one, so that places stay the same."""
+"""What stands for a byte that is not UTF-8, where YAML looks: one character for one, so that places stay the same."""
 
 
 class _Item(NamedTuple):

@@ -216,7 +216,7 @@ def _plain_list(text: str) -> list[Any] | None:
         return []
     if text[-1] != "]":
         return None
-    # A comma inside quotes is YAML's business: what it is cut into is no value.
+    # A comma inside quotes is YAML's business: what it is cut into is not a value.
     values = [_plain_value(item) for item in text[1:-1].split(", ")]
     return None if None in values else values
 

@@ -48,7 +48,7 @@ _HEX_AND_DASH = frozenset("0123456789abcdefABCDEF-")
 def unmarked(text: str) -> str:
     """Return a note's text without the marks in a page, and without what only leads to other notes.
 
-    Those are no words that anybody reads or seeks: links to other sessions, and the folded list of tool runs.
+    Those are not words that anybody reads or seeks: links to other sessions, and the folded list of tool runs.
     """
     if PAGE_MARKS[0] not in text:
         return text.replace(PAGE_MARKS[1], "")

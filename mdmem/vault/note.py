@@ -82,7 +82,7 @@ def texts(meta: Mapping[str, Any], *keys: str) -> dict[str, str]:
 
 
 def make_id(*identity: str) -> str:
-    """Return a name for an event: the same identity gives the same id, on any machine, whoever delivers it."""
+    """Return a name for an event: the same identity gives the same id, on any machine and by any way."""
     return short("\0".join(identity), 10)
 
 

@@ -103,6 +103,6 @@ def clean_path(rules: privacy.Rules, path: str) -> str:
 
 
 def _cleaned_name(rules: privacy.Rules, name: str) -> str:
-    storable = name.encode("utf-8", "replace").decode()  # a name that is no UTF-8 stays as it is
+    storable = name.encode("utf-8", "replace").decode()  # a name that is not UTF-8 stays as it is
     cleaned = str(privacy.clean(storable, rules=rules).value)
     return name if cleaned == storable else cleaned or rules.marker or "-"

@@ -1,4 +1,4 @@
-"""Turns that two machines numbered alike: who resumes a session before its notes have come numbers its prompts anew."""
+"""Turns that two machines numbered alike: a session resumed before its notes arrive counts its prompts again."""
 
 from __future__ import annotations
 

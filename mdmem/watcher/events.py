@@ -37,7 +37,7 @@ TURN_QUIET_SECONDS = 10.0
 """Notes of a turn under way are a batch when none came for this long…"""
 
 TURN_SECONDS = 60.0
-"""…or after this long; whoever asks in the meantime is answered from an index that has them."""
+"""…or after this long; a search in the meantime indexes them first."""
 
 TURN_NOTES = 32
 """Number of dirty paths that do not wait for the end of a turn."""

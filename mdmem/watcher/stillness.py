@@ -27,7 +27,7 @@ _WANTED = (
 _LOST = _UNMOUNT | _OVERFLOW
 """After one of these nobody can tell what was touched."""
 _UPSET = _DELETE_SELF | _MOVE_SELF | _IGNORED
-"""After one of these a watch is not what it was: all of them are set anew."""
+"""After one of these a watch is no longer reliable: all of them are set again."""
 _HEAD = struct.Struct("iIII")
 _READ_BYTES = 256 * 1024
 _MAX_KEPT = 4
@@ -119,7 +119,7 @@ class Stillness:
         return True
 
     def _drain(self) -> bool:
-        """Read the queue to its end; False when the watches are to be set anew."""
+        """Read the queue to its end; False when the watches must be set again."""
         is_sound = True
         while True:
             try:

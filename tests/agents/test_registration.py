@@ -625,7 +625,7 @@ def test_every_import_of_a_command_is_found_without_site() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_commit_goes_on_after_the_agent_has_gone_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_continues_after_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "src" / "mdmem" / "cli"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").touch()

@@ -109,7 +109,7 @@ def page_cost(served: Served, cookie: str, path: str) -> tuple[float, float]:
 
 
 def live_cost(served: Served, cookie: str, env: dict[str, str], cwd: str) -> tuple[float, float]:
-    """Return how long after a hook ended an open page is told, and the CPU of that with today's page drawn anew."""
+    """Return how long after a hook ended an open page is told, and the CPU of that with today's page rendered again."""
     link = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     link.request("GET", "/live?after=999999", headers={"Cookie": cookie})
     answer = link.getresponse()

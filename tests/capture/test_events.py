@@ -112,7 +112,7 @@ def test_what_sub_agents_do_and_answer_is_told_from_the_agents_own(vault: Path) 
     assert "→ [answer](001-002-response-" in page.read_text("utf-8")
 
 
-# -- what is no event ------------------------------------------------------------------------------
+# -- what is not an event ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["PreToolUse", "Setup", "", "FutureEvent", "stop"])
@@ -249,7 +249,7 @@ def folder_names(vault: Path) -> list[str]:
     return sorted({path.parent.name for path in vault.glob("journal/*/*/*/*.md")})
 
 
-def test_a_resumed_session_goes_on_in_its_folder_with_the_next_prompt(vault: Path, home: Path) -> None:
+def test_a_resumed_session_continues_in_its_folder_with_the_next_prompt(vault: Path, home: Path) -> None:
     capture(payload("SessionStart", source="startup"), START)
     capture(prompt("first"), START + 1)
     capture(payload("SessionEnd", reason="other"), START + 60)

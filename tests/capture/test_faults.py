@@ -251,9 +251,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_a_full_disk_costs_no_note_and_the_user_hears_of_it_once(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_costs_no_note_and_the_user_is_told_once(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = small_disk / "vault"
     vault.mkdir()
     monkeypatch.setenv("MDMEM_VAULT", str(vault))
@@ -369,7 +367,7 @@ def test_where_there_are_no_hard_links_a_note_is_whole_all_the_same(
 # -- others in the way -----------------------------------------------------------------------------
 
 
-def test_a_folder_that_stays_locked_keeps_a_note_aside(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_queued_while_its_folder_stays_locked(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     claude.capture(prompt("first"))
     (folder,) = vault.glob("journal/*/*/*/")
     monkeypatch.setattr(disk, "WAIT_SECONDS", 0.05)

@@ -55,7 +55,7 @@ def test_a_larger_limit_counts(vault: Path) -> None:
         pytest.param(9_000_000, 1_100_000, marks=pytest.mark.slow),
     ],
 )
-def test_the_user_hears_of_what_a_longer_prompt_lost(vault: Path, limit: int, chars: int) -> None:
+def test_the_user_is_told_what_a_longer_prompt_lost(vault: Path, limit: int, chars: int) -> None:
     own_settings(f"capture.prompt_chars = {limit}\n")
     said = json.loads(claude.send(prompt(words(chars, "a"))).stdout)["systemMessage"]
     assert "left out" in said

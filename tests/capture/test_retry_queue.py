@@ -53,7 +53,7 @@ def test_what_waits_is_the_users_alone_and_holds_nothing_private(vault: Path, aw
     assert len(notes(vault)) == 2
 
 
-def test_notes_come_home_in_the_order_of_events_with_their_own_prompts(vault: Path, away: Path) -> None:
+def test_queued_notes_are_written_in_the_order_of_events_with_their_own_prompts(vault: Path, away: Path) -> None:
     for n in (1, 2):
         capture(prompt(f"prompt {n}", n))
         capture(bash(f"out {n}", f"toolu_{n}", n))
@@ -98,7 +98,7 @@ def test_many_hooks_that_bring_the_same_notes_home_leave_one_of_each(vault: Path
     assert waiting() == []
 
 
-def test_without_locks_the_same_notes_come_home_once(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_locks_queued_notes_are_written_once(vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(3):
         capture(bash(f"out {n}", f"toolu_{n}"))
     away.rename(vault)
@@ -133,7 +133,7 @@ def test_a_session_that_cannot_be_stored_keeps_no_other_back(vault: Path, away: 
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"format": 2}', b"\xff", b"null", b"[" * 20_000])
-def test_a_damaged_file_is_put_aside_and_keeps_nothing_back(vault: Path, away: Path, data: bytes) -> None:
+def test_a_damaged_file_in_the_queue_blocks_no_other(vault: Path, away: Path, data: bytes) -> None:
     capture(bash("one"))
     folder = Path(retry_queue.folder(config.load()))
     (folder / "00000000000000000001-1-x.json").write_bytes(data)
@@ -151,13 +151,13 @@ def test_a_clock_that_was_set_back_leaves_the_order(vault: Path, away: Path, mon
     assert [kept["body"].count(f"out {n}") for n, kept in enumerate(waiting())] == [1, 1, 1]
 
 
-def test_the_user_hears_of_it_once_a_session(vault: Path, away: Path) -> None:
+def test_the_user_is_told_once_a_session(vault: Path, away: Path) -> None:
     said = [send(bash("x", f"toolu_{n}", session_id=session)).stdout for n in range(3) for session in (OTHER, "s-2")]
     assert [bool(line) for line in said] == [True, True, False, False, False, False]
     assert "will be retried" in json.loads(said[0])["systemMessage"]
 
 
-def test_a_note_that_is_kept_aside_is_reported(vault: Path, away: Path) -> None:
+def test_a_queued_note_is_reported(vault: Path, away: Path) -> None:
     from mdmem.capture import hook
 
     report = json.loads(hook.run(["claude-code", "--report"], json.dumps(prompt("x")).encode()))

@@ -106,7 +106,7 @@ def test_a_new_file_is_kept_as_its_text() -> None:
     assert (made.title, made.body) == ("Write a.py (new, 1 line)", fenced("x = 1", "python"))
 
 
-def test_a_file_written_anew_is_kept_as_a_diff() -> None:
+def test_a_file_that_is_overwritten_is_kept_as_a_diff() -> None:
     patch = [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-old", "+new"]}]
     given = {"file_path": f"{ROOT}/README.md", "content": "new\n"}
     by_tool = told("Write", given, {"type": "update", "structuredPatch": patch, "originalFile": "old\n"})

@@ -130,7 +130,7 @@ def test_every_link_of_every_page_leads_to_a_file(made: Day) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("session", "folder"), [(FIRST, FLAT), (SECOND, BY_YEAR)])
-def test_a_session_goes_on_in_its_folder_also_without_state(day: Day, session: str, folder: str) -> None:
+def test_a_session_continues_in_its_folder_without_state_too(day: Day, session: str, folder: str) -> None:
     for number in range(2):
         if number:
             shutil.rmtree(day.config().state_dir)

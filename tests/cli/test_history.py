@@ -268,7 +268,7 @@ def test_a_session_that_was_forgotten_is_said_to_be_so_with_its_time_and_the_way
     assert "Why does it fail" in mdmem("history", "00893aaf", check=True).stdout
 
 
-def test_history_names_the_command_that_goes_on_and_log_and_why_the_commits_of_the_code(mdmem: Run, kept: Path) -> None:
+def test_history_names_the_command_that_resumes_and_log_and_why_the_commits_of_the_code(mdmem: Run, kept: Path) -> None:
     page = "<!-- mdmem:begin -->\n- Commits made: `c0ffee1` Fix dates\n<!-- mdmem:end -->"
     captured(kept, FOLDER.rpartition("/")[2], "session", "Fails", body=page, branch="main", commit="5eed1234")
     more = {

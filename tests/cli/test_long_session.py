@@ -185,7 +185,7 @@ def test_a_note_in_a_part_of_an_archive_is_edited_and_the_session_goes_on(day: D
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keeps_state", [True, False])
-def test_it_goes_on_under_another_name_with_and_without_state(day: Day, keeps_state: bool) -> None:
+def test_it_continues_under_another_name_with_and_without_state(day: Day, keeps_state: bool) -> None:
     renamed = FOLDER.replace("go-through-every-module", "herons")
     (day.vault / FOLDER).rename(day.vault / renamed)
     if not keeps_state:

@@ -16,7 +16,7 @@ FORBIDDEN = {"--order", "--newer", "--older", "--from", "--to-date", "--max", "-
 WITHOUT_JSON = {
     "completion", "demo", "diff", "help", "hook", "mcp", "privacy keep-last", "pause", "resume", "web",
 }  # fmt: skip
-"""Commands whose output is no list of things."""
+"""Commands whose output is not a list of things."""
 
 
 def every_command() -> dict[str, click.Command]:
@@ -54,7 +54,7 @@ def shown(command: click.Command) -> dict[str, click.Option]:
     return made
 
 
-def test_whoever_takes_a_time_takes_since_until_and_on() -> None:
+def test_every_command_that_takes_a_time_takes_since_until_and_on() -> None:
     partly = {name: WINDOW & set(shown(one)) for name, one in COMMANDS.items() if WINDOW & set(shown(one))}
     assert partly.pop("clone") == {"--since"}  # a part of a vault goes on
 

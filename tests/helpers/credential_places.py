@@ -1,4 +1,4 @@
-"""Where secrets are commonly written: names, notations, commands, tables; with values made anew in every run.
+"""Where secrets are commonly written: names, notations, commands, tables; with values generated in every run.
 
 A place is a line with `{}` for the value. The sets are made for measuring: a settings file, a bare token in prose,
 JSON, code of many languages, command lines, documents for people.

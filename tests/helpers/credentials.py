@@ -1,4 +1,4 @@
-"""Credentials in the formats that their makers document, made up anew in every run.
+"""Credentials in the formats that their makers document, generated in every run.
 
 Each row says what a vendor's documentation says of its format, in a small language, and a line in which such a
 credential is commonly found. Nothing here is taken from the rules that are to be tested, nor from a rule set;

@@ -286,7 +286,7 @@ def test_pages_lead_to_the_file_that_holds_an_archived_session(old: Config, vaul
     assert day.read_text() == before
 
 
-def test_a_session_that_goes_on_is_taken_out_of_its_archive(old: Config, vault: Path, home: Path) -> None:
+def test_a_session_that_continues_is_unpacked(old: Config, vault: Path, home: Path) -> None:
     packed_vault(old)
     event = Event(agent="claude-code", name="UserPromptSubmit", session=SESSION, cwd=str(home), prompt="And now?")
 

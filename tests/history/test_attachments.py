@@ -22,7 +22,7 @@ Ask = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def image(vault: Path, path: str, data: bytes = PNG) -> None:
-    """Write a file that is no text."""
+    """Write a file that is not text."""
     put(vault, path, "").write_bytes(data)
 
 

@@ -17,7 +17,7 @@ from tests.helpers.history_vault import FOLDER, SESSION, captured, git, put, sta
 
 
 def backdated(vault: Path, moment: str) -> None:
-    """Date the last commit anew."""
+    """Change the date of the last commit."""
     os.environ["GIT_COMMITTER_DATE"] = moment
     try:
         git(vault, "commit", "-q", "--amend", "--no-edit", "--date", moment)

@@ -1,4 +1,4 @@
-"""A mention of a private tag is no section; a section stays one however its tag is written."""
+"""A mention of a private tag is not a section; a section stays one however its tag is written."""
 
 from __future__ import annotations
 

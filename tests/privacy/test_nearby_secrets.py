@@ -140,5 +140,5 @@ def test_commands_that_hold_no_password_stay(text: str) -> None:
         ("token = currentSessionHolder", "token = currentSessionHolder"),
     ],
 )
-def test_letters_that_make_no_words_are_a_value_and_no_variable(text: str, stored: str) -> None:
+def test_letters_that_make_no_words_are_a_value_not_a_variable(text: str, stored: str) -> None:
     assert clean(text, origin="tool").value == stored

@@ -98,7 +98,7 @@ def test_a_stray_tag_in_tool_output_is_no_fault_of_the_prompt(vault: Path) -> No
 
 def test_an_element_that_only_looks_like_a_private_tag_is_told_once(vault: Path) -> None:
     message = said(prompt("a <private-note>x</private-note> and <private:x>y</private:x>"))
-    assert message.startswith("mdmem: <private-note>, <private:x> are no private tags: the text was stored.")
+    assert message.startswith("mdmem: <private-note>, <private:x> are not private tags: the text was stored.")
     assert "privacy.tags" in message
 
     assert said(prompt("a <private-note>x</private-note>", 2)) == ""

@@ -1,4 +1,4 @@
-"""A large vault without an index: nobody waits for it, everybody is told, and nothing wrong is written meanwhile."""
+"""A large vault without an index: nobody waits for it, users are told, and nothing wrong is written in the meantime."""
 
 from __future__ import annotations
 

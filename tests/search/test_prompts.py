@@ -75,7 +75,7 @@ CASES = [
     ("project:other", {"fourth", "fifth"}),
     ("-project:other", {"first", "second", "third"}),
     ("dates.py", {"first"}),
-    ("prompt_text:orange", set()),  # a tag is no text
+    ("prompt_text:orange", set()),  # a tag is not text
     ("prompt_text:september", {"fifth"}),  # nor is a date
     ("why does the parser fail on days", {"fourth"}),
     ("", set(TEXTS)),

@@ -118,7 +118,7 @@ def test_without_posix_a_watcher_answers_on_loopback(vault: Path, bare: Run) -> 
 
 
 @pytest.mark.slow
-def test_without_posix_the_registered_commit_goes_on_in_the_background(vault: Path, bare: Run) -> None:
+def test_without_posix_the_registered_commit_runs_in_the_background(vault: Path, bare: Run) -> None:
     bare("init", str(vault))
     (vault / "notes" / "page.md").write_text("We chose the zeppelin.\n")
     code = launcher.code("commit")

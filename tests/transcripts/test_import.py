@@ -235,7 +235,7 @@ def test_hooks_and_import_leave_the_same_notes(
     assert len(notes(vault)) == 9
 
 
-def test_an_import_leaves_the_marks_of_a_session_that_goes_on_alone(vault: Path, tmp_path: Path, hook: Run) -> None:
+def test_an_import_leaves_the_marks_of_a_running_session_alone(vault: Path, tmp_path: Path, hook: Run) -> None:
     talk = Talk(begin=time.time() - 300)
     talk.typed("An open question")
     talk.said("An answer")
@@ -330,7 +330,7 @@ def long_talk(turns: int) -> Talk:
     return talk
 
 
-def test_an_import_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
+def test_an_import_that_was_stopped_continues_with_the_same_result(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = long_talk(6).save(tmp_path / "projects")

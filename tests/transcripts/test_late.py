@@ -97,7 +97,7 @@ def test_a_failure_that_the_hook_could_not_know_is_put_into_its_note(
     assert catch_up(vault) == 0
 
 
-def test_a_run_that_no_hook_heard_of_is_added_once(vault: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_run_without_a_hook_is_added_once(vault: Path, tmp_path: Path, monkeypatch: Any) -> None:
     session(vault, tmp_path, monkeypatch, ran("call_1", "ls nowhere", 0), ran("call_2", "sleep 9; exit 4", 4))
     assert catch_up(vault) == 2  # one gained its exit code, one is new
     assert [(one["kind"], one.get("exit_code")) for one in notes(vault)] == [
@@ -183,7 +183,7 @@ def spoken(role: str, at: int, content: Any, **more: Any) -> dict[str, Any]:
         ("completed", "done (exit code 0)", True, 0),
     ],
 )
-def test_a_command_in_the_background_is_no_success_until_its_notification_says_so(
+def test_a_background_command_is_not_a_success_until_its_notification_says_so(
     vault: Path, tmp_path: Path, monkeypatch: Any, status: str, summary: str, success: bool, code: int
 ) -> None:
     monkeypatch.setenv("MDMEM_NOW", "1795324340")

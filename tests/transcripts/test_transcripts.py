@@ -288,7 +288,7 @@ def test_what_was_typed_and_never_got_to_the_agent_is_kept_and_what_was_taken_ba
     assert saved_prompts(talk, tmp_path) == ["Start", "and the docs"]
 
 
-def test_a_session_that_goes_on_keeps_back_what_is_not_finished(tmp_path: Path) -> None:
+def test_a_running_session_holds_back_what_is_not_finished(tmp_path: Path) -> None:
     talk = Talk()
     talk.typed("Start")
     talk.said("I will look", stop=None)

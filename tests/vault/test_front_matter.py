@@ -46,7 +46,7 @@ def test_any_text_number_and_list_is_read_back_to_the_same_value(meta: dict[str,
     assert note.parse(f"{written}\nbody").meta == expected
 
 
-def test_what_a_memory_bears_is_read_without_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_front_matter_of_a_memory_is_read_without_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml_loader, "load", None)
     meta = {"weight": 0.5, "trust": 1.0, "feel_joy": 0.0, "version": 2, "tags": ["ghost", "ghost_owner:user:alice"]}
 

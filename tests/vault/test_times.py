@@ -38,7 +38,7 @@ def zone(name: str) -> Iterator[None]:
 
 
 @given(MOMENTS, st.sampled_from(ZONES))
-def test_a_notes_time_is_read_as_the_same_moment_by_everybody(seconds: int, name: str) -> None:
+def test_every_reader_takes_a_notes_time_for_the_same_moment(seconds: int, name: str) -> None:
     with zone(name):
         text = timestamps.note_time(seconds)
         local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))

@@ -1,4 +1,4 @@
-"""What the watcher answers: the same as everybody finds for himself, or nothing at all."""
+"""What the watcher answers: the same as a search in-process, or nothing at all."""
 
 from __future__ import annotations
 

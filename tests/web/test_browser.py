@@ -166,7 +166,7 @@ def test_an_event_that_waits_turns_an_open_page_red(web: Web, page: Page, tmp_pa
     page.get_by_text("could not be stored").wait_for(state="detached")
 
 
-def test_an_open_session_goes_on_by_itself(web: Web, page: Page) -> None:
+def test_an_open_session_page_updates_by_itself(web: Web, page: Page) -> None:
     prompt(web, "A session that is watched", "watched-1")
     page.goto(f"{web.served.url}/session/watched-1")
     prompt(web, "And what came next in it", "watched-1")

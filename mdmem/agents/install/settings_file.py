@@ -134,7 +134,7 @@ def _decode(content: bytes, name: str) -> str:
 
 
 def _give(path: str, stat: os.stat_result) -> None:
-    """Keep the owner, for `sudo`; whoever may not do that is the owner already or has to live with it."""
+    """Keep the owner, for `sudo`; a process that may not do that is the owner's own already."""
     if not hasattr(os, "chown"):
         return  # Windows has other owners, and `sudo` is not its way
     try:

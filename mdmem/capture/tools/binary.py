@@ -12,7 +12,7 @@ _CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), 0xFFFD])
 
 
 def name(text: str) -> str:
-    """Return "base64" or "binary" for a text that is no text, by samples of both ends and the middle; else ""."""
+    """Return "base64" or "binary" for a text that is not text, by samples of both ends and the middle; else ""."""
     middle = len(text) // 2
     samples = [text[:_SAMPLE_CHARS], text[middle : middle + _SAMPLE_CHARS], text[-_SAMPLE_CHARS:]]
     sample = "".join(samples)

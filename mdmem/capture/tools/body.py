@@ -91,7 +91,7 @@ def read_inline(line: str) -> str:
 
 
 def link(url: str) -> str:
-    """Write an address so that it can be followed; one that is no web address stays a plain text."""
+    """Write an address so that it can be followed; one that is not a web address stays a plain text."""
     address = note.one_line(_limits.printable(url), 1000)
     if address.startswith(("https://", "http://")) and not set(address) & set(' <>`\\"'):
         return f"<{address}>"

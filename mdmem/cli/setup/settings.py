@@ -32,7 +32,7 @@ def config_group() -> None:
 
 
 VAULT = Setting("~/mdmem", "Where your vault is.", key="vault", env="MDMEM_VAULT")
-"""The one setting that the rest hangs on; it is no row of the table, since no vault can hold it."""
+"""The one setting that the rest hangs on; it is not a row of the table, since no vault can hold it."""
 
 
 def keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:  # noqa: ARG001 - click's signature

@@ -33,7 +33,7 @@ def change(path: str, key: str, value: Any, default: str) -> None:
     default: the default as TOML.
 
     Raises:
-        ConfigError: when the file is no valid TOML, or writes the key in a form that cannot be changed in place.
+        ConfigError: when the file is not valid TOML, or writes the key in a form that cannot be changed in place.
         BusyError: when somebody else keeps changing it.
     """
     real = Path(os.path.realpath(path))

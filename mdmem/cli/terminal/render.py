@@ -29,7 +29,7 @@ def toml(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Write a value as JSON, readable in any script; bytes of a file name that are no text stay escaped.
+    """Write a value as JSON, readable in any script; bytes of a file name that are not text stay escaped.
 
     A named tuple becomes an object, a number that JSON does not have a text.
     """

@@ -215,7 +215,7 @@ def _secret_words(text: str, words: list[tuple[int, int]], number: int, row: Row
 
 
 def _is_oracle(text: str, words: list[tuple[int, int]], number: int) -> bool:
-    """Whether a statement gives a password without quotes, `IDENTIFIED BY Abc123;`, and is no sentence."""
+    """Whether a statement gives a password without quotes, `IDENTIFIED BY Abc123;`, and is not a sentence."""
     start, end = words[number + 1]
     return text[slice(*words[number])] == "BY" and _is_given(text[start:end].rstrip(";"), plain=True)
 

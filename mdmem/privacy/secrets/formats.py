@@ -266,7 +266,7 @@ PUBLIC = (
     # files in base64: images, fonts, archives, documents
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "AAABAA", "T2dnUw", "d09GM", "UEsDB", "H4sI", "JVBERi0",
 )  # fmt: skip
-"""How strings begin that look like tokens and are no secrets."""
+"""How strings begin that look like tokens and are not secrets."""
 
 LONGEST = 200
 """A longer run of random characters is data (an image, a key's modulus), unless a known prefix opens it."""

@@ -86,7 +86,7 @@ def cookie(text: str, at: int) -> list[Span]:
 
 
 def _is_varied(pair: str) -> bool:
-    """Whether what a cookie holds is no word and no number; not what is said of a cookie, as in `expires=…`."""
+    """Whether what a cookie holds is not a word and no number; not what is said of a cookie, as in `expires=…`."""
     name, _, value = pair.strip().partition("=")
     form = shape(value.strip())
     return len(form) >= 4 and turns(form) >= 1 and "=" not in form.rstrip("=") and name.lower() not in _ATTRIBUTES

@@ -105,7 +105,7 @@ def has_long_word(text: str, start: int, end: int) -> bool:
 
 
 def of_users(text: str) -> Iterator[Span]:
-    """Find `root/…`, `admin/…`: of users that every machine has, with a password that is no word of a path."""
+    """Find `root/…`, `admin/…`: of users that every machine has, with a password that is not a word of a path."""
     for user in USERS:
         at = text.find(user)
         while at >= 0:

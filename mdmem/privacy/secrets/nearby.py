@@ -31,7 +31,7 @@ _PUBLIC = frozenset(
     sha256 sha512 signed since size snapshot ssh tag task thread tree type uuid version
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
-"""Words between, or right before, that say what is no secret: `token for commit …`."""
+"""Words between, or right before, that say what is not a secret: `token for commit …`."""
 
 _AS = frozenset(("is", "as", "was", "are", "<-", "←", "#", "//"))
 """What stands between a value and the name behind it: `use … as the API key`, `… <- my token`."""
@@ -108,7 +108,7 @@ def _below(name: Name) -> list[Span]:
 
 
 def _presents(before: list[str], rest: str) -> bool:
-    """Whether a line announces what is below it, and not that it is shown to everybody."""
+    """Whether a line announces what is below it, and does not say that it is public."""
     after = rest.rstrip(_AROUND).lower().split()
     if len(after) > _MOST_WORDS or not _CODE.isdisjoint(rest) or not _PUBLIC.isdisjoint((*before, *after)):
         return False

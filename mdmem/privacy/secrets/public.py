@@ -1,4 +1,4 @@
-"""What looks random and is no secret: hashes, ids, certificates, wrapped data, layouts, and what a label says of it."""
+"""What looks random but is not a secret: hashes, ids, certificates, wrapped data, layouts, what labels say of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LABELS = (
     "fingerprint", "revision", "cursor", "marker", "modulus", "publickey", "pubkey", "certificate", "digestvalue",
     "signaturevalue", "ciphervalue", "identifier", "nexttoken", "pagetoken", "continuationtoken",
 )  # fmt: skip
-"""How the names end of what is shown to everybody, in lower case and without separators, digits and an s."""
+"""How the names of public values end, in lower case and without separators, digits and an s."""
 _IDS = ("Id", "Ids", "ID", "IDs", "_id", "_ids", "-id", "-ids", ".id")
 _DOUBTFUL = (
     "secret",
@@ -124,7 +124,7 @@ def _is_version(run: str) -> bool:
 
 
 def _is_labeled(text: str, start: int) -> bool:
-    """Whether the name before it says that it is no secret: `"CodeSha256": "…"`, `--detector-id …`, `arn:…:flow:…`."""
+    """Whether the name before it says that it is public: `"CodeSha256": "…"`, `--detector-id …`, `arn:…:flow:…`."""
     before = text[max(0, start - LONGEST) : start]
     if before[-1:].strip() and "arn:" in before.split()[-1]:
         return True
@@ -163,7 +163,7 @@ def _bare(line: str) -> str:
 
 
 def _is_in_certificate(text: str, start: int) -> bool:
-    """Whether it is a part of a key block that is shown to everybody, also of one in a single line with `\\n`."""
+    """Whether it is part of a public key block, also of one in a single line with `\\n`."""
     begin = text.rfind("-----BEGIN ", max(0, start - _LONGEST_BLOCK), start)
     if begin < 0:
         return False

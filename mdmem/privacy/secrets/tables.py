@@ -153,7 +153,7 @@ def _tuples(text: str, at: int, columns: dict[int, tuple[int, str]]) -> Iterator
 
 
 def _next_field(text: str, at: int) -> int:
-    """Return where a field ends that is no string."""
+    """Return where a field ends that is not a string."""
     ahead = text[at : at + 256]
     size = min((ahead.find(sign) for sign in ",);\n" if sign in ahead), default=len(ahead))
     return at + max(size, 1)

@@ -90,7 +90,7 @@ def find(text: str) -> Iterator[tuple[int, int, str]]:
     Raises:
         FloodError: there are more words that look random than are looked at.
     """
-    if "\\" in text:  # "\nghp_…" in a string literal: the escape is no part of the word
+    if "\\" in text:  # "\nghp_…" in a string literal: the escape is not part of the word
         text = text.replace("\\n", "  ").replace("\\t", "  ").replace("\\r", "  ")
     signs = text.encode("ascii", "replace")  # one byte a character, so that positions stay good
     text = signs.decode("ascii")  # in Korean or Chinese, a token touches other letters

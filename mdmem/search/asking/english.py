@@ -137,7 +137,7 @@ def _asks_why(words: list[str], held: frozenset[str]) -> bool:
 
 
 def _in_passing(words: list[str], held: frozenset[str], *, past: bool) -> int:
-    """Judge what is no question by its form: `how was that solved`, `it failed again`, `the 401 is back`."""
+    """Judge what is not a question by its form: `how was that solved`, `it failed again`, `the 401 is back`."""
     if (
         words[0] in _TELL
         and not held & (_HERE - {"me"})

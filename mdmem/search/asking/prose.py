@@ -105,7 +105,7 @@ _PASTES = ("pasted_content", "pasted-content", "file", "document")
 
 
 def _prose_lines(prompt: str) -> Iterator[str]:
-    """Yield the lines that are no code and in no fence; an unclosed fence runs to the end."""
+    """Yield the lines that are not code and in no fence; an unclosed fence runs to the end."""
     fence = ""
     for line in prompt.splitlines():
         bare = line.strip()

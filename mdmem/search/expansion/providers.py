@@ -35,7 +35,7 @@ class RefusedError(Exception):
 
 
 class BadAnswerError(Exception):
-    """What came back is no answer."""
+    """What came back is not an answer."""
 
 
 class MissingError(Exception):
@@ -233,7 +233,7 @@ def _post(url: str, headers: Mapping[str, str], body: Mapping[str, Any], seconds
     """Send a JSON object and return the one that comes back. A redirect is an error: a key goes nowhere else.
 
     Raises:
-        FailedError: when the server answers with a status that is no success.
+        FailedError: when the server answers with a status that is not a success.
         BadAnswerError: when what it answers is not a JSON object.
     """
     from urllib import error, request

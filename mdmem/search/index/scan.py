@@ -320,7 +320,7 @@ def _packed_in(view: View, changed: frozenset[str], there: Container[str]) -> It
 
 
 def _below(view: View, paths: tuple[str, ...]) -> dict[str, int]:
-    """Return the notes at these paths, and below those of them that are no notes themselves."""
+    """Return the notes at these paths, and below those of them that are not notes themselves."""
     notes: dict[str, int] = {}
     for path in paths:
         found = view.find(path)

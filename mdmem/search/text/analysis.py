@@ -33,7 +33,7 @@ _UNSPACED = (
     "\U00020000\U0003134f",
 )  # fmt: skip
 _HANGUL = ("\u1100\u11ff", "\u3130\u318f", "\uac00\ud7af")
-# Vowel signs and accents are no letters to `re`, but stand inside words.
+# Vowel signs and accents are not letters to `re`, but stand inside words.
 _MARKS = (
     "\u0300\u036f", "\u0483\u0487", "\u0591\u05c7", "\u0610\u061a", "\u064b\u065f", "\u0670\u0670", "\u0900\u0963",
     "\u0966\u0dff", "\u0e31\u0e4e", "\u0eb1\u0ece", "\u102b\u103e", "\u17b4\u17d3",

@@ -120,7 +120,7 @@ def _packages(text: str, installed: Iterable[str]) -> Iterator[str]:
 
 
 def _symbols(text: str, words: Iterable[str]) -> Iterator[str]:
-    """Yield symbols: what stands in backticks, what is defined, and identifiers that are no part of a file's name."""
+    """Yield symbols: what stands in backticks, what is defined, and identifiers that are not part of a file's name."""
     if "`" in text:
         yield from (name for name in re.findall(_QUOTED, text) if not is_commit(name))
         yield from re.findall(_DEFINED, text)

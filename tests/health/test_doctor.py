@@ -1,4 +1,4 @@
-"""`doctor`: what is wrong is found, said with what to do, and mended where that is safe."""
+"""`doctor`: problems are found, reported with what to do, and fixed where that is safe."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_what_others_can_read_is_closed_when_asked(day: Day) -> None:
     assert wrong(look(day, "permissions")) == []
 
 
-def test_notes_that_wait_come_home_when_asked(day: Day, tmp_path: Path) -> None:
+def test_queued_notes_are_written_with_fix(day: Day, tmp_path: Path) -> None:
     cli_day.strand_a_note(day, tmp_path)
     assert "1 note could not be stored" in wrong(look(day, "waiting"))[0]["text"]
     look(day, "waiting", fix=True)
@@ -194,7 +194,7 @@ def test_a_template_that_would_lose_something_is_named(day: Day, name: str, text
     assert said in " ".join(one["text"] for one in look(day, "templates"))
 
 
-def test_the_templates_that_come_with_mdmem_are_well(day: Day) -> None:
+def test_mdmems_own_templates_are_valid(day: Day) -> None:
     import shutil
 
     from mdmem.vault import template
@@ -239,7 +239,7 @@ def test_a_launcher_that_is_gone_is_an_error_until_it_is_back(day: Day, monkeypa
     assert wrong(look(day, "agents")) == []
 
 
-def test_a_pause_is_remembered_for_the_forgetful(day: Day) -> None:
+def test_doctor_reports_a_pause(day: Day) -> None:
     day.run("pause")
     assert "paused" in wrong(look(day, "switches"))[0]["text"]
     day.run("resume")

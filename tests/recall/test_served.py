@@ -192,7 +192,9 @@ def test_a_hook_belongs_to_the_vault_and_the_environment_of_its_command(
 
 
 @linux
-def test_the_user_hears_of_an_event_that_is_lost_with_the_server(vault: Path, server: subprocess.Popen[bytes]) -> None:
+def test_the_user_is_told_of_an_event_that_is_lost_with_the_server(
+    vault: Path, server: subprocess.Popen[bytes]
+) -> None:
     hook = held(server)
 
     server.kill()
@@ -213,7 +215,9 @@ def test_the_server_ends_with_the_watcher_and_leaves_nothing(vault: Path, server
 
 
 @pytest.mark.slow
-def test_a_server_goes_on_however_much_memory_its_watcher_holds(vault: Path, home: Path, short_data: Path) -> None:
+def test_a_server_keeps_serving_however_much_memory_its_watcher_holds(
+    vault: Path, home: Path, short_data: Path
+) -> None:
     registered("hook")
     path = launcher.socket_path()
     held = b"x" * served.MAX_MEMORY_BYTES * 2

@@ -32,9 +32,9 @@ from tests.capture.test_hook_exceptions import (
     is_ours,
     outcome,
 )
-from tests.capture.test_served import run, server, short_data
 from tests.helpers.claude import bash, stop
 from tests.helpers.few import few
+from tests.recall.test_served import run, server, short_data
 
 __all__ = ["fresh", "server", "short_data", "small_disk"]  # fixtures
 
