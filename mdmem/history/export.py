@@ -112,7 +112,7 @@ def _cleaned(config: Config, rules: privacy.Rules, path: str) -> Exported | None
         return None
     if not people.is_captured(parsed):
         data = people.shown(config.vault, data.decode("utf-8", "replace")).encode("utf-8", "replace")
-        parsed, path = note.parse(data), people.clean_path(rules, path)
+        parsed, path = note.parse(data), people.clean_path(rules, path, data)
     return Exported(path, data, parsed)
 
 

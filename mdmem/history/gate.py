@@ -62,7 +62,7 @@ class CommitGate:
         In a file that is not a note, such as mdmem.toml, a lone tag is only spoken of, and hides no secret behind it.
         Of an image, or another file that is not text, only the name can be looked at.
         """
-        if people.clean_path(self._rules, path) != path:
+        if people.clean_path(self._rules, path, data) != path:
             return HeldBack(path, 1, FILE_NAME)
         if inside := packed.parse(data) if layout.archived_in(path) else {}:
             looked = (self.look(f"{layout.archived_in(path)}/{name}", text) for name, text in inside.items())

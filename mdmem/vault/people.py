@@ -92,14 +92,32 @@ def _cleaned(vault: str, text: str, origin: str) -> str:
     return str(privacy.clean(text, rules=privacy.Rules.of(config.load(vault).settings), origin=origin).value)
 
 
-def clean_path(rules: privacy.Rules, path: str) -> str:
-    """Clean the names of a file and of its folders; mdmem named those of the journal, from what was cleaned."""
+def clean_path(rules: privacy.Rules, path: str, data: bytes | None = None) -> str:
+    """Clean the names of a file and of its folders; mdmem named those of the journal, from what was cleaned.
+
+    data: the note itself. The end of its name that mdmem made of its id or its session is no secret, whatever word
+    stands before it: that of `all-tests-pass-7gk2q9m4x1` would be taken for a password.
+    """
     folders, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
-    cleaned = _cleaned_name(rules, stem or name) + (dot + suffix if stem else "")
+    stem, extension = (stem, dot + suffix) if stem else (name, "")
+    cleaned = _cleaned_name(rules, stem)
+    if cleaned != stem and (end := _made_end(stem, data)):
+        cleaned = _cleaned_name(rules, stem.removesuffix(end)) + end
     if not path.startswith("journal/"):
         folders = "/".join(_cleaned_name(rules, part) for part in folders.split("/"))
-    return f"{folders}/{cleaned}" if folders else cleaned
+    return f"{folders}/{cleaned}{extension}" if folders else cleaned + extension
+
+
+def _made_end(stem: str, data: bytes | None) -> str:
+    """Return the end of a name that mdmem made of the note's id, or of its session where it is a session's page."""
+    from mdmem.vault import journal, note
+
+    meta = note.parse(data).meta if data else {}
+    made = str(meta.get("id", ""))
+    ids = [made] if len(made) == len(note.make_id("")) and made.isalnum() and made == made.lower() else []
+    ids += journal.session_tags(str(meta["session"])) if meta.get("session") else ()
+    return next((f"-{one}" for one in ids if stem.endswith(f"-{one}")), "")
 
 
 def _cleaned_name(rules: privacy.Rules, name: str) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import UsageError
+from mdmem.hashing import short
 from mdmem.history import commit, export
 from mdmem.search import engine, index
-from mdmem.vault import people, user_notes
+from mdmem.vault import note, people, user_notes
 from mdmem.views import exports
 from tests.helpers.claude import START, capture, payload
 from tests.helpers.history_vault import git, head_files, put, start
@@ -66,6 +67,23 @@ def test_a_secret_or_a_tag_in_a_file_s_name_is_not_committed(vault: Path, name: 
 
     assert "The name of" in str(held)
     assert SECRET not in git(vault, "log", "--all", "--name-only", "--format=%B")
+
+
+@pytest.mark.parametrize("word", ["pass", "password"])
+def test_the_end_that_mdmem_gave_a_name_is_no_secret(vault: Path, word: str) -> None:
+    config = start(vault)
+    for number in range(12):
+        name = note.make_id(str(number))
+        front = f"---\nid: {name}\nkind: note\ntitle: All tests {word}\n---\n\nAll tests {word}.\n"
+        put(vault, f"notes/all-tests-{word}-{name}.md", front)
+        put(vault, f"journal/app/2026-09-14/0800-a-00893aaf/001-00{number % 10}-response-{word}-{name}.md", front)
+        page = f"0800-{word}-{short(str(number), 8)}"
+        put(vault, f"journal/app/2026-09-14/{page}/{page}.md", f"---\nkind: session\nsession: {number}\n---\n\nPage.\n")
+    put(vault, f"notes/my-{word}-5np7py6z4y.md", "---\nid: another\n---\n\nText.\n")
+
+    held = commit.commit(config).held_back
+
+    assert [one.path for one in held] == [f"notes/my-{word}-5np7py6z4y.md"]
 
 
 def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vault: Path) -> None:

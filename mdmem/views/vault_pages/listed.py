@@ -65,7 +65,9 @@ class Listing:
         if path not in self._known:
             data = disk.read_path(self.root, path)
             leaves = data is not None and not private.stays(path, data, self._private)
-            self._known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path) == path)
+            self._known[path] = leaves and (
+                path.startswith("journal/") or people.clean_path(self._rules, path, data) == path
+            )
         return self._known[path] or (bool(self._staying) and self._is_of(path, self._staying))
 
     def _is_of(self, path: str, project: str) -> bool:
