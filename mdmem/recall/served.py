@@ -152,12 +152,8 @@ def _answer(link: socket.socket) -> None:
         out = hook.answered(words, vault or None, lambda said: link.sendall(DONE + said))
     finally:
         os.close(stdin)
-        system.alarm(0, _nothing)  # of a hook that failed
+        system.alarm(0, lambda *_: None)  # of a hook that failed
     link.sendall(DONE + out)
-
-
-def _nothing(*_: object) -> None:
-    pass
 
 
 def _become(folder: str, pairs: list[str]) -> None:

@@ -96,9 +96,7 @@ def _make(file: Path) -> None:
     """Publish a new token whole; where another process was quicker, its token stays."""
     temp = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with os.fdopen(os.open(temp, flags, 0o600), "w", encoding="ascii") as opened:
-            opened.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+        files.replace(str(temp), f"{secrets.token_urlsafe(TOKEN_BYTES)}\n".encode())
         with closing(system.open_folder(str(file.parent))) as folder:
             folder.publish(temp.name, file.name)
     finally:

@@ -65,7 +65,7 @@ class PageRequest:
         self.path: str = request.url.path
         self.query: Mapping[str, str] = request.query_params
         self.parts: Mapping[str, str] = request.path_params
-        self.theme = "dark" if request.cookies.get("mdmem-theme") == "dark" else request.cookies.get("mdmem-theme", "")
+        self.theme = request.cookies.get("mdmem-theme", "")
         try:
             sent = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
         except ValueError as error:

@@ -8,10 +8,13 @@ no prompt has all. What cannot be read is a problem with a hint, never a guess.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.query import KEYS
 from mdmem.search.text import analysis
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TIMES = ("since", "until", "on")
 NEAR_TOKENS = 10
@@ -111,40 +114,25 @@ class _PromptReader:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _ProblemError(f"Parentheses are nested more than {MAX_DEPTH} deep.")
-        tree = self._both()
-        more: list[PromptTerm] = []
-        while self._operator("OR"):
-            tree = self._left(tree, "OR")
-            more.append(self._right(self._both(), "OR"))
+        tree = self._several("OR", lambda: self._several("AND", self._without))
         self._depth -= 1
-        return _joined("or", [tree, *more]) if tree else None
+        return tree
 
-    def _both(self) -> PromptTerm | None:
-        tree = self._without()
+    def _several(self, name: str, part: Callable[[], PromptTerm | None]) -> PromptTerm | None:
+        """Read parts with an operator between them."""
+        tree = part()
         more: list[PromptTerm] = []
-        while self._operator("AND"):
-            tree = self._left(tree, "AND")
-            more.append(self._right(self._without(), "AND"))
-        return _joined("and", [tree, *more]) if tree else None
+        while self._operator(name):
+            tree = _needed(tree, f"{name} needs something before it.")
+            more.append(_needed(part(), _AFTER.format(name)))
+        return _joined(name.lower(), [tree, *more]) if tree else None
 
     def _without(self) -> PromptTerm | None:
         tree = self._side_by_side()
         gone: list[PromptTerm] = []
         while self._operator("NOT"):
-            gone.append(self._right(self._side_by_side(), "NOT"))
+            gone.append(_needed(self._side_by_side(), _AFTER.format("NOT")))
         return _less(tree, gone)
-
-    @staticmethod
-    def _left(tree: PromptTerm | None, name: str) -> PromptTerm:
-        if tree is None:
-            raise _ProblemError(f"{name} needs something before it.")
-        return tree
-
-    @staticmethod
-    def _right(tree: PromptTerm | None, name: str) -> PromptTerm:
-        if tree is None:
-            raise _ProblemError(f"{name} needs something after it that is looked for in the text.")
-        return tree
 
     def _side_by_side(self) -> PromptTerm | None:
         kept: list[PromptTerm] = []
@@ -173,7 +161,7 @@ class _PromptReader:
             return text[0], self._group()
         if kind == "column":
             sign, term = self._term() if self._peek()[0] in ("word", "phrase", "open", "near") else ("", None)
-            return sign, self._right(term, "prompt_text:")
+            return sign, _needed(term, _AFTER.format("prompt_text:"))
         return self._filter(text)
 
     def _group(self) -> PromptTerm:
@@ -181,9 +169,7 @@ class _PromptReader:
         if self._peek()[0] != "close":
             raise _ProblemError("A ( is never closed.")
         self._at += 1
-        if tree is None:
-            raise _ProblemError("There is nothing between ( and ).")
-        return tree
+        return _needed(tree, "There is nothing between ( and ).")
 
     def _word(self, text: str) -> tuple[str, PromptTerm | None]:
         sign = text[0] if text[0] in "+-" and text[1:2].isalnum() else ""
@@ -243,6 +229,15 @@ class _PromptReader:
         if analysis.words(value):
             self.hints.append(f"There is no filter `{key}:`; `{bare:.40}` is searched as text.")
         return sign, PromptTerm("phrase", bare)
+
+
+_AFTER = "{} needs something after it that is looked for in the text."
+
+
+def _needed(tree: PromptTerm | None, problem: str) -> PromptTerm:
+    if tree is None:
+        raise _ProblemError(problem)
+    return tree
 
 
 def _joined(op: str, parts: list[PromptTerm]) -> PromptTerm:
