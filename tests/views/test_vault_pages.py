@@ -427,6 +427,25 @@ def test_days_of_two_machines_are_one_page(day: Day) -> None:
     assert b"Yours." in merged.data
 
 
+@pytest.mark.slow
+def test_a_days_page_that_two_machines_put_in_two_places_is_one_page_with_the_words_of_both(day: Day) -> None:
+    start(day.vault)
+    repo = repository.open_vault(str(day.vault))
+    base, first = committed(day.vault), day_page.first("2026-09-14")
+    oids = []
+    for place, words in (("days/2026-09-14.md", b"\nMine.\n"), ("days/2026/2026-09-14.md", b"\nYours.\n")):
+        git(day.vault, "checkout", "-q", base)
+        (day.vault / place).parent.mkdir(parents=True, exist_ok=True)
+        (day.vault / place).write_bytes(first + words)
+        oids.append(committed(day.vault))
+
+    merged = join.join(repo, base, *oids[::-1])
+
+    assert (list(merged.puts), merged.deletes) == (["days/2026-09-14.md"], ("days/2026/2026-09-14.md",))
+    assert b"Mine." in merged.puts["days/2026-09-14.md"]
+    assert b"Yours." in merged.puts["days/2026-09-14.md"]
+
+
 # -- what stays here, and what was renamed ---------------------------------------------------------
 
 
