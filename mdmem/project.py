@@ -70,7 +70,7 @@ def suffix(root: str) -> str:
     return short(root, 4)
 
 
-def normalise(url: str) -> str:
+def normalize(url: str) -> str:
     """Return one spelling for all addresses of a remote: `host/owner/repo`.
 
     SSH, HTTPS and scp forms of one repository are equal; credentials, port, `.git`, query and
@@ -311,7 +311,7 @@ def _value(text: str) -> str:
 def _preferred(urls: dict[str, str]) -> str:
     """Return the address of `origin`, else of the first by name, among those that lead off this machine."""
     for name in ["origin", *sorted(urls)]:
-        remote = normalise(urls.get(name, ""))
+        remote = normalize(urls.get(name, ""))
         if remote:
             return remote
     return ""

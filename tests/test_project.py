@@ -365,7 +365,7 @@ def test_a_sha256_repository_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_every_spelling_of_a_remote_is_the_same_project(url: str) -> None:
-    assert project.normalise(url) == ACME
+    assert project.normalize(url) == ACME
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_every_spelling_of_a_remote_is_the_same_project(url: str) -> None:
     ],
 )
 def test_servers_with_ways_of_their_own_are_understood(url: str, remote: str) -> None:
-    assert project.normalise(url) == remote
+    assert project.normalize(url) == remote
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ def test_servers_with_ways_of_their_own_are_understood(url: str, remote: str) ->
     ],
 )
 def test_a_path_or_what_is_no_address_is_no_remote(url: str) -> None:
-    assert project.normalise(url) == ""
+    assert project.normalize(url) == ""
 
 
 @given(
@@ -419,7 +419,7 @@ def test_a_path_or_what_is_no_address_is_no_remote(url: str) -> None:
 @example("@@//", "", "{}@host.example:o/r")
 @example("000/", "00", "https://{}@host.example/o/r.git")
 def test_no_credentials_survive_in_a_remote(password: str, user: str, shape: str) -> None:
-    assert project.normalise(shape.format(f"{user}:{password}")) in ("host.example/o/r", "")
+    assert project.normalize(shape.format(f"{user}:{password}")) in ("host.example/o/r", "")
 
 
 def test_a_remote_with_credentials_leaves_none_in_the_project(tmp_path: Path) -> None:

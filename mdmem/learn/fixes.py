@@ -20,7 +20,7 @@ def fixes(config: Config, error: str = "", *, project: str = "", limit: int = 5)
     error: an output, one line of it, or only its name, such as `KeyError`. project: only of this one; "" is all.
     """
     wanted = errors.signatures(error) or [
-        line for line in (errors.normalised(one) for one in error.splitlines()) if line
+        line for line in (errors.normalized(one) for one in error.splitlines()) if line
     ]
     if error.strip() and not wanted:
         return []

@@ -118,7 +118,7 @@ def _belongs_to_last(text: str, place: int) -> bool:
     c = text[place]
     if category(c) in ("Mn", "Mc", "Me") or c in _JOINERS or text[place - 1] == "\u200d":
         return True
-    if "\U0001f3fb" <= c <= "\U0001f3ff":  # a colour of skin
+    if "\U0001f3fb" <= c <= "\U0001f3ff":  # a color of skin
         return True
     before = text[:place]
     flags = len(before) - len(before.rstrip(_FLAG_LETTERS))

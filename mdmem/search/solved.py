@@ -93,7 +93,7 @@ class Finder:
         for number in sorted(chosen, key=lambda n: (n not in same, -created[n])):
             chain = self._chain(number)
             fix = self._fix(chain, wanted) if chain else None
-            same_fix = (fix.solved, fix.command, errors.normalised(fix.error)) if fix else ()
+            same_fix = (fix.solved, fix.command, errors.normalized(fix.error)) if fix else ()
             if fix and same_fix not in seen and (not wanted or fix.likeness >= LIKE):
                 seen.add(same_fix)
                 found.append(fix)
@@ -179,7 +179,7 @@ class Finder:
         view = self._view
         facts = view.facts(chain.failed)
         parsed = people.read(self._config.vault, view.path(chain.failed))
-        lines = {errors.normalised(line): line for line in errors.telling(parsed.body)}
+        lines = {errors.normalized(line): line for line in errors.telling(parsed.body)}
         has = errors.signatures(parsed.body)
         best = max(((errors.likeness(a, b), b) for a in wanted for b in has), default=(1.0 if not wanted else 0.0, ""))
         first = lines.get(best[1]) or lines.get(has[0] if has else "") or str(parsed.meta.get("error", ""))

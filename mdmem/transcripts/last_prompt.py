@@ -62,7 +62,7 @@ def _prompts(last: told.LastHidden) -> list[Event]:
     path = Path(last.transcript)
     if last.agent == cursor.NAME:
         return list(_of_cursor(path)) if last.transcript and path.is_file() else []
-    source = sources.recognise(path) if last.transcript and sources.file_of(path).is_file() else None
+    source = sources.recognize(path) if last.transcript and sources.file_of(path).is_file() else None
     if source is None:
         raise NotFoundError(
             f"{last.agent} keeps no transcript that mdmem can read{f' at {path}' if last.transcript else ''}."

@@ -82,7 +82,7 @@ def transcript(source: Source, path: Path) -> Transcript | None:
 def _file(path: Path) -> TranscriptSource:
     if path.suffix in markdown.SUFFIXES:
         return TranscriptSource([], [markdown.MarkdownFolder(path.parent, path.stem, (path.name,))])
-    source = recognise(path)
+    source = recognize(path)
     if source and path.suffix == _DATABASE:
         return TranscriptSource(_below(source, path), [])
     found = transcript(source, path) if source else None
@@ -95,7 +95,7 @@ def file_of(path: Path) -> Path:
 
 
 def _folder(root: Path) -> TranscriptSource:
-    transcripts = [one for source in SOURCES for one in _below(source, root) if recognise(one.path) is source]
+    transcripts = [one for source in SOURCES for one in _below(source, root) if recognize(one.path) is source]
     if transcripts:  # an agent's own folder, a copy of it, or several of them
         return TranscriptSource(transcripts, markdown.memories(root))
     return TranscriptSource(
@@ -103,7 +103,7 @@ def _folder(root: Path) -> TranscriptSource:
     )
 
 
-def recognise(path: Path) -> Source | None:
+def recognize(path: Path) -> Source | None:
     """Return whose transcript a file is, by its first lines; None when it is nobody's."""
     path = file_of(path)
     if path.suffix not in (".jsonl", ".json", _DATABASE):

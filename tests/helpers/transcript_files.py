@@ -28,7 +28,7 @@ LATER = 2_000_000_000.0
 def read(path: Path, now: float = LATER, ended: float = 0.0) -> tuple[list[Saved], Skipped]:
     """Return the events of a file, and what was passed over."""
     skipped = Skipped()
-    source = sources.recognise(path)
+    source = sources.recognize(path)
     assert source is not None
     return list(source.read(path, Reading(skipped, now, ended))), skipped
 

@@ -440,7 +440,7 @@ def test_a_private_prompt_gets_nothing_and_counts_for_nothing(talk: Talk) -> Non
 
 
 def test_the_private_part_of_a_prompt_is_not_searched_by(talk: Talk) -> None:
-    found = explained(talk, "What did we decide about <private>the date parser</private> colours?")
+    found = explained(talk, "What did we decide about <private>the date parser</private> colors?")
 
     assert "parser" not in found["query"]
     assert found["results"] == []
@@ -618,11 +618,11 @@ def test_a_question_that_was_only_talked_about_does_not_take_the_place_of_the_wo
 def test_a_question_that_nothing_answers_is_not_answered_by_itself(talk: Talk, past: Talk) -> None:
     for number in range(3):
         later = new_session(past, 10 + number)
-        question = "How are the colours of the weather map chosen at night?"
+        question = "How are the colors of the weather map chosen at night?"
 
         assert ask(later, question) == ""
         later.store("UserPromptSubmit", prompt=question)
-        later.answers("The notes say nothing of the colours of the weather map.")
+        later.answers("The notes say nothing of the colors of the weather map.")
 
 
 @pytest.mark.slow

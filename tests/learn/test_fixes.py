@@ -152,7 +152,7 @@ def test_private_parts_of_an_edited_note_are_left_out(at: Work) -> None:
     ],
 )
 def test_what_differs_between_runs_is_not_part_of_a_signature(one: str, other: str) -> None:
-    assert errors.normalised(one) == errors.normalised(other)
+    assert errors.normalized(one) == errors.normalized(other)
     assert errors.signatures(one) == errors.signatures(other) != []
 
 

@@ -377,7 +377,7 @@ def test_a_file_is_known_by_its_first_lines(path: Path, agent: str, tmp_path: Pa
     copy = tmp_path / "unnamed.jsonl"
     copy.write_bytes(path.read_bytes())
 
-    source = sources.recognise(copy)
+    source = sources.recognize(copy)
 
     assert source is not None
     assert source.agent == agent

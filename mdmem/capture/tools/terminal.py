@@ -21,7 +21,7 @@ def last_drawn(text: str) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """Return a text without escape sequences (ECMA-48): colours, cursor moves, titles, links and pictures.
+    """Return a text without escape sequences (ECMA-48): colors, cursor moves, titles, links and pictures.
 
     A sequence that never ends takes no more than the line it began on, a picture no more than up to the
     next sequence. Linear in the text.

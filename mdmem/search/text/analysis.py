@@ -263,7 +263,7 @@ class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
             return (word, (*word, *_pairs(word))) if len(word) > 1 else word
         if len(self) >= _MEMO_WORDS:
             self.clear()
-        terms = tuple(_analyse(word))
+        terms = tuple(_analyze(word))
         found = self[word] = (word, terms) if len(terms) > 1 else terms[0]
         return found
 
@@ -271,7 +271,7 @@ class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
 _known = _KnownWords()
 
 
-def _analyse(word: str) -> Iterable[str]:
+def _analyze(word: str) -> Iterable[str]:
     if word.isalpha() and word.islower() and word.isascii() and len(word) <= MAX_WORD_CHARS:
         return [stem(word)]
     if _PLURAL.fullmatch(word):

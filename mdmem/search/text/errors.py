@@ -38,7 +38,7 @@ _STEPS = (
 )
 
 
-def normalised(line: str) -> str:
+def normalized(line: str) -> str:
     """Return a line without what differs from run to run."""
     text = _ANSI.sub("", line[: MAX_LINE_CHARS * 4])
     for pattern, sign in _STEPS:
@@ -50,7 +50,7 @@ def signatures(text: str) -> list[str]:
     """Return the signatures of the errors in an output, those that tell most first; [] when nothing tells."""
     found: dict[str, None] = {}
     for line in telling(text):
-        signature = normalised(line)
+        signature = normalized(line)
         if is_specific(signature):
             found.setdefault(signature)
         if len(found) == MAX_SIGNATURES:
