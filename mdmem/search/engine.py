@@ -118,16 +118,19 @@ def search(
         unmatched = select.unmatched(view, asked) if not found and not is_partial else ()
         return SearchResult(hits, len(found), (*asked.hints, *unmatched, *notices), suggestion, changes)
 
-    def is_short(found: SearchResult, view: View) -> bool:
-        if not (options.update or options.check_all) or is_partial:
-            return False
-        # Somebody may just have written a word that no note has into an old one.
+    def has_unknown(view: View) -> bool:
+        """Somebody may just have written a word that no note has into an old one."""
         doubted = words_of(view)[:MAX_DOUBTED]
-        return not found.total or not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
+        return not all(any(is_known(view, term) for term, _ in unit.terms) for unit in doubted)
 
+    looks = (options.update or options.check_shown) and seen is None
+    may_look_at_all = looks and (options.update or options.check_all) and not is_partial
+    if may_look_at_all and freshness.answered(config, has_unknown):
+        freshness.bring_up_to_date(config, share=EVERY)
+        looks = may_look_at_all = False
     found = freshness.answered(config, answer, seen)
-    if found is not None and (options.update or options.check_shown) and seen is None:
-        found = _again_if_stale(config, found, answer, is_short)
+    if found is not None and looks:
+        found = _again_if_stale(config, found, answer, looks_at_all=may_look_at_all and not found.total)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
 
 
@@ -144,16 +147,17 @@ def _again_if_stale(
     config: Config,
     found: SearchResult,
     answer: Callable[[View], SearchResult],
-    is_short: Callable[[SearchResult, View], bool],
+    *,
+    looks_at_all: bool,
 ) -> SearchResult | None:
     """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
 
-    is_short: whether the answer leaves something open, so that every file is to be looked at first.
+    looks_at_all: look at every file first.
     """
     view = index.current(config)
     if view is None:
         return found
-    if is_short(found, view):
+    if looks_at_all:
         freshness.bring_up_to_date(config, share=EVERY)
     else:
         changed = scan.at_notes(config.vault, view, _notes(view, found.hits))

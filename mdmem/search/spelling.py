@@ -43,12 +43,14 @@ def _nearest(view: View, word: str) -> str | None:
     if is_known(view, term):
         return None
     slips_allowed = 1 if len(term) < 6 else 2
+    letters = set(term)  # a slip takes one of them away, adds one, or both
     found: list[tuple[int, int, str]] = []
-    for candidate, count in view.starting_with("body", term[0], limit=MAX_TERMS).items():
-        if abs(len(candidate) - len(term)) <= slips_allowed and candidate.isalpha():
+    lengths = range(len(term) - slips_allowed, len(term) + slips_allowed + 1)
+    for candidate in view.terms_of_length("body", term[0], lengths, MAX_TERMS):
+        if len(letters.symmetric_difference(candidate)) <= 2 * slips_allowed and candidate.isalpha():
             slips = distance(term, candidate, slips_allowed)
             if slips <= slips_allowed:
-                found.append((slips, -count, candidate))
+                found.append((slips, -view.count("body", candidate), candidate))
     return min(found)[2] if found else None
 
 

@@ -1007,6 +1007,10 @@ def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
     for prefix in ("", "a", "é"):
         wanted = {term.decode(): count for term, count in terms.items() if term.startswith(prefix.encode())}
         assert dict(opened.starting_with("body", prefix)) == wanted
+        ordered = sorted(wanted, key=str.encode)
+        short = [term for term in ordered if 2 <= len(term) < 5]
+        assert opened.of_length("body", prefix, range(2, 5), len(wanted)) == short
+        assert opened.of_length("body", prefix, range(9), 3) == ordered[:3]
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=400))

@@ -129,6 +129,22 @@ class Dictionary:
         """Yield every posting list as it is packed, in the order of keys."""
         return self._from(b"")
 
+    def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
+        """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+        start = FIELDS[field] + prefix.encode("utf-8", "replace")
+        end = start + b"\xff"  # a byte that no text has
+        least = lengths.start + 1  # with the byte for the field; a letter has a byte or more
+        found: list[str] = []
+        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
+            keys = self._block(number).keys
+            own = keys[bisect_left(keys, start) : bisect_left(keys, end)][: max(limit, 0)]
+            limit -= len(own)
+            terms = [key[1:].decode("utf-8", "replace") for key in own if len(key) >= least]
+            found += [term for term in terms if len(term) in lengths]
+            if limit <= 0 or keys[-1] >= end:
+                break
+        return found
+
     def some_keys(self) -> Iterator[bytes]:
         """Yield some of the keys, in order: of each few dozen the first."""
         return iter(self._guide.firsts)

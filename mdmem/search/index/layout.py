@@ -43,6 +43,10 @@ if TYPE_CHECKING:
             """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
             ...
 
+        def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
+            """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+            ...
+
 
 VERSION = 11
 """Raised whenever the same notes lie differently on disk: an index of another version is rebuilt."""

@@ -7,6 +7,7 @@ indexed by whoever searches next with more time, or by the next prompt that find
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mdmem.search.index import layout
@@ -50,6 +51,11 @@ class Terms:
         for term in sorted(self._lists[field]):
             if term.startswith(prefix):
                 yield term, self.count(field, term)
+
+    def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
+        """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+        own = islice((term for term in sorted(self._lists[field]) if term.startswith(prefix)), limit)
+        return [term for term in own if len(term) in lengths]
 
 
 def overlay(view: View, root: str, diff: Diff) -> View | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from heapq import heappush, heapreplace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
@@ -167,15 +167,21 @@ def at_notes(root: str, view: View, notes: Iterable[int]) -> Diff:
     """Look at the files of these notes, one lstat each: what was changed in place, and what is gone."""
     changed: list[WalkedFile] = []
     gone: list[str] = []
-    for note, path, stamp in _kept(view, sorted(notes)):
+    lstat = os.lstat
+    for note, path, stamp in chain.from_iterable(_kept(view, sorted(notes))):  # every note, it may be
         try:
-            found = disk.look(root, path)
+            try:
+                found = lstat(f"{root}/{path}")
+            except FileNotFoundError:
+                found = disk.look(root, path)
         except (OSError, ValueError):
             gone.append(path)
             continue
+        if stamp == (found.st_mtime_ns, found.st_size, found.st_ino):
+            continue
         if not stat.S_ISREG(found.st_mode):
             gone.append(path)
-        elif stamp != (found.st_mtime_ns, found.st_size, found.st_ino) and _is_other(root, view, note, found):
+        elif _is_other(root, view, note, found):
             changed.append(WalkedFile(path, found.st_mtime_ns, found.st_size, found.st_ino))
     return Diff(changed, gone)
 
@@ -202,8 +208,8 @@ def at_files(root: str, view: View, known: Iterable[Stamped]) -> tuple[Diff, lis
     return Diff(diff.files, [*diff.gone, *(path for path in gone if view.find(path) is not None)]), found
 
 
-def _kept(view: View, notes: list[int]) -> Iterator[tuple[int, str, tuple[int, int, int]]]:
-    """Yield what the index keeps of the files of notes, in order: number, path, and time, size and inode.
+def _kept(view: View, notes: list[int]) -> Iterator[Iterable[tuple[int, str, tuple[int, int, int]]]]:
+    """Yield what the index keeps of the files of notes, some at a time: number, path, and time, size and inode.
 
     Of notes that are close together, it is read at once.
     """
@@ -211,10 +217,13 @@ def _kept(view: View, notes: list[int]) -> Iterator[tuple[int, str, tuple[int, i
         some = notes[start : start + AT_ONCE]
         first, last = some[0], some[-1] + 1
         if last - first > MANY * len(some):
-            yield from ((note, view.path(note), view.stamp(note)) for note in some)
+            yield ((note, view.path(note), view.stamp(note)) for note in some)
             continue
         paths, stamps = view.some_paths(first, last), view.stamps(first, last)
-        yield from ((note, paths[note - first], stamps[note - first]) for note in some)
+        if last - first == len(some):
+            yield zip(some, paths, stamps, strict=True)
+        else:
+            yield ((note, paths[note - first], stamps[note - first]) for note in some)
 
 
 def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:

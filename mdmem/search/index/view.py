@@ -142,6 +142,10 @@ class View:
                 found[term] = found.get(term, 0) + count
         return found
 
+    def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> set[str]:
+        """Return the terms of so many letters that begin with `prefix`, among the first `limit` of each segment."""
+        return set().union(*(leaf.terms.of_length(field, prefix, lengths, limit) for leaf in self.leaves))
+
     # -- notes
 
     @cached_property
