@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from mdmem.agents import prompts
 from mdmem.search.asking import shape
 from mdmem.search.asking.english import LIKELY, SURE
 from mdmem.search.index.layout import KIND_STEP, KINDS
@@ -27,6 +28,7 @@ TALK_WORTH = 0.5
 """What the score of a question that led to no change counts: what it asks about was done elsewhere."""
 
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
+_LOOK_UP_COMMANDS = frozenset(f"memory-{name}" for name in ("history", "list", "review", "search", "stats"))
 _MAX_ASKED_CHARS = 600
 
 
@@ -179,6 +181,8 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
         return WORK
     data = disk.read_path(folder, prompt) or b""
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
+    if not sources and _is_look_up(text):
+        return ECHO
     asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
     if asked is None or "bash" in sources:
         return WORK if (sources or is_answered) and (asked is None or asked.grade < SURE) else TALK
@@ -187,6 +191,12 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     if not (sources or is_answered):
         return UNANSWERED
     return TALK if not sources else WORK
+
+
+def _is_look_up(text: str) -> bool:
+    """Whether a prompt is a command of mdmem's plugin that looks something up: `/mdmem:memory-search dates`."""
+    name, _ = prompts.command(text[:_MAX_ASKED_CHARS]) or ("", "")
+    return name.lstrip("/").removeprefix("mdmem:") in _LOOK_UP_COMMANDS
 
 
 def _cites(folder: str, names: Iterable[str]) -> bool:

@@ -17,6 +17,7 @@ from mdmem.search import engine, hits, index, recall
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import pending
 from mdmem.vault import front_matter
+from tests.helpers.talk import Talk
 
 NOW = datetime(2026, 9, 16, 15, 30, tzinfo=UTC)
 SESSION = "journal/acme-app/2026-09-14/0800-why-does-the-parser-fail-00893aaf"
@@ -597,3 +598,20 @@ def test_a_question_in_another_language_finds_other_forms_of_its_words(tmp_path:
         assert engine.search(config.load(str(tmp_path)), asked).hits[0].path == "nota 0.md"
     (tmp_path / "auth.md").write_text("El auth caduca.", encoding="utf-8")
     assert engine.search(config.load(str(tmp_path)), "¿Cómo es la authentication?").hits[0].path == "auth.md"
+
+
+@pytest.mark.parametrize("command", ["/mdmem:memory-search date parser", "/memory-history date parser"])
+def test_a_command_that_looks_something_up_is_no_answer(vault: Path, tmp_path: Path, command: str) -> None:
+    talk = Talk(vault, tmp_path / "notes-app")
+    talk.says("Why does the date parser refuse leap days in the year 2100, and what can we do about it?")
+    talk.answers("The date parser took every fourth year for a leap year. It now asks the calendar.")
+    later = Talk(vault, tmp_path / "notes-app", "1" * 8 + "-0000-4000-8000-000000000000")
+    later.says(command)
+    later.answers("Nothing but the date parser of last week.")
+    settings = config.load(str(vault))
+    index.update(settings)
+
+    found = [hit.session for hit in engine.search(settings, "date parser").hits]
+    assert found[0] == talk.session
+    answers = recall.answers(settings, "date parser", recall.Asker())
+    assert {hit.session for answer in answers for hit in answer.hits} == {talk.session}
