@@ -140,7 +140,8 @@ class _Reading:
         if file is None:
             return
         path = file.change.path
-        held = None if path in self._wanted.accept else self._gate.look(path, file.data)
+        is_free = path in self._wanted.accept or file.change.kind == "deleted"  # its name is in history, whatever it is
+        held = None if is_free else self._gate.look(path, file.data)
         if held:
             self._held_back.append(held)
         else:

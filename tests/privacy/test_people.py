@@ -86,6 +86,18 @@ def test_the_end_that_mdmem_gave_a_name_is_no_secret(vault: Path, word: str) -> 
     assert [one.path for one in held] == [f"notes/my-{word}-5np7py6z4y.md"]
 
 
+def test_a_file_whose_name_would_be_held_back_can_be_deleted(vault: Path) -> None:
+    config = start(vault)
+    name = f"notes/{SECRET}.md"
+    put(vault, name, "harmless\n")
+    commit.commit(config, accept=[name])
+    assert name in head_files(vault)
+    (vault / name).unlink()
+
+    assert commit.commit(config).held_back == []
+    assert name not in head_files(vault)
+
+
 def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vault: Path) -> None:
     from mdmem import config
     from mdmem.history.gate import CommitGate
