@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -172,6 +173,18 @@ def test_every_phrase_of_the_table_is_found_as_it_stands() -> None:
     for rows in phrases.UNSPACED.values():
         for part in "/".join(rows).split("/"):
             assert prose.asked(part), part
+
+
+@pytest.mark.parametrize("language", [name for name in phrases.ASKING if name != "en"])
+def test_a_sentence_in_its_language_has_each_phrase_and_asks(language: str) -> None:
+    rows = (Path(__file__).parent / "asking.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    sentences = [sentence for name, sentence in (row.split("\t") for row in rows) if name == language]
+    for sentence in sentences:
+        found = shape.of(sentence)
+        assert found is not None and (found.language, found.grade) == (language, SURE), sentence
+    typed = [prose.words(prose.fold(sentence)) for sentence in sentences]
+    for phrase in phrases.ASKING[language]:
+        assert any(prose._match(phrase, words, at) for words in typed for at in range(len(words))), phrase
 
 
 def test_a_question_at_either_end_of_a_long_prompt_is_seen_and_one_deep_inside_a_paste_is_not() -> None:

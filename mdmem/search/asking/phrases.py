@@ -1,7 +1,8 @@
 """Phrases by which a prompt asks to recall something, a row a language.
 
 A phrase is words in lower case, without apostrophes. `/` stands between alternatives, `*` for up to six words.
-Accents do not matter: prompt and phrase are both read without them.
+Accents do not matter: prompt and phrase are both read without them. Of the languages other than English, each phrase
+has a sentence in `tests/search/asking.tsv` that a speaker can judge; a phrase without one fails a test.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ ASKING: dict[str, tuple[str, ...]] = {
         "abbiamo gia",
         "dove eravamo",
         "sessione/conversazione precedente/scorsa",
-        "ultima sessione/conversazione",
+        "ultima/lultima/nellultima/dellultima sessione/conversazione",
     ),
     "nl": (
         "weet/weten je/jij/jullie nog",
@@ -193,7 +194,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "sv": (
         "minns du",
         "kommer du ihag",
-        "pamin mig/oss",
+        "paminn mig/oss",
         "forra/sista gangen",
         "vad/hur/varfor/nar/vilken/vilket bestamde/valde/gjorde/sa/loste/anvande vi",
         "vad/hur/varfor har/hade vi * bestamt/valt/gjort/sagt/lost",
@@ -202,7 +203,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "da": (
         "husker du",
         "mind mig/os",
-        "pamind mig/oss",
+        "pamind mig/os",
         "sidste/forrige/sist gang",
         "hvad/hva/hvordan/hvorfor/hvornar besluttede/bestemte/valgte/gjorde/sagde/sa/aftalte/loste vi",
         "hvor var/slap vi",
@@ -347,7 +348,7 @@ NOT_ASKING: dict[str, tuple[str, ...]] = {
     "de": ("erinner/erinnere/erinnern mich/uns/sie in/um/morgen/spater/daran",),
     "fr": ("rappelle/rappelez moi/nous de/dans/demain/a",),
     "nl": ("herinner me/mij/ons eraan/er/over/om/morgen",),
-    "sv": ("pamin mig/oss att/imorgen/imorgon/senare",),
+    "sv": ("paminn mig/oss att/imorgen/imorgon/senare",),
     "da": ("mind mig/os om at",),
     "ru": ("напомни/напомните мне завтра/через/позже",),
 }
