@@ -299,11 +299,14 @@ def test_a_remote_that_has_not_seen_all_is_named(day: Day, tmp_path: Path) -> No
     assert "1 commit to send" in look(day, "remote")[0]["text"]
 
 
-def test_requirements_are_compared_by_their_bounds() -> None:
-    assert machine._fits("2.7.5", ">=2.7.5,<2.8")
-    assert not machine._fits("2.8.0", ">=2.7.5,<2.8")
-    assert not machine._fits("2.7.4", "<2.8,>=2.7.5")
-    assert machine._requirement('pytest<10,>=8.3; extra == "test"') == ("pytest", "<10,>=8.3")
+def test_a_package_that_is_required_and_missing_is_named(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["click<9,>=8", "no-such-package>=2.7; python_version > '3'", "nor-this-one<2; extra == 'test'"]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _: lines)
+
+    (found,) = machine.packages(day.config())
+
+    assert (found.severity, found.text) == ("error", "The package no-such-package>=2.7 is missing.")
+    assert found.todo == "Install it: `pip install 'no-such-package>=2.7'`."
 
 
 def test_every_check_is_a_function_that_is_there() -> None:
