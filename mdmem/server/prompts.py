@@ -39,7 +39,7 @@ def search_user_prompts(
         ),
     ] = "",
     project: Project = "",
-    session: Annotated[str, Field(description="Its id or its beginning.")] = "",
+    session: Annotated[str, Field(description="Session id, or its beginning.")] = "",
     since: Since = "",
     until: str = "",
     order: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",

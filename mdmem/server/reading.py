@@ -41,8 +41,8 @@ Words = Annotated[
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most 50.")]
-Offset = Annotated[int, Field(ge=0, description="`next_offset` of the last part.")]
-Project = Annotated[str, Field(description="Its name.")]
+Offset = Annotated[int, Field(ge=0, description="`next_offset` of the previous answer.")]
+Project = Annotated[str, Field(description="Project name.")]
 Note = Annotated[str, Field(description="mem:ID, id or path.")]
 Kind = Annotated[str, Field(description="Such as prompt,response,observation,note.")]
 Since = Annotated[str, Field(description="2w, yesterday, monday, 2026-09-14, 2026-09.")]
@@ -57,14 +57,14 @@ def search(
     ] = (),
     kind: Kind = "",
     project: Project = "",
-    session: Annotated[str, Field(description="Its id.")] = "",
+    session: Annotated[str, Field(description="Session id.")] = "",
     file: Annotated[str, Field(description="A part of a path, or a glob.")] = "",
-    tool: Annotated[str, Field(description="Runs of it.")] = "",
-    tags: Annotated[tuple[str, ...], Field(description="All of them.")] = (),
+    tool: Annotated[str, Field(description="Only runs of this tool.")] = "",
+    tags: Annotated[tuple[str, ...], Field(description="All must match.")] = (),
     agent: Annotated[str, Field(description="Such as claude-code.")] = "",
-    branch: Annotated[str, Field(description="Of the code.")] = "",
+    branch: Annotated[str, Field(description="Branch of the code.")] = "",
     since: Since = "",
-    until: Annotated[str, Field(description="As `since`.")] = "",
+    until: Annotated[str, Field(description="Same forms as `since`.")] = "",
     state: Annotated[str, Field(description="pinned, edited, failed, private, redacted or staged.")] = "",
     sort: Annotated[str, Field(description="relevance, newest or oldest.")] = "relevance",
     limit: Limit = 10,
@@ -109,7 +109,7 @@ def file_history(
 
 
 def related(at: Access, note: Note, limit: Limit = 10) -> FoundNotes:  # noqa: A002, RUF100 - the argument's name
-    """Find notes like one, by the words that are most its own."""
+    """Find notes like one, by its most characteristic words."""
     path, _ = lookup.resolve(at, note)
     with lookup.fresh(at.config) as notices:
         result = engine.related(at.config, path, limit=2 * limit, update=False, here=at.here)
@@ -183,7 +183,7 @@ def timeline(
     before: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
     after: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 5,
     kind: Kind = "",
-    all_projects: Annotated[bool, Field(description="Not only its own.")] = False,
+    all_projects: Annotated[bool, Field(description="Notes of all projects.")] = False,
 ) -> Timeline:
     """Show what happened before and after a note, in order of time."""
     if not note and not query:
@@ -270,7 +270,7 @@ def get_notes(
     at: Access,
     ids: Annotated[list[str], Field(description="mem:ID, ids or paths.", min_length=1, max_length=MAX_NOTES)],
     offset: Annotated[int, Field(ge=0, description="Where in the first note's text to begin.")] = 0,
-    max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="For all texts together.")] = DEFAULT_CHARS,
+    max_chars: Annotated[int, Field(ge=500, le=MAX_CHARS, description="Total for all texts.")] = DEFAULT_CHARS,
 ) -> Notes:
     """Read whole notes. Long ones come in parts: call again with `next_offset` or `unread`."""
     found: Notes = {"notes": [], "missing": [], "unread": []}

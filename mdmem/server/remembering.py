@@ -76,7 +76,7 @@ def remember_update_internal_memory(
     trust: Share = None,
     feelings: dict[str, Any] | None = None,
 ) -> Stored:
-    """Change a memory of yours: what you leave out stays. `feel_...` numbers as in create. The version counts up."""
+    """Change one of your memories; what you leave out stays. `feel_...` numbers as in create. The version increases."""
     own = _scope(at)
     numbers = {"weight": weight, "trust": trust, **(feelings or {})}
     try:
@@ -105,7 +105,7 @@ def remember_search_internal_memory(
     tags: Annotated[tuple[str, ...], Field(description="Only memories with all of these.")] = (),
     limit: Limit = 10,
     offset: Offset = 0,
-    alpha: Annotated[float, Field(ge=0, le=1, description="0: by words; 1: by likeness of letters.")] = 0.0,
+    alpha: Annotated[float, Field(ge=0, le=1, description="0: by words; 1: by similar spelling.")] = 0.0,
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
@@ -125,7 +125,7 @@ def remember_query_internal_memory(
     filters: Filters | None = None,
     deleted_filter: DeletedFilter = "exclude",
 ) -> Memories:
-    """Ask your memories a question; returns the best matches, whole as far as there is room."""
+    """Ask your memories a question; returns the best matches, in full as far as they fit."""
     held = _load(at, deleted_filter, filters)
     found = {name: share for name, share in finding.relevance(held, query).items() if share >= min_relevance}
     return _part(at, _best(held, found), found, 0, limit)
@@ -161,7 +161,7 @@ def remember_publish(
     to: Annotated[str, Field(description="space:NAME or group:NAME.")],
     withdraw: Annotated[bool, Field(description="Withdraw the copy.")] = False,
 ) -> Stored:
-    """Publish a copy of a memory of yours to a space or group, for all who talk to its ghost; again: refresh it."""
+    """Publish a copy of your memory to a space or group, for everyone who talks to its ghost. Again: refresh it."""
     made = memories.publish(at.config, at.context(), memory_id, to, withdraw=withdraw, now=time.time())
     done = f"{'Withdrawn from' if withdraw else 'Published to'} {to}."
     return {"memory_id": made.id, "version": made.version, "tags": list(made.tags), "done": done}

@@ -118,5 +118,5 @@ PROMPTS = (
         ("since", "Start of the period; default: yesterday."),
         _standup,
     ),
-    Prompt("handoff", "Handoff", "Sum up the work for whoever continues it.", ("project", "Its name."), _handoff),
+    Prompt("handoff", "Handoff", "Sum up the work for whoever continues it.", ("project", "Project name."), _handoff),
 )

@@ -76,12 +76,12 @@ class Stats(TypedDict):
 
 def get_session(
     at: Access,
-    session: Annotated[str, Field(description="Its id, the beginning of it, a note in it, or `latest`.")] = "latest",
+    session: Annotated[str, Field(description="Session id or its beginning, a note in it, or `latest`.")] = "latest",
     project: Project = "",
     limit: Limit = 30,
     offset: Offset = 0,
 ) -> SessionView:
-    """Read a session in its order: what was asked, what was done, what was answered, one line each."""
+    """Read a session in order: what was asked, what was done, what was answered, one line each."""
 
     def read(view: View) -> SessionView | None:
         term = _term(at, view, session.strip(), project)

@@ -74,7 +74,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(remembering.remember_search_internal_memory, "Search your memories", remembering.memories_text, needs=0),
     Tool(remembering.remember_query_internal_memory, "Ask your memories", remembering.memories_text, needs=0),
-    Tool(remembering.remember_search_internal_memory_by, "Lay out your memories", remembering.memories_text, needs=0),
+    Tool(remembering.remember_search_internal_memory_by, "Sort your memories", remembering.memories_text, needs=0),
     Tool(
         remembering.remember_publish,
         "Publish a memory of yours",

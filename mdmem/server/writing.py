@@ -48,7 +48,7 @@ def add_note(
     pinned: Annotated[bool, Field(description="Shown at the start of every session.")] = False,
     propose: Annotated[bool, Field(description="Let the user decide, for what nobody asked to save.")] = False,
 ) -> WrittenNote:
-    """Save something to remember as a note of its own: a decision, a fact, a lesson. When the user asks for it."""
+    """Save a decision, a fact or a lesson as a note of its own, when the user asks for it."""
     from mdmem.learn import decisions  # a server that starts needs none of it
 
     proposed = propose and not at.config.settings.learn.accept
@@ -93,7 +93,7 @@ def supersede(
     text: Annotated[str, Field(description="What holds now, in a new note.")] = "",
     title: Annotated[str, Field(description="The new note's title.")] = "",
 ) -> WrittenNote:
-    """Mark a note as out of date and say what holds now; the old one is kept, but no longer offered."""
+    """Mark a note as out of date and say what holds now; the old one is kept, but no longer given to agents."""
     if bool(by) == bool(text):
         raise UsageError("Give either `by` (a note) or `text` (for a new note), but not both.")
     path, parsed = lookup.resolve(at, note)
@@ -155,9 +155,9 @@ def edit_note(
     note: Note,
     checksum: Checksum,
     text: Annotated[str, Field(description="What to write instead; markdown.")],
-    section: Annotated[str, Field(description="A heading: what is below it is replaced.")] = "",
-    find: Annotated[str, Field(description="Or text, exactly as it stands, found once.")] = "",
-    every: Annotated[bool, Field(description="Replace it wherever it stands.")] = False,
+    section: Annotated[str, Field(description="A heading; the text below it is replaced.")] = "",
+    find: Annotated[str, Field(description="Or a text that occurs exactly once.")] = "",
+    every: Annotated[bool, Field(description="Replace every occurrence.")] = False,
 ) -> RevisedNote:
     """Edit a note in notes/: replace a section, or text that is found. Undo with `undo_change`."""
     if bool(section) == bool(find):
