@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ from mdmem.history import (
     carry,
     commit,
     elsewhere,
-    past,
     private,
     purge,
     purge_record,
@@ -40,6 +40,7 @@ from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
+from mdmem.history.texts import Texts
 from mdmem.vault import disk, layout
 
 TRIES = 8
@@ -191,17 +192,18 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     absent = part.absent(repo, [*joined.puts, *joined.deletes])
     apart = set(joined.deletes)  # archives among them, whose notes are files again
     archived = [path for path in joined.puts if _archive_of(path) not in apart and disk.is_packed(config.vault, path)]
-    before = _texts(repo, ours, [*joined.puts, *joined.deletes]) | archive.texts_at(repo, base, archived)
+    before = _texts(repo, ours, [*joined.puts, *joined.deletes])
+    before.update(archive.texts_at(repo, base, archived))
     beside.keep_left_out(config, [])  # notes came that may link to one of them
-    puts = dict(joined.puts)
+    along: dict[str, bytes] = {}
     kept = list(joined.kept)
     for path in (one for one in joined.deletes if one not in absent):
         if path in joined.moved:
-            kept += _take_along(config, repo, path, before.get(path), joined.moved[path], puts)
-        _bring(config, repo, path, before.get(path), None)
-    for path, data in puts.items():
+            kept += _take_along(config, repo, path, before, joined, along)
+        _bring(config, repo, path, before, None)
+    for path, data in joined.puts.items():
         if path not in absent:
-            kept += _bring(config, repo, path, before.get(path), data)
+            kept += _bring(config, repo, path, before, along.get(path, data))
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
         goal = theirs
@@ -219,16 +221,17 @@ def _archive_of(path: str) -> str:
 
 
 def _take_along(
-    config: Config, repo: Repository, path: str, before: bytes | None, new: str, puts: dict[str, bytes]
+    config: Config, repo: Repository, path: str, before: Texts, joined: Joined, along: dict[str, bytes]
 ) -> list[KeptPlace]:
     """Put what was changed here, and is not committed, into the file under its new name; the old one goes."""
     now = disk.read_path(config.vault, path)
-    if now is None or now == before:
+    if now is None or before.is_as(path, now):
         return []
-    merged = both.merge_note(repo, new, now, before, puts[new])
+    new = joined.moved[path]
+    merged = both.merge_note(repo, new, now, before.get(path), joined.puts[new])
     if merged is None or not rewrite.take(config, RewriteStep(path, now, None)):
         return []
-    puts[new] = merged.data
+    along[new] = merged.data
     return undecided.places(new, merged)
 
 
@@ -237,16 +240,14 @@ def _base(repo: Repository, ours: str, theirs: str) -> str:
     return done.out.decode("ascii").split("\n")[0].strip()
 
 
-def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> dict[str, bytes]:
-    """Read these files of a commit, as far as it has them."""
+def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
+    """Return these files of a commit, as far as it has them."""
     files = join.tree(repo, oid)[0] if oid else {}
-    blobs = {path: files[path] for path in paths if path in files}
-    texts = past.objects_of(repo, sorted(set(blobs.values())))
-    return {path: texts[blob] for path, blob in blobs.items()}
+    return Texts(repo, {path: files[path] for path in paths if path in files})
 
 
-def _bring(config: Config, repo: Repository, path: str, before: bytes | None, after: bytes | None) -> list[KeptPlace]:
-    """Write one file as the common commit will have it, coming from what our last one has.
+def _bring(config: Config, repo: Repository, path: str, before: Texts, after: bytes | None) -> list[KeptPlace]:
+    """Write one file as the common commit will have it, coming from what our last one has: `before`.
 
     What was changed here and is not committed (staged, held back, just being written) is kept on top. Returns where
     both that and what came have something else.
@@ -254,8 +255,8 @@ def _bring(config: Config, repo: Repository, path: str, before: bytes | None, af
     for _ in range(5):
         now = disk.read_path(config.vault, path)
         merged = Both(after) if after is not None else None
-        if now not in (before, after):
-            merged = _on_top(repo, path, now, before, after)
+        if now != after and not before.is_as(path, now):
+            merged = _on_top(repo, path, now, before.get(path), after)
         target = merged.data if merged else None
         if target == now or rewrite.take(config, RewriteStep(path, now, target)):
             return undecided.places(path, merged) if merged else []
@@ -337,9 +338,9 @@ def _over_purge(
     puts, deletes = _between(repo, ours, goal)
     before = _texts(repo, ours, [*puts, *deletes])
     absent = part.absent(repo, [*puts, *deletes])
-    for path, data in {**dict.fromkeys(deletes), **puts}.items():
+    for path, data in chain(dict.fromkeys(deletes).items(), puts.items()):
         if path not in absent:
-            _bring(config, repo, path, before.get(path), data)
+            _bring(config, repo, path, before, data)
     writer.mark(repo, ours)
     git_index.follow(repo, branch, ours, goal, held)
     if again:
@@ -347,7 +348,7 @@ def _over_purge(
     return CarriedPurge(planned, joined._replace(puts=puts, deletes=deletes), replaces=not other, again=bool(again))
 
 
-def _between(repo: Repository, old: str, new: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def _between(repo: Repository, old: str, new: str) -> tuple[Texts, tuple[str, ...]]:
     """Return the files that `new` has and `old` has not, or otherwise, and those that only `old` has."""
     was, now = (join.tree(repo, oid)[0] for oid in (old, new))
     changed = [path for path, blob in now.items() if was.get(path) != blob]

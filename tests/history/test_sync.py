@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, purge, purge_record, sync
-from mdmem.history.git import repository
+from mdmem.history import commit, purge, purge_record, sync, texts
+from mdmem.history.git import objects, repository
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both
 from mdmem.transcripts import host_memory
@@ -319,6 +319,41 @@ def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path,
     assert (root / "notes/new.md").read_text() == "from there\n\nstaged here\n"
     assert [place.what for place in done.kept] == ["lines 1 to 3"]
     assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [False, True])
+def test_a_pull_of_many_notes_holds_a_few_of_them_at_a_time(
+    first: Config, tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch, own: bool
+) -> None:
+    there, names = Path(first.vault), [f"notes/{number}.md" for number in range(11)]
+    for name in names[:5]:
+        put(there, name, f"# The note {name}\n\none\ntwo\nthree\nfour\n")
+    sync.sync(first)
+    second = machine(tmp_path, remote)
+    for name in names[3:]:
+        put(there, name, f"# The note {name}\n\nONE\ntwo\nthree\nfour\n")
+    (there / names[0]).unlink()
+    (there / names[1]).rename(there / "notes/moved.md")
+    sync.sync(first)
+    put(Path(second.vault), names[1], (there / "notes/moved.md").read_text() + "five\n")
+    git(Path(second.vault), "add", names[1])
+    if own:
+        put(Path(second.vault), "notes/own.md", "Written here.\n")
+    asked: list[int] = []
+    read = objects.read
+    monkeypatch.setattr(texts, "AT_ONCE", 3)
+    monkeypatch.setattr(objects, "read", lambda repo, oids: (asked.append(len(list(oids))), read(repo, oids))[1])
+
+    sync.sync(second)
+
+    here = Path(second.vault)
+    assert max(asked) <= 3
+    assert {name: (here / name).read_text() for name in names[2:]} == {
+        name: (there / name).read_text() for name in names[2:]
+    }
+    assert not (here / names[0]).exists()
+    assert (here / "notes/moved.md").read_text().endswith("four\nfive\n")
 
 
 @pytest.mark.slow

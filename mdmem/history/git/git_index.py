@@ -161,12 +161,28 @@ def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> No
 
 def tree_changes(repo: Repository, base: str, head: str) -> list[IndexEntry]:
     """List what `head` has that `base` has not, file by file; a deleted file has the mode `GONE`."""
-    raw = repository.run(repo, "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, head)
-    fields = raw.split(b"\0")
     return [
         IndexEntry(GONE if meta.endswith(b" D") else meta.split(b" ")[1], meta.split(b" ")[3], path)
-        for meta, path in zip(fields[::2], fields[1::2], strict=False)
+        for meta, path in _compared(repo, base, head)
     ]
+
+
+def files_changed(
+    repo: Repository, base: str, head: str
+) -> Iterator[tuple[str, tuple[str, str] | None, tuple[str, str] | None]]:
+    """Yield what is not the same in two commits: a path, with mode and id of what is there before and after, or None.
+
+    base: "" stands for no commit at all.
+    """
+    for meta, path in _compared(repo, base or repository.empty_tree(repo), head):
+        was, now, old, new, _ = meta.decode("ascii").removeprefix(":").split(" ")
+        yield os.fsdecode(path), (was, old) if was.strip("0") else None, (now, new) if now.strip("0") else None
+
+
+def _compared(repo: Repository, base: str, head: str) -> Iterator[tuple[bytes, bytes]]:
+    raw = repository.run(repo, "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, head)
+    fields = raw.split(b"\0")
+    return zip(fields[::2], fields[1::2], strict=False)
 
 
 def keep_bytes(repo: Repository) -> None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from mdmem.history import past
-from mdmem.history.git import objects, repository
+from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import both, renames, undecided
 from mdmem.history.merging.renames import Tree
 from mdmem.history.merging.undecided import KeptPlace
+from mdmem.history.texts import Texts
 from mdmem.vault import generated, layout, packed
 
 
 class Joined(NamedTuple):
     """How our tree becomes the common one.
 
-    puts: path -> bytes; deletes: paths. conflicts: files that could not be merged; the other version is beside them.
+    puts: path -> bytes, read as they are asked for; deletes: paths.
+    conflicts: files that could not be merged; the other version is beside them.
     kept: places of notes that have two versions now, for a person to choose.
     refused: what theirs has and no vault takes, such as links.
     moved: deleted path of ours -> the path under which the file is put.
     """
 
-    puts: dict[str, bytes]
+    puts: Mapping[str, bytes]
     deletes: tuple[str, ...]
     conflicts: list[str]
     refused: list[str]
@@ -38,6 +41,8 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     A note that one side deleted and the other changed is kept, but for a day's page of which only mdmem's own part
     changed. What one side moved is moved for the other as well.
     """
+    if base == ours:
+        return _followed(repo, ours, theirs)
     held, _ = tree(repo, ours)
     come, refused = tree(repo, theirs)
     base_tree, our_tree, their_tree = _taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
@@ -53,16 +58,29 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     conflicts: list[str] = []
     kept: list[KeptPlace] = []
     final |= _resolve(repo, clashing, (was, our, their), conflicts, kept)
-    wanted = {oid for path, oid in final.items() if isinstance(oid, str) and held.get(path) != oid}
-    texts = past.objects_of(repo, sorted(wanted))
-    puts = {
-        path: oid if isinstance(oid, bytes) else texts[oid]
-        for path, oid in sorted(final.items())
-        if held.get(path) != oid
-    }
+    puts = Texts(repo, {path: final[path] for path in sorted(final) if held.get(path) != final[path]})
     deletes = tuple(path for path in sorted(held) if path not in final)
     moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
     return Joined(puts, deletes, sorted(conflicts), refused, moved, tuple(kept))
+
+
+def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
+    """Go from our commit to one that follows it: what is the same in both is not looked at."""
+    was: Tree = {}
+    now: Tree = {}
+    refused: list[str] = []
+    for path, before, after in git_index.files_changed(repo, ours, theirs):
+        if after and not _is_file(after[0], path):
+            refused.append(path)
+        elif after:
+            now[path] = after[1]
+        if before and _is_file(before[0], path):
+            was[path] = before[1]
+    places = renames.align(repo, ours, was, (ours, was), (theirs, now))
+    puts = Texts(repo, {path: now[path] for path in sorted(now) if was.get(path) != now[path]})
+    deletes = tuple(path for path in sorted(was) if path not in now)
+    moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
+    return Joined(puts, deletes, [], refused, moved)
 
 
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
@@ -70,16 +88,19 @@ def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
     files: Tree = {}
     refused: list[str] = []
     for mode, blob, path in objects.listed(repo, oid):
-        if mode.startswith("100") and _is_safe(path):
-            files[path] = blob
+        if _is_file(mode, path):
+            files[sys.intern(path)] = sys.intern(blob)  # three trees have most of them in common
         else:
             refused.append(path)
     return files, refused
 
 
-def _is_safe(path: str) -> bool:
+def _is_file(mode: str, path: str) -> bool:
+    """Return whether a vault takes what lies at a path."""
     parts = path.split("/")
-    return not any(part.lower().rstrip(". ") in ("", ".git", "git~1") or "\\" in part for part in parts)
+    return mode.startswith("100") and not any(
+        part.lower().rstrip(". ") in ("", ".git", "git~1") or "\\" in part for part in parts
+    )
 
 
 def _choose(was: str | None, our: str | None, their: str | None) -> str | None:

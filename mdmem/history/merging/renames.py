@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from mdmem.history import find, past
+from mdmem.history import find
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
+from mdmem.history.texts import Texts
 from mdmem.vault import journal, note
 
 Tree = dict[str, str]
@@ -73,11 +74,9 @@ def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves
     new = {path: blob for path, blob in now.items() if path not in was}
     if not gone or not new:
         return {}
-    texts = past.objects_of(
-        repo, sorted({blob for files in (gone, new) for path, blob in files.items() if _is_note(path)})
-    )
+    named = _identities(repo, gone) | _identities(repo, new)
     found: Moves = {}
-    for keys in (lambda path, blob: _identity(path, texts.get(blob, b"")), lambda _, blob: blob):
+    for keys in (lambda path, _: named.get(path, ""), lambda _, blob: blob):
         places: dict[str, list[str]] = {}
         for path in sorted(set(new) - set(found.values())):
             places.setdefault(keys(path, new[path]), []).append(path)
@@ -100,6 +99,12 @@ def _alike(repo: Repository, base: str, oid: str, gone: set[str], new: set[str])
     return {
         old: path for old, path in rows if old in gone and path in new and not (_captured_id(old) or _captured_id(path))
     }
+
+
+def _identities(repo: Repository, files: Tree) -> dict[str, str]:
+    """Return what makes each note itself, by path; their texts are read some at a time."""
+    notes = Texts(repo, {path: blob for path, blob in files.items() if _is_note(path)})
+    return {path: _identity(path, data) for path, data in notes.items()}
 
 
 def _identity(path: str, data: bytes) -> str:
@@ -199,10 +204,10 @@ def _ids(repo: Repository, files: Tree, paths: list[str]) -> dict[str, str]:
     """Map ids to paths, for those that one file alone has."""
     unnamed = [path for path in paths if _is_note(path) and not _captured_id(path)]
     unnamed += [path for path in paths if _is_page(path)]
-    texts = past.objects_of(repo, sorted({files[path] for path in unnamed}))
+    named = _identities(repo, {path: files[path] for path in unnamed})
     found: dict[str, list[str]] = {}
     for path in paths:
-        name = _identity(path, texts[files[path]]) if files[path] in texts else _captured_id(path)
+        name = named[path] if path in named else _captured_id(path)
         if name and _is_note(path):
             found.setdefault(name, []).append(path)
     return {name: like[0] for name, like in found.items() if len(like) == 1}

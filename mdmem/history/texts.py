@@ -1,0 +1,72 @@
+"""Texts of files that git has, by path: read some at a time, when they are asked for, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
+from itertools import islice
+
+from mdmem.history.changes import blob_id
+from mdmem.history.git import objects
+from mdmem.history.git.repository import Repository
+
+AT_ONCE = 500
+"""Number of texts that are held at a time."""
+
+
+class Texts(MutableMapping[str, bytes]):
+    """The texts of files: bytes where they are held, the id of a blob where git has them."""
+
+    def __init__(self, repo: Repository, files: Mapping[str, str | bytes]) -> None:
+        self._repo = repo
+        self._files = dict(files)
+
+    def __getitem__(self, path: str) -> bytes:
+        held = self._files[path]
+        return held if isinstance(held, bytes) else dict(objects.read(self._repo, [held]))[held]
+
+    def __setitem__(self, path: str, data: bytes) -> None:
+        self._files[path] = data
+
+    def __delitem__(self, path: str) -> None:
+        del self._files[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._files
+
+    def items(self) -> ItemsView[str, bytes]:
+        """Return the paths with their texts, which are read as they are asked for."""
+        return _Items(self)
+
+    def is_as(self, path: str, data: bytes | None) -> bool:
+        """Return whether the text at a path is this one, without reading it; None: there is none."""
+        held = self._files.get(path)
+        if held is None or data is None:
+            return held is None and data is None
+        return held == data if isinstance(held, bytes) else blob_id(data, held) == held
+
+    def read(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the paths with their texts.
+
+        Raises:
+            KeyError: when git lacks a text.
+        """
+        files = iter(self._files.items())
+        while part := list(islice(files, AT_ONCE)):
+            wanted = sorted({held for _, held in part if isinstance(held, str)})
+            found = dict(objects.read(self._repo, wanted))
+            yield from ((path, held if isinstance(held, bytes) else found[held]) for path, held in part)
+
+
+class _Items(ItemsView[str, bytes]):
+    def __init__(self, texts: Texts) -> None:
+        super().__init__(texts)
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        return self._texts.read()
