@@ -17,14 +17,14 @@ from mdmem.history.merging.join import Joined
 from mdmem.history.message import counted
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
+from mdmem.history.texts import Texts, in_parts
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:
     """Plan here the purges that `record` tells of: the texts are in commits that `old` has and `new` has not."""
     words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
     oids = repository.run(repo, *words).decode("ascii").split()
-    data = list(past.objects_of(repo, oids).values()) if record.texts else []
-    texts = purge_record.recovered(record.texts, data)
+    texts = purge_record.recovered(record.texts, (data for _, data in in_parts(repo, oids))) if record.texts else set()
     return purge.again(config, texts, record.notes)._replace(found=frozenset(texts), marks=frozenset(record.notes))
 
 
@@ -72,15 +72,14 @@ def last_common(repo: Repository, theirs: str) -> str:
 def filtered(repo: Repository, oid: str, planned: PurgePlan, held: int) -> str:
     """Write a commit whose tree is that of another one, purged; return the same where there is nothing to purge."""
     files, _ = join.tree(repo, oid)
-    texts = past.objects_of(repo, sorted(set(files.values())))
     puts: dict[str, bytes] = {}
     deletes: list[str] = []
-    for path, blob in files.items():
+    for path, before in Texts(repo, files).items():
         new = planned.place(path)
-        data = planned.cleaned(texts[blob])
+        data = planned.cleaned(before)
         if new != path:
             deletes.append(path)
-        if new and (new != path or data != texts[blob]):
+        if new and (new != path or data != before):
             puts[new] = data
     draft = CommitDraft("Purged\n", puts, tuple(deletes))
     return writer.prepare(repo, oid, [draft], held)[-1] if puts or deletes else oid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -19,7 +20,7 @@ from mdmem.vault import disk, journal, layout, note
 
 
 class Target(NamedTuple):
-    """A note that would go."""
+    """A note that would go. digest: of its text as it was planned; the text is not held, there may be many."""
 
     path: str
     id: str
@@ -28,7 +29,7 @@ class Target(NamedTuple):
     created: str
     project: str
     session: str
-    data: bytes
+    digest: bytes
 
 
 def plan(
@@ -48,17 +49,17 @@ def plan(
     paths = [path for name in names for path in _paths(config, name) if not _is_worded_page(config, path, name)]
     if not names:
         paths = [entry.path for entry in disk.walk(config.vault)]
-    targets = [_target(config, path) for path in dict.fromkeys(paths)]
     words = _folded(matching)
-    return [
+    read = (_target(config, path) for path in dict.fromkeys(paths))
+    return sorted(
         target
-        for target in sorted(targets)
+        for target, data in read
         if (not project or target.project == project)
         and (not first or target.created >= first)
         and (not last or (target.created and target.created < last))
-        and not (words and words not in _folded(target.data.decode("utf-8", "replace")))
+        and not (words and words not in _folded(data.decode("utf-8", "replace")))
         and not (not names and target.kind in note.PAGES)  # pages go when they are named, or with their session
-    ]
+    )
 
 
 def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
@@ -94,8 +95,14 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
     targets = list(targets)
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
     count = counted(len(targets), "note")
-    steps = [RewriteStep(target.path, target.data, None) for target in targets]
+    steps = (_step(config, target) for target in targets)
     return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
+
+
+def _step(config: Config, target: Target) -> RewriteStep:
+    """Return how a note goes; one that was changed since it was planned stays."""
+    data = disk.read_path(config.vault, target.path)
+    return RewriteStep(target.path, data if data is not None and _digest(data) == target.digest else None, None)
 
 
 def deleted(config: Config) -> dict[str, str]:
@@ -174,7 +181,11 @@ def _is_worded_page(config: Config, path: str, name: str) -> bool:
     return note.parse(data).meta.get("id") != name and pages.is_worded(config.vault, data)
 
 
-def _target(config: Config, path: str) -> Target:
+def _target(config: Config, path: str) -> tuple[Target, bytes]:
     data = disk.read_path(config.vault, path) or b""
     known = note.texts(note.parse(data).meta, "id", "kind", "title", "created", "project", "session")
-    return Target(path, **known | {"created": timestamps.utc(known["created"])}, data=data)
+    return Target(path, **known | {"created": timestamps.utc(known["created"])}, digest=_digest(data)), data
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()

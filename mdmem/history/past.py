@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from mdmem.errors import MdmemError, NotFoundError
 from mdmem.history import find
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
+from mdmem.history.texts import Texts
 from mdmem.vault import disk, note
 
 SNIPPET_CHARS = 200
@@ -69,20 +71,20 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
         NotFoundError, UsageError, VaultError: as `show`.
     """
     repo = repository.open_vault(config.vault)
-    notes = contents(repo, find.commit_of(repo, at))
+    blobs = tree(repo, find.commit_of(repo, at))
     terms = list(dict.fromkeys(re.findall(r"\w+", words.lower())))
-    folded = {path: data.decode("utf-8", "replace").lower() for path, data in notes.items()}
-    weights = {term: math.log(1 + len(folded) / (1 + sum(term in text for text in folded.values()))) for term in terms}
-    scored = sorted(
-        ((-_score(text, weights), path) for path, text in folded.items() if any(term in text for term in terms)),
-    )
+    found = {path: shares for path, data in Texts(repo, blobs).items() if any(shares := _shares(data, terms))}
+    counts = [sum(map(bool, column)) for column in zip(*found.values(), strict=True)]
+    weights = dict(zip(terms, (math.log(1 + len(blobs) / (1 + count)) for count in counts), strict=False))
+    scored = {path: sum(map(operator.mul, shares, weights.values())) for path, shares in found.items()}
+    best = sorted(scored, key=lambda path: (-scored[path], path))
     hits: list[PastHit] = []
-    for score, path in scored:
-        parsed = note.parse(notes[path])
+    for path, data in Texts(repo, {path: blobs[path] for path in best}).items():
+        parsed = note.parse(data)
         known = note.texts(parsed.meta, "id", "kind", "title", "created", "project", "session")
         if (project and known["project"] != project) or (kind and known["kind"] != kind):
             continue
-        hits.append(PastHit(path, **known, score=-score, snippet=_snippet(parsed.body, weights)))
+        hits.append(PastHit(path, **known, score=scored[path], snippet=_snippet(parsed.body, weights)))
         if len(hits) == limit:
             break
     return hits
@@ -126,13 +128,6 @@ def notes(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
     return ((path, blob) for mode, blob, path in listed if mode.startswith("100") and disk.is_note_path(path))
 
 
-def contents(repo: Repository, oid: str) -> dict[str, bytes]:
-    """Read every note of a commit: vault path -> bytes."""
-    paths = tree(repo, oid)
-    blobs = objects_of(repo, list(paths.values()))
-    return {path: blobs[blob] for path, blob in paths.items()}
-
-
 def deletions(root: str, folder: str) -> dict[str, float]:
     """Return the files of a folder that were deleted once, with when that was committed last; {} without a history.
 
@@ -164,12 +159,15 @@ def _renamed(config: Config, paths: dict[str, str], name: str) -> str:
     return path if path in paths else ""
 
 
-def _score(text: str, weights: dict[str, float]) -> float:
-    """Weigh words: rare ones more, in the front matter's lines (title, files, command) more, repetition less."""
-    end = text.find("\n---", 3)
-    head, length = text[: max(end, 0)], 1 + len(text) / 4000
-    often = ((term, weight, text.count(term) / length) for term, weight in weights.items() if term in text)
-    return sum(weight * (times / (times + 1.2) + TITLE_WEIGHT * (term in head)) for term, weight, times in often)
+def _shares(data: bytes, terms: list[str]) -> tuple[float, ...]:
+    """Return what each word adds to a note's score before it is weighed, 0 for one that it lacks.
+
+    In the front matter's lines (title, files, command) a word counts more, repetition less.
+    """
+    text = data.decode("utf-8", "replace").lower()
+    head, length = text[: max(text.find("\n---", 3), 0)], 1 + len(text) / 4000
+    often = ((term, text.count(term) / length) for term in terms)
+    return tuple(times / (times + 1.2) + TITLE_WEIGHT * (term in head) if times else 0.0 for term, times in often)
 
 
 def _snippet(body: str, weights: dict[str, float]) -> str:

@@ -41,27 +41,33 @@ def apply(config: Config, steps: Iterable[RewriteStep], text: str, update_page: 
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
         OSError: when the disk refuses.
     """
-    done: list[RewriteStep] = []
+    changed: list[str] = []
     skipped: list[str] = []
+    deleted: dict[str, set[str]] = {}
     for step in steps:
-        if take(config, step):
-            done.append(step)
-        else:
+        if not take(config, step):
             skipped.append(step.path)
-    changed = [step.path for step in done]
-    also = _bring_pages(config, done, update_page) if update_page else []
+            continue
+        changed.append(step.path)
+        if step.after is None and step.path.startswith("journal/"):
+            title = str(note.parse(step.before or b"").meta.get("title", ""))
+            deleted.setdefault(layout.folder_of(step.path), set()).add(title)
+    also = _bring_pages(config, deleted, update_page) if update_page else []
     return Applied(changed, skipped, commit.commit_paths(config, [*changed, *also], text))
 
 
-def _bring_pages(config: Config, done: list[RewriteStep], update_page: UpdatePage) -> list[str]:
-    """Take deleted notes off the pages of their sessions; return the paths of the pages."""
-    titles: dict[str, set[str]] = {}
-    for step in done:
-        if step.after is None and step.path.startswith("journal/"):
-            title = str(note.parse(step.before or b"").meta.get("title", ""))
-            titles.setdefault(_page_of(config.vault, layout.folder_of(step.path)), set()).add(title)
-    found = {path: data for path in titles if (data := disk.read_path(config.vault, path)) is not None}
-    for path, data in found.items():
+def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: UpdatePage) -> list[str]:
+    """Take deleted notes off the pages of their sessions; return the paths of the pages.
+
+    deleted: the titles of what was deleted, by folder.
+    """
+    titles = {_page_of(config.vault, folder): some for folder, some in deleted.items()}
+    found: list[str] = []
+    for path in titles:
+        data = disk.read_path(config.vault, path)
+        if data is None:
+            continue
+        found.append(path)
         folder = path.rpartition("/")[0]
         empty = all(entry.path == path for entry in disk.walk(config.vault, folder))
         if empty and not pages.is_worded(config.vault, data):

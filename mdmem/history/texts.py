@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, MutableMapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
 from itertools import islice
 
 from mdmem.history.changes import blob_id
@@ -11,6 +11,13 @@ from mdmem.history.git.repository import Repository
 
 AT_ONCE = 500
 """Number of texts that are held at a time."""
+
+
+def in_parts(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield objects of any kind, each with its id, as git keeps them; what git lacks is left out."""
+    rest = iter(oids)
+    while part := list(islice(rest, AT_ONCE)):
+        yield from objects.read(repo, part)
 
 
 class Texts(MutableMapping[str, bytes]):

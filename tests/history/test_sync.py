@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -343,7 +344,12 @@ def test_a_pull_of_many_notes_holds_a_few_of_them_at_a_time(
     asked: list[int] = []
     read = objects.read
     monkeypatch.setattr(texts, "AT_ONCE", 3)
-    monkeypatch.setattr(objects, "read", lambda repo, oids: (asked.append(len(list(oids))), read(repo, oids))[1])
+
+    def counted(repo: repository.Repository, oids: list[str]) -> Iterator[tuple[str, bytes]]:
+        asked.append(len(oids))
+        return read(repo, oids)
+
+    monkeypatch.setattr(objects, "read", counted)
 
     sync.sync(second)
 
