@@ -115,12 +115,9 @@ def deleted(config: Config) -> dict[str, str]:
     except VaultError:
         return {}
     words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
-    ever = os.fsdecode(repository.attempt(repo, *words).out).split("\0")
-    names = {find.id_in(path): path.rpartition("/")[2] for path in ever if disk.is_note_path(path)}
-    for entry in disk.walk(config.vault, "journal", packed=False):
-        names.pop(find.id_in(entry.path), None)
-    names.pop("", None)
-    return names
+    here = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
+    ever = filter(disk.is_note_path, repository.ended(repository.attempt(repo, *words).out))
+    return {name: path.rpartition("/")[2] for path in ever if (name := find.id_in(path)) not in here}
 
 
 class GoneSession(NamedTuple):

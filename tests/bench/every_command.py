@@ -1,9 +1,26 @@
-"""What each command that reads a vault is given in `python -m tests.bench scale --only commands`.
+"""What each command that reads a vault is given in `python -m tests.bench scale --only commands`, and what
+`--only memory` measures: commands that write or show much, and servers that were asked often.
 
 `{word}` is a word of many notes, `{id}` an old prompt, `{session}` its session, `{out}` a folder of its own.
 """
 
 from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from mdmem import timestamps
+from mdmem.vault import note
+from tests.bench import vaults
+from tests.bench.sized import MDMEM, Used, Vault
+from tests.helpers.pages import serving
+from tests.helpers.plain_git import git, make_remote
 
 COMMANDS = """
 status
@@ -63,3 +80,136 @@ doctor
 def rows(**known: str) -> dict[str, list[str]]:
     """Return the commands by how they are listed, each as its words. known: what stands for the names in braces."""
     return {line: line.format(**known).split() for line in COMMANDS.strip().splitlines()}
+
+
+Step = tuple[str, Callable[[], Used]]
+
+A_TRANSCRIPT = 50
+"""Turns of a saved session, each with a tool run and an answer."""
+PAGES = ("/", "/timeline", "/projects", "/search?q={word}", "/note/{id}", "/review", "/health", "/injected")
+ASKED = 300
+"""How often a server is asked."""
+
+
+def steps(vault: Vault, folder: Path) -> Iterator[Step]:
+    """Yield what is measured, by its name, on a copy of a vault, from its first commit to a purge.
+
+    Each step is to be measured before the next is asked for.
+    """
+    one = _copy(vault, folder, folder / "vault")
+    word = vault.question[0]
+    session, an_id, project = _sample(one.root)
+    year = str(time.gmtime(vaults.NEWEST).tm_year - 1)
+    yield "init of a vault that is there", lambda: one.run("init", str(one.root))
+    yield "commit of all that is left", lambda: one.run("commit", "--quiet")
+    yield "index --rebuild", lambda: one.run("index", "--rebuild")
+    yield "search --limit 0", lambda: one.run("search", word, "--limit", "0")
+    yield "search --at, all that matches", lambda: one.run("search", word, "--at", "HEAD")
+    yield "web, after many pages", lambda: _web(one, word, an_id)
+    yield "mcp, after many calls", lambda: _mcp(one, word, an_id)
+    yield from _between_machines(one, folder)
+    yield "forget of a session", lambda: one.run("forget", session, "--yes")
+    yield "undo of that", lambda: one.run("undo", "HEAD", "--yes")
+    yield "archive", lambda: one.run("archive", year)
+    yield "archive --undo", lambda: one.run("archive", "--undo", year)
+    yield "forget of a project", lambda: one.run("forget", "--project", project, "--yes")
+    yield "import", lambda: one.run("import", "--yes", str(_transcripts(folder, len(list(one.root.rglob("*.md"))))))
+    yield "doctor --fix", lambda: one.run("doctor", "--fix")
+    yield "purge --apply", lambda: one.run("purge", word, "--apply", "--yes")
+
+
+def _copy(vault: Vault, folder: Path, root: Path) -> Vault:
+    shutil.copytree(vault.root, root, ignore=shutil.ignore_patterns(".git"))
+    (folder / "home" / "run").mkdir(parents=True, mode=0o700)
+    places = {f"XDG_{name}_HOME": str(folder / "home" / name.lower()) for name in ("STATE", "CACHE", "CONFIG")}
+    env = {"HOME": str(folder / "home"), "MDMEM_VAULT": str(root), "XDG_RUNTIME_DIR": str(folder / "home/run")}
+    return Vault(root, env | places, vault.question)
+
+
+def _sample(root: Path) -> tuple[str, str, str]:
+    """Return a session, the id of one of its prompts, and its project."""
+    prompt = next(root.glob("journal/**/*-prompt-*.md"))
+    meta = note.parse(prompt.read_bytes()).meta
+    return str(meta["session"]), str(meta["id"]), prompt.relative_to(root).parts[1]
+
+
+def _between_machines(one: Vault, folder: Path) -> Iterator[Step]:
+    """Yield a clone of half of the commits, the pull of the rest, and a part of the vault that becomes the whole."""
+    remote = make_remote(folder / "remote.git")
+    commits = git(one.root, "rev-list", "--first-parent", "HEAD").split()
+    git(one.root, "push", "-q", str(remote), f"{commits[len(commits) // 2]}:refs/heads/main")
+    second, part = folder / "second", folder / "part"
+    there = one._replace(root=second, env=one.env | {"MDMEM_VAULT": str(second)})
+    yield "clone of half of it", lambda: one.run("clone", str(remote), str(second))
+    git(one.root, "push", "-q", str(remote), "HEAD:refs/heads/main")
+    yield "sync that brings the rest", lambda: there.run("sync")
+    shutil.rmtree(second)
+    yield "clone of all", lambda: one.run("clone", str(remote), str(second))
+    shutil.rmtree(second)
+    year = str(time.gmtime(vaults.NEWEST).tm_year)
+    yield "clone --since", lambda: one.run("clone", "--since", year, str(remote), str(part))
+    yield "sync --whole", lambda: there._replace(env=one.env | {"MDMEM_VAULT": str(part)}).run("sync", "--whole")
+    shutil.rmtree(part)
+
+
+def _transcripts(folder: Path, notes: int) -> Path:
+    """Write saved sessions of Claude Code that hold a quarter as many notes as the vault."""
+    home = folder / "transcripts"
+    home.mkdir()
+    text = vaults.words().text
+    for number in range(max(notes // 4 // (3 * A_TRANSCRIPT), 1)):
+        session = str(uuid.UUID(int=number + 1))
+        same = {"sessionId": session, "cwd": "/home/ana/app", "version": "2.0.0"}
+        lines = []
+        for turn in range(A_TRANSCRIPT):
+            at = timestamps.iso_time(vaults.NEWEST + number * 86_400 + turn * 60)
+            words = [" ".join(text[place : place + 60]) for place in range(turn * 180, turn * 180 + 180, 60)]
+            run = {"type": "tool_use", "id": f"toolu_{number}_{turn}", "name": "Bash", "input": {"command": "pytest"}}
+            result = {"type": "tool_result", "tool_use_id": run["id"], "content": words[1]}
+            said: list[tuple[str, object]] = [
+                ("user", words[0]),
+                ("assistant", [run]),
+                ("user", [result]),
+                ("assistant", [{"type": "text", "text": words[2]}]),
+            ]
+            for place, (role, content) in enumerate(said):
+                own = {"type": role, "timestamp": at, "message": {"role": role, "content": content}}
+                lines.append(same | own | {"uuid": f"{turn}-{place}", "isSidechain": False})
+        path = home / f"{session}.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return home
+
+
+def _web(vault: Vault, word: str, an_id: str) -> Used:
+    with serving(vault.root, vault.env) as served:
+        cookie = {"Cookie": served.enter()}
+        sessions = [path.name.rpartition("-")[2] for path in vault.root.glob("journal/*/*/*/")][:ASKED]
+        pages = [page.format(word=word, id=an_id) for page in PAGES]
+        for page in [*pages, *(f"/session/{one}" for one in sessions), *pages]:
+            status, _, body = served.ask(page, headers=cookie)
+            assert status == 200, (page, status, body[:300])
+        return _so_far(served.process.pid)
+
+
+def _mcp(vault: Vault, word: str, an_id: str) -> Used:
+    from tests.bench.mcp import Peer
+
+    peer = Peer([*MDMEM, "mcp"], vault.env)
+    words = vaults.words().known
+    asked: list[tuple[str, dict[str, object]]] = [("search", {"query": words[number]}) for number in range(ASKED)]
+    asked += [("timeline", {"id": an_id}), ("search", {"query": word, "limit": 50})]
+    for number, (name, arguments) in enumerate(asked, 2):
+        peer.send({"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+        peer.wait_for(number)
+    used = _so_far(peer.process.pid)
+    peer.process.send_signal(signal.SIGTERM)
+    peer.process.wait()
+    return used
+
+
+def _so_far(process: int) -> Used:
+    """Return what a process that goes on has used."""
+    status = Path(f"/proc/{process}/status").read_text()
+    most = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return Used(1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), most / 1024)

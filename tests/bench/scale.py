@@ -3,7 +3,8 @@
 CPU of each command with all its processes, its memory, and multiples of the first size; and a table beside SQLite's
 FTS5, ripgrep and qmd, where they are installed. Sizes are 10,000 and 50,000 notes unless others are given. --at keeps
 the vaults, --archived-before DAY writes older sessions as archives, --short writes notes of a line or two.
-`scale 10000 100000 --only commands` measures every reading command, each once. A million fit on a small disk with
+`scale 10000 100000 --only commands` measures every reading command, each once; `--only memory`, on copies of the
+vault, those that write or show much, and servers that were asked often. A million fit on a small disk with
 `scale 1000000 --short --archived-before 2024-01-01 --only index --only read --only archive`.
 """
 
@@ -134,6 +135,17 @@ def of_archive(vault: Vault, rounds: int) -> Found:
     return found
 
 
+def of_memory(vault: Vault, rounds: int) -> Found:
+    """Measure what writes much or shows much, each once, on copies of the vault."""
+    del rounds
+    with tempfile.TemporaryDirectory(dir=vault.root.parent) as folder:
+        found = {}
+        for name, measure in every_command.steps(vault, Path(folder)):
+            found[name] = measure()
+            print(f"{name}: {_memory(found[name])} MB", file=sys.stderr, flush=True)
+        return found
+
+
 def _count(root: Path) -> int:
     return sum(1 for _ in (root / "journal").rglob("*.md"))
 
@@ -160,9 +172,10 @@ GROUPS: dict[str, Callable[[Vault, int], Found]] = {
     "archive": of_archive,
     "history": of_history,
     "commands": of_commands,
+    "memory": of_memory,
 }
 PEERS = "peers"
-DEFAULT = (PEERS, *(name for name in GROUPS if name != "commands"))
+DEFAULT = (PEERS, *(name for name in GROUPS if name not in ("commands", "memory")))
 """What is measured unless something else is asked for."""
 
 
@@ -175,10 +188,14 @@ def table(found: dict[int, Found]) -> str:
         base, *others = (found[size].get(name) for size in found)
         seen = [one for one in (base, *others) if one]
         clock = " → ".join(f"{one.clock / 1000:.1f}" for one in seen)
-        memory = " → ".join(f"{one.megabytes:.0f}" for one in seen)
+        memory = " → ".join(_memory(one) for one in seen)
         cells = [_cell(base, None), *(_cell(one, base) for one in others), clock, memory]
         lines.append("| " + " | ".join([name, *cells]) + " |")
     return "\n".join(lines)
+
+
+def _memory(one: Used) -> str:
+    return f"{one.megabytes:.0f}" + (f" (git {one.git:.0f})" if one.git else "")
 
 
 def _cell(one: Used | None, base: Used | None) -> str:

@@ -17,21 +17,55 @@ MDMEM = [sys.executable, "-m", "mdmem"]
 
 
 class Used(NamedTuple):
-    """What a command used: CPU of all its processes in ms, memory of the largest in MB, time on the clock in ms."""
+    """What a command used: CPU of all its processes in ms, memory of the largest in MB, time on the clock in ms.
+
+    git: memory of the largest git process, which is not among the others, in MB; 0 where none was seen.
+    """
 
     milliseconds: float
     megabytes: float
     clock: float = 0.0
+    git: float = 0.0
 
 
-_LAUNCHER = """
-import os, resource, sys, time
+_LOOK = """
+import os
+
+def look(process, peaks):
+    for task in os.listdir(f"/proc/{process}/task"):
+        for child in open(f"/proc/{process}/task/{task}/children").read().split():
+            try:
+                name = open(f"/proc/{child}/cmdline").read()
+                is_git = name.partition("\\0")[0].rpartition("/")[2].startswith("git") or "git_filter_repo" in name
+                most = [int(line.split()[1]) for line in open(f"/proc/{child}/status") if line.startswith("VmHWM")]
+                peaks[is_git] = max(peaks[is_git], *most, 0)
+                look(child, peaks)
+            except OSError:
+                continue
+"""
+"""Notes the largest size that each process below another has had so far, in kB: git's by itself."""
+
+_LAUNCHER = f"""{_LOOK}
+import resource, sys, threading, time
+
+peaks, ended = {{True: 0, False: 0}}, threading.Event()
+
+def watch():
+    while os.path.isdir("/proc/self/task") and not ended.wait(0.03):
+        look("self", peaks)
+
 null, out = os.open(os.devnull, os.O_RDWR), os.open(sys.argv[1], os.O_RDWR)
 actions = [(os.POSIX_SPAWN_DUP2, one, number) for number, one in enumerate((null, out, null))]
 begun = time.monotonic()
-status = os.waitpid(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ, file_actions=actions), 0)[1]
-spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, spent.ru_maxrss, time.monotonic() - begun)
+process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ, file_actions=actions)
+watching = threading.Thread(target=watch)
+watching.start()
+status = os.waitpid(process, 0)[1]
+spent, took = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
+ended.set()
+watching.join()
+own = peaks[False] if peaks[True] else spent.ru_maxrss
+print(os.waitstatus_to_exitcode(status), spent.ru_utime + spent.ru_stime, own, took, peaks[True])
 """
 """A process inherits the largest size of the one that starts it: this one is small."""
 
@@ -42,12 +76,12 @@ def used(words: list[str], env: Mapping[str, str], expected: str = "") -> Used:
         launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, out.name, *words]
         done = subprocess.run(launcher, env={**os.environ, **env}, stdout=subprocess.PIPE, check=True)
         printed = out.read().decode(errors="replace") if expected else ""
-    status, seconds, kilobytes, clock = done.stdout.split()
+    status, seconds, kilobytes, clock, git = done.stdout.split()
     if int(status) not in (0, 1):
         raise SystemExit(f"{words} ended with status {int(status)}")
     if expected not in printed:
         raise SystemExit(f"{words} did not find {expected}: {printed[:500]}")
-    return Used(float(seconds) * 1000, int(kilobytes) / 1024, float(clock) * 1000)
+    return Used(float(seconds) * 1000, int(kilobytes) / 1024, float(clock) * 1000, int(git) / 1024)
 
 
 def medians(runs: Iterable[Used]) -> Used:

@@ -41,6 +41,10 @@ OVERRULED = (
     "core.packedGitLimit=32m",
     "core.packedGitWindowSize=1m",
     "core.deltaBaseCacheLimit=16m",
+    # what a push, a clone or gc packs anew is compared in a window of bounded size, by no more than two threads
+    "pack.windowMemory=32m",
+    "pack.deltaCacheSize=16m",
+    "pack.threads=2",
     # no repository but the one that is named; no trees from a remote that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",

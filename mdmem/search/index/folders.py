@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Iterator, Sequence
 
+MAX_FOLDERS = 2_000
+"""Number of folders of which something is cached."""
+
 
 class Leaf(NamedTuple):
     """A segment, opened. start: the number of its first note."""
@@ -59,6 +62,8 @@ class Members:
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
+            if len(self._known) >= MAX_FOLDERS:
+                self._known.clear()
             parts = list(self._in_segments(folder))
             found = list(chain.from_iterable(parts))
             if len(parts) > 1:  # within a segment they are in order

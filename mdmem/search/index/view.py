@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
-from mdmem.search.index.folders import FolderOf, Leaf, Members, Sessions
+from mdmem.search.index.folders import MAX_FOLDERS, FolderOf, Leaf, Members, Sessions
 from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
@@ -295,6 +295,8 @@ class View:
         """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
         folder = self.folder_of[note]
         if folder not in self._sequences:
+            if len(self._sequences) >= MAX_FOLDERS:
+                self._sequences.clear()
             flags = self.numbers("flags")
             numbered = [member for member in self.members[folder] if flags[member] & layout.FLAGS["numbered"]]
             self._sequences[folder] = (numbered, {member: place for place, member in enumerate(numbered)})
