@@ -1029,6 +1029,24 @@ def test_a_segment_of_mostly_deleted_notes_is_written_again() -> None:
     assert tiers.to_merge([0, 50], [10, 0]) == [0]
 
 
+def test_where_many_folders_have_changed_each_change_is_found(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        write(vault, f"s{name}/old.md", "alpha before")
+    index.update(settings)
+    monkeypatch.setattr(catchup, "MANY_FOLDERS", 1)
+
+    write(vault, "sa/new.md", "alpha new")
+    (vault / "sb/old.md").unlink()
+    write(vault, "sc/old.md", "alpha after and longer")
+    write(vault, "sc/new.md", "alpha too")
+    index.update(settings, quick=True)
+
+    assert sorted(known(settings, "alpha")) == ["sa/new.md", "sa/old.md", "sc/new.md", "sc/old.md"]
+    assert known(settings, "before") == ["sa/old.md"]
+
+
 def test_no_more_notes_are_written_again_at_once_than_are_held_in_memory() -> None:
     assert tiers.to_merge([0, 2000, 2000, 2000], [5000, 2000, 2000, 2000]) == [0, 1, 2]
     assert tiers.to_merge([1000] * 9, [0] * 9) == [0, 1, 2, 3]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-NOTES_PER_COMMIT = 4_000
+NOTES_PER_COMMIT = 2_500
 FEW_NOTES = 1_000
 """More notes than this are put in without segments being put together meanwhile: either is held in memory."""
 MANY_NOTES = 4_000
@@ -43,6 +43,8 @@ MOST_AT_ONCE = 10_000
 """The notes of a larger vault are not indexed while somebody waits for an answer: it would take minutes."""
 FIRST_NOTES = 1_000
 """Of a vault that is too large to be indexed while somebody waits, so many notes are indexed at once: the newest."""
+MANY_FOLDERS = 1_000
+"""Where more folders than this have changed, every file is looked at: of that no list is held."""
 WAIT_SECONDS = 30.0
 """How long another writer is waited for, unless the caller knows better."""
 
@@ -138,7 +140,11 @@ def _update(
     if paths is not None:
         seen = scan.at_paths(config.vault, paths)
     else:
-        seen = scan.in_changed_folders(config.vault, before.times if before else FolderTimes.of({}))
+        times = before.times if before else FolderTimes.of({})
+        folders = times.changed(config.vault)
+        if deadline is None and len(folders) > MANY_FOLDERS:
+            return _update_all(config, (view, damage), before, progress, deadline, wait_seconds)
+        seen = scan.in_changed_folders(config.vault, times, folders)
     diff = scan.differences(view, seen)
     changed: list[Stamped] = []
     if before is not None:

@@ -149,12 +149,13 @@ def at_paths(root: str, paths: Iterable[str]) -> Seen:
     return Seen(list(entries.values()), folders, deep=tuple(relative))
 
 
-def in_changed_folders(root: str, times: FolderTimes) -> Seen:
+def in_changed_folders(root: str, times: FolderTimes, changed: list[str] | None = None) -> Seen:
     """Look into the folders whose time is not the one in `times`, and into new folders below them.
 
     This is one stat a folder. It misses what was changed in place, for which no folder's time changes.
+    changed: these folders, where that is known.
     """
-    changed = times.changed(root)
+    changed = times.changed(root) if changed is None else changed
     entries: dict[str, WalkedFile] = {}  # packed notes lie below two folders
     folders: list[str] = []
     for folder in changed:
