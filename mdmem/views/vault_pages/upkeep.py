@@ -19,6 +19,7 @@ from mdmem.errors import MdmemError
 if TYPE_CHECKING:
     from mdmem.config import Config
     from mdmem.history.rewrite import UpdatePage
+    from mdmem.search.index.view import View
 
 
 REST = 50
@@ -53,9 +54,14 @@ def refresh(
             for notice in () if background else notices:
                 click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
             return []
-        done = freshness.answered(
-            config, lambda view: making.make(config, view, last.seen, last.pages, everything=everything)
-        )
+
+        def made(view: View) -> tuple[list[str], frozenset[str]]:
+            try:
+                return making.make(config, view, last.seen, last.pages, everything=everything)
+            finally:
+                view.answers.clear()  # of the table of all sessions nothing is needed any more
+
+        done = freshness.answered(config, made)
     except (MdmemError, OSError):
         if background:
             return []
