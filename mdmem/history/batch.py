@@ -10,6 +10,7 @@ from mdmem.history import beside, changes, gate, pages, private
 from mdmem.history.beside import LeftOut, Targets
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
+from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 from mdmem.history.message import File
 from mdmem.vault import attachments, disk, journal, layout, note
@@ -130,7 +131,7 @@ class _Reading:
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)
             return None
-        if file and change.kind == "changed" and changes.blob_id(file.data, change.oid) == change.oid:
+        if file and change.kind == "changed" and objects.blob_id(file.data, change.oid) == change.oid:
             self._converted = True
             return None
         return file
@@ -170,6 +171,6 @@ def _unnaming(root: str, page: File, names: Collection[str], marker: str) -> Fil
     if data != page.data:
         with disk.open_folder(root, tuple(page.change.path.split("/")[:-1])) as folder:
             disk.replace(folder, page.change.path.rpartition("/")[2], page.data, data, durable=False)
-    if changes.blob_id(data, page.change.oid) == page.change.oid:
+    if objects.blob_id(data, page.change.oid) == page.change.oid:
         return None
     return File(page.change, data, note.parse(data).meta)

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from mdmem import files
 from mdmem.config import Config
-from mdmem.history.changes import Change, blob_id
-from mdmem.history.git import repository
+from mdmem.history.changes import Change
+from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.vault import attachments, disk, links
 
@@ -92,7 +92,7 @@ def _is_part(path: str, seen: Targets) -> bool:
 
 def _is_moved(config: Config, path: str, gone: Collection[str]) -> bool:
     """Return whether a new file is one that git knows under a name which is gone."""
-    return any(blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
+    return any(objects.blob_id(disk.read_path(config.vault, path) or b"", like) in gone for like in list(gone)[:1])
 
 
 def _why_not(config: Config, change: Change) -> str:

@@ -11,13 +11,13 @@ from mdmem.config import Config
 from mdmem.history import past, purge, purge_record
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
+from mdmem.history.git.texts import Texts, in_parts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
 from mdmem.history.message import counted
 from mdmem.history.purge import PurgePlan
 from mdmem.history.purge_record import PurgeRecord
-from mdmem.history.texts import Texts, in_parts
 
 
 def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: str) -> PurgePlan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
 
 from mdmem.errors import BusyError, GitError
@@ -99,12 +98,6 @@ def is_own(path: str) -> bool:
     """Return whether a path is that of a note, or of one of the vault's few known files; hidden ones are not."""
     hidden = path.startswith(".") or "/." in path
     return path in OWN_FILES or (path.endswith(MARKDOWN) and not hidden)
-
-
-def blob_id(data: bytes, like: str) -> str:
-    """Return the id of a text in git, hashed as `like` was."""
-    hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _sort_in(line: str, changes: list[Change], staged: list[str]) -> None:

@@ -20,7 +20,7 @@ from mdmem.history.batch import CommitBatch, Wanted
 from mdmem.history.beside import LeftOut
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
-from mdmem.history.git import git_index, lock, repository, writer
+from mdmem.history.git import git_index, lock, objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.look import LookMode
@@ -275,7 +275,7 @@ def _entry(file: File, like: str) -> git_index.IndexEntry:
     path = os.fsencode(file.change.path)
     if file.change.kind == "deleted":
         return git_index.IndexEntry(git_index.GONE, b"0" * len(like), path)
-    return git_index.IndexEntry(b"100644", changes.blob_id(file.data, like).encode("ascii"), path)
+    return git_index.IndexEntry(b"100644", objects.blob_id(file.data, like).encode("ascii"), path)
 
 
 def _draft(planned: PlannedCommit, rules: privacy.Rules) -> CommitDraft:

@@ -329,7 +329,7 @@ def _compare(
                 yield Change(path, "added")
         elif not mode.startswith("100") or not entry.is_file(follow_symlinks=False):
             raise _UnsureError
-        elif _may_differ(entry, path, before) and changes.blob_id(_read(entry), oid) != oid:
+        elif _may_differ(entry, path, before) and objects.blob_id(_read(entry), oid) != oid:
             yield Change(path, "changed", oid)
     for name, (mode, oid) in known.items():
         if mode.startswith("100"):

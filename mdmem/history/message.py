@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.history import pages, private
-from mdmem.history.changes import OWN_FILES, Change, blob_id, is_own
+from mdmem.history.changes import OWN_FILES, Change, is_own
+from mdmem.history.git import objects
 from mdmem.vault import journal, layout, note
 
 MAX_SUBJECT_CHARS = 100
@@ -138,7 +139,7 @@ def _moved(files: list[File]) -> set[str]:
     gone = {file.change.oid for file in files if file.change.kind == "deleted"}
     like = next(iter(gone), "")
     added = (file for file in files if gone and file.change.kind == "added")
-    return {file.change.path for file in added if blob_id(file.data, like) in gone}
+    return {file.change.path for file in added if objects.blob_id(file.data, like) in gone}
 
 
 def _session_of(file: File) -> str:

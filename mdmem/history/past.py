@@ -14,7 +14,7 @@ from mdmem.errors import MdmemError, NotFoundError
 from mdmem.history import find
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.texts import Texts
+from mdmem.history.git.texts import Texts
 from mdmem.vault import disk, note
 
 SNIPPET_CHARS = 200

@@ -31,6 +31,7 @@ from mdmem.history.gate import HeldBack
 from mdmem.history.git import fetching, filtering, git_index, lock, objects, part, repository, writer
 from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
+from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.look import EVERY_FILE, LookMode
 from mdmem.history.merging import both, join, undecided
@@ -40,7 +41,6 @@ from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
-from mdmem.history.texts import Texts
 from mdmem.vault import disk, layout
 
 TRIES = 8

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import BusyError, GitError, VaultError
-from mdmem.history import commit, purge, purge_record, sync, texts
-from mdmem.history.git import objects, repository
+from mdmem.history import commit, purge, purge_record, sync
+from mdmem.history.git import objects, repository, texts
 from mdmem.history.git.part import VaultPart
 from mdmem.history.merging import both
 from mdmem.transcripts import host_memory

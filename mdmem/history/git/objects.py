@@ -5,6 +5,7 @@ Git fetches a text that it lacks when it is asked for, one at a time; what is kn
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator
@@ -53,6 +54,12 @@ def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     words = ("cat-file", "--batch", "--buffer")
     out = repository.run(repo, *words, stdin=asked, network=repo.is_partial) if asked else b""
     yield from ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """Return the id of a text in git, hashed as `like` was."""
+    hashed = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def every(repo: Repository) -> Iterator[tuple[str, bytes]]:

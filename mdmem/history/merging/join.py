@@ -10,10 +10,10 @@ from typing import NamedTuple
 from mdmem.history import past
 from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
+from mdmem.history.git.texts import Texts
 from mdmem.history.merging import both, renames, undecided
 from mdmem.history.merging.renames import Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.history.texts import Texts
 from mdmem.vault import generated, layout, packed
 
 

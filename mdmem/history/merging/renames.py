@@ -11,7 +11,7 @@ from mdmem.history import find
 from mdmem.history.changes import MARKDOWN
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
-from mdmem.history.texts import Texts
+from mdmem.history.git.texts import Texts
 from mdmem.vault import journal, note
 
 Tree = dict[str, str]

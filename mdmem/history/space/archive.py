@@ -9,9 +9,8 @@ from typing import NamedTuple
 from mdmem.config import Config
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import commit, past, private
-from mdmem.history.changes import blob_id
 from mdmem.history.gate import CommitGate
-from mdmem.history.git import repository, writer
+from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.history.message import counted
@@ -124,7 +123,7 @@ class _Ready:
         for name, data in notes.items():
             path = f"{folder}/{name}"
             oid = self._committed.get(path, "")
-            if not oid or blob_id(data, oid) != oid:
+            if not oid or objects.blob_id(data, oid) != oid:
                 raise VaultError(f"{name} is not committed")
             if self._gate.look(path, data):
                 raise VaultError(f"the privacy rules of today would not commit {name}")

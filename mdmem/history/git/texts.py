@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
 from itertools import islice
 
-from mdmem.history.changes import blob_id
 from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 
@@ -55,7 +54,7 @@ class Texts(MutableMapping[str, bytes]):
         held = self._files.get(path)
         if held is None or data is None:
             return held is None and data is None
-        return held == data if isinstance(held, bytes) else blob_id(data, held) == held
+        return held == data if isinstance(held, bytes) else objects.blob_id(data, held) == held
 
     def read(self) -> Iterator[tuple[str, bytes]]:
         """Yield the paths with their texts.
