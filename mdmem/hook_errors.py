@@ -1,4 +1,4 @@
-"""The errors that a hook may meet, apart from those of the people's commands: each class costs a hook its making."""
+"""The errors that a hook may meet, apart from those of the commands: a hook pays for each class that it creates."""
 
 
 class MdmemError(Exception):

@@ -73,7 +73,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let each worker rewrite and compile a share of the test files first, where all are wanted: the others find it."""
+    """Compile a share of the rewritten test files in each worker first, if all are wanted, for the others to find."""
     worker, count = os.environ.get("PYTEST_XDIST_WORKER", ""), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if not worker or session.config.args_source != pytest.Config.ArgsSource.TESTPATHS:
         return
@@ -83,7 +83,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let garbage collection, and forks, leave alone what has been loaded by now: it stays."""
+    """Exclude what has been loaded by now from garbage collection, in forks too: it stays."""
     gc.collect()
     gc.freeze()
 

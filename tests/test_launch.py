@@ -34,7 +34,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the registered commands run a compiled copy of mdmem."""
+    """Make the registered commands run a compiled copy of mdmem."""
     package = tmp_path / "copy" / "mdmem"
     shutil.copytree(compiled, package)
     monkeypatch.setattr(launcher, "_PACKAGE", str(package))

@@ -1,4 +1,4 @@
-"""The end of an agent's own transcript: what a payload leaves out and the agent has written down before it."""
+"""The end of an agent's own transcript: what a payload leaves out and the agent wrote before it."""
 
 from __future__ import annotations
 

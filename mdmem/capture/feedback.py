@@ -1,4 +1,4 @@
-"""Feedback: what the user hears of an event: something private was kept out, a note waits, an event is lost."""
+"""Feedback: what the user is told about an event: something private was kept out, a note waits, an event is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Told: what the user hears of what was kept out of memory, and what is noted for that.
+"""Told: what the user is told about what was kept out of memory, and the state that this needs.
 
 Of a prompt the user hears at once, of tool output and answers once, at the end of the turn. The session's record
 holds the figures in between, never text.

@@ -1,4 +1,4 @@
-"""What other machines are to know of a purge: commits that were rewritten, and what went, as keyed digests.
+"""What other machines must know about a purge: rewritten commits, and what was removed, as keyed digests.
 
 They are trailers of the commit that follows a purge. A digest tells whether a text is the one that went; of a text
 that can be guessed it is not a secret, as little as the ids of the old commits are.

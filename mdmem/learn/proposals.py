@@ -1,4 +1,4 @@
-"""Proposals: what agents and rules would have kept, merged, pinned or dropped. A person accepts or dismisses each.
+"""Proposals: what agents and rules suggest to keep, merge, pin or drop. A person accepts or dismisses each.
 
 Nothing here is carried out by itself. What is dismissed is noted in the front matter of the note that it is about
 (`dismissed`), so that no machine proposes it again.

@@ -1,4 +1,4 @@
-"""What is asked of a typed prompt's tags beside what they hide: unknown ones, and the text without them."""
+"""Tags in a typed prompt: those that are unknown, and the prompt without its tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard before every request: who asks, from where, how much, how long. Nothing passes it by.
+"""The guard before every request: who asks, from where, how much, how long. Every request passes it.
 
 A page in the user's browser can reach any port of the machine. It cannot know the token, nor name a `Host` that is
 ours, nor hide its `Origin`; and no answer tells a browser that another site may read it.

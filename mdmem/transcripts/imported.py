@@ -1,4 +1,4 @@
-"""Imported: which files were imported completely, so that the next run passes over them. A cache, and no more.
+"""Imported: which files were imported completely, so that the next run passes over them. Only a cache.
 
 One line a file, appended: the hash of its path, its size, when it was last written to, and the hash of the
 settings that say what is stored. Whatever is not here is read again, which adds nothing twice.

@@ -1,4 +1,4 @@
-"""Survey: what an import would bring, without storing anything."""
+"""Survey: what an import would add, without storing anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review queue without reading it: which notes came or changed since a person last looked, and what else asks."""
+"""The review queue without reading it: which notes came or changed since the last review, and what else waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mdmem web`: a port on loopback, a link that opens one browser, the pages until the process is told to end.
+"""`mdmem web`: a port on loopback, a link that works once, and the pages until the process is stopped.
 
 Another `mdmem web` of the vault asks the one that runs for a link, over a socket of the user alone.
 """

@@ -135,7 +135,7 @@ def found(program: str) -> str:
 
 
 def record(place: Place, agent: str, folder: Path) -> None:
-    """Have the registered commands keep what they are given before they read it."""
+    """Make the registered commands keep what they are given before they read it."""
     folder.mkdir(parents=True, exist_ok=True)
     found = known.AGENTS[agent]
     file = place.home / Path(found.settings("user", "", {})).relative_to(Path.home())

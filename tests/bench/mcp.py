@@ -131,7 +131,7 @@ def warm(words: list[str], env: Mapping[str, str], texts: list[str]) -> Iterator
 
 
 async def crowd(port: int, secret: str, texts: list[str]) -> tuple[int, int]:
-    """Let CLIENTS clients of the official SDK ask EACH times over HTTP; return how many answers and how many errors."""
+    """Run CLIENTS clients of the official SDK, each asking EACH times over HTTP; count answers and errors."""
     told = {"answers": 0, "errors": 0}
 
     async def one(number: int) -> None:

@@ -56,7 +56,7 @@ def answers(settings: Config, asked: list[str]) -> list[Answer]:
 
 @contextmanager
 def _one_segment() -> Iterator[None]:
-    """Have an index built as one segment."""
+    """Build an index as one segment."""
     kept = builder.LEAST, builder.MOST, builder.cores
     builder.LEAST = builder.MOST = 2**31
     builder.cores = lambda: 1

@@ -164,7 +164,7 @@ def broken(*_: Any, **__: Any) -> Any:
 
 
 def break_for_good(place: str) -> Callable[[], None]:
-    """Let the function at this place raise whenever it is called."""
+    """Make the function at this place raise whenever it is called."""
 
     def start() -> None:
         for function in functions():

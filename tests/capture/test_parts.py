@@ -18,7 +18,7 @@ from tests.helpers.claude import bash, capture, payload, places, prompt, send, s
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a part hold three notes."""
+    """Set the size of a part to three notes."""
     monkeypatch.setattr(layout, "MANY", 3)
     monkeypatch.setattr(session, "_FEW", 3)
 

@@ -61,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Day:
 
 
 def fill(vault: Path, project: str) -> None:
-    """Give a project as many days as one folder shall hold; they are empty."""
+    """Create as many days of a project, all empty, as one folder may hold."""
     for number in range(layout.MANY):
         name = f"{2000 + number // 300}-{number // 25 % 12 + 1:02}-{number % 25 + 1:02}"
         (vault / "journal" / project / name).mkdir(exist_ok=True, mode=0o700)

@@ -99,7 +99,7 @@ def test_a_draft_is_private_and_gone_afterwards(day: Day, tmp_path: Path, monkey
 
 
 def editor_text(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> str:
-    """Let an editor work on an empty draft; the draft must be private, and gone afterwards."""
+    """Run an editor on an empty draft; the draft must be private, and gone afterwards."""
     settings = day.config()
     with monkeypatch.context() as around:
         around.setenv("VISUAL", script(tmp_path, f'stat -c %a "$(dirname "$1")" > {tmp_path}/mode; {line}')["VISUAL"])

@@ -75,7 +75,7 @@ def send(event: Any, env: Mapping[str, str] | None = None) -> subprocess.Complet
 
 
 def capture(event: dict[str, Any], now: float = START, **settings: Any) -> Outcome:
-    """Let the write half take an event in, in this process, with the settings `capture__subagents=True` and so on."""
+    """Capture an event in this process, with the settings `capture__subagents=True` and so on."""
     found = config.load()
     found.settings.values.update({key.replace("__", "."): value for key, value in settings.items()})
     return events.capture(found, agents.load("claude-code").read(event, {}), now, os.environ)
@@ -121,7 +121,7 @@ def drop_rights() -> None:
 
 
 def let_nobody_in(*folders: Path) -> None:
-    """Let a process without root's rights reach these folders."""
+    """Open these folders to a process without root's rights."""
     for folder in folders if os.getuid() == 0 else ():
         for above in folder.parents:
             if above.is_relative_to(tempfile.gettempdir()) and above != Path(tempfile.gettempdir()):

@@ -32,7 +32,7 @@ _AT_START = ("LANG", "LC_ALL", "LC_CTYPE")
 
 
 def without_syncs() -> None:
-    """Let this process, and its forks, sync nothing: no power fails here, and a disk may take longer than all the rest.
+    """Switch off syncing to disk for this process and its forks: no power fails here, and disks are slow.
 
     What `mdmem` does when it is started by itself, a test traces.
     """
@@ -209,7 +209,7 @@ def _load() -> None:
 
 
 def _be_patient() -> None:
-    """Let hooks take their time: a busy machine is no failure."""
+    """Raise the hooks' deadline: a busy machine is not a failure."""
     from mdmem.capture import hook
     from mdmem.recall import hook as recall
     from mdmem.vault import disk

@@ -136,7 +136,7 @@ def forker(vault: Path, code: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def run_and_kill(server: subprocess.Popen[str], after: float, *, with_git: bool) -> None:
-    """Have it run, and kill -9 that after so many seconds; `with_git`: and all the processes it has started."""
+    """Run it, and kill -9 it after so many seconds; `with_git`: and all the processes it has started."""
     assert server.stdin
     assert server.stdout
     server.stdin.write("go\n")

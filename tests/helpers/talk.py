@@ -36,7 +36,7 @@ class Talk:
         return {**common, "hook_event_name": event, "prompt_id": f"{self.session[:8]}-{self.prompts}", **fields}
 
     def store(self, event: str, **fields: Any) -> Outcome:
-        """Let the write half take an event in, in this process."""
+        """Capture an event in this process."""
         self.now += 60
         read = agents.load("claude-code").read(self.payload(event, **fields), {})
         settings = config.load(str(self.vault))

@@ -54,7 +54,7 @@ def talk(vault: Path, code: Path, number: int) -> Talk:
 
 
 def session_on(vault: Path, code: Path, branch: str, number: int, decided: str = DECIDED) -> Talk:
-    """Have a session on a branch of the code, which is made when there is none."""
+    """Store a session on a branch of the code, which is made when there is none."""
     made = talk(vault, code, number)
     switch(code, branch)
     made.start()

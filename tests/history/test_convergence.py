@@ -80,7 +80,7 @@ class Household:
         return talk
 
     def step(self) -> None:
-        """Let one thing happen on one machine."""
+        """Change one thing on one machine."""
         self.count += 1
         who = self.chance.randrange(len(self.machines))
         names, weights = zip(*WEIGHTS.items(), strict=True)
@@ -240,7 +240,7 @@ class Household:
     # -- what holds --------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Bring all together; see that all have the same, nothing is lost, and nothing is there twice."""
+        """Sync all machines; check that all have the same, nothing is lost, and nothing is there twice."""
         for _ in range(ROUNDS):
             for at, zone in zip(self.machines, ZONES, strict=False):
                 os.environ["TZ"] = zone

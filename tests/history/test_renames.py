@@ -302,7 +302,7 @@ class Fleet:
         self.count = 0
 
     def step(self, who: int, what: str, seed: int) -> None:
-        """Let one thing happen on one machine."""
+        """Change one thing on one machine."""
         self.count += 1
         at = self.machines[who % len(self.machines)]
         notes = sorted(path for path in Path(at.vault, "notes").rglob("*.md"))
@@ -432,7 +432,7 @@ class Fleet:
         sync.sync(at)
 
     def check(self) -> None:
-        """Bring all together; see that nothing is lost, nothing is there twice, and nobody has to choose."""
+        """Sync all machines; check that nothing is lost, nothing is there twice, and nobody has to choose."""
         settle(*self.machines)
         settle(*self.machines)
         found = trees(*self.machines)

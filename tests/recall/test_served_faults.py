@@ -94,7 +94,7 @@ def handed_over(event: dict[str, Any], limit: Callable[[], None]) -> str:
 
 
 def at_call(number: int, happen: Callable[[], Any]) -> Callable[[], None]:
-    """Let something happen at the call site of this number, once."""
+    """Cause something at the call site of this number, once."""
 
     def start() -> None:
         seen = set()

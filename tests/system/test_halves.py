@@ -31,7 +31,7 @@ HALVES = pytest.mark.parametrize("half", [system, windows], ids=["posix", "windo
 
 @pytest.fixture
 def fake_locks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the Windows half lock with `flock`, one lock for each open file."""
+    """Make the Windows half lock with `flock`, one lock for each open file."""
     if os.name == "nt":
         yield
         return

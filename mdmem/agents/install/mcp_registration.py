@@ -1,4 +1,4 @@
-"""MCP registration: mdmem's server in the settings of a client, put in, taken out, looked at.
+"""MCP registration: mdmem's server in the settings of a client, added, removed and checked.
 
 For people's commands only: a hook never loads this.
 """

@@ -1,4 +1,4 @@
-"""The remote: what it has now, which of its branches holds the vault, and what it had when last heard of."""
+"""The remote: what it has now, which of its branches holds the vault, and what it had at the last fetch."""
 
 from __future__ import annotations
 

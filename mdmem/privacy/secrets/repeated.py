@@ -1,4 +1,4 @@
-"""Secrets that their name gave away once, where they stand again: a password is as secret without its name.
+"""Secrets that a name gave away, found again without the name.
 
 Only values that nothing else is called by are looked for: eight characters and more, letters and digits mixed.
 """

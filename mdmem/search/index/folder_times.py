@@ -1,4 +1,4 @@
-"""When each folder of a vault last changed, kept so that little more than one stat a folder tells which have since."""
+"""When each folder of a vault last changed, so that about one stat per folder tells which changed since."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _without_needless_imports() -> Iterator[None]:
-    """Let Whoosh be imported without two modules that it loads and does not need, half of its import time.
+    """Allow importing Whoosh without two modules that it loads and does not need, half of its import time.
 
     `cached_property`, which brings asyncio, is the standard library's here; of `urllib.request` one name is
     imported and never called. Both names are given back at once, so that nobody else meets a stand-in.

@@ -1,4 +1,4 @@
-"""Words that programmers write otherwise in code than in questions: a search for one finds the others too."""
+"""Words that programmers write differently in code and in questions: a search for one finds the others too."""
 
 from __future__ import annotations
 
