@@ -82,23 +82,32 @@ class CommitGate:
     def _is_list_of_titles(self, text: str, origin: str) -> bool:
         """Whether nothing private is in a page that mdmem made, if each title that it lists is read by itself.
 
-        A title that mentions a tag hides nothing, and less so the lines behind it.
+        A title that mentions a tag hides nothing, and less so the lines behind it; that of a tool run is read as its
+        note was.
         """
         if not all(mark in text for mark in journal.PAGE_MARKS):
             return False
         page = note.parse(text)
-        titles = [_ESCAPED.sub(r"\1", title) for title in _LINKED.findall(page.body)]
+        titles = [(_ESCAPED.sub(r"\1", title), _origin(target)) for title, target in _LINKED.findall(page.body)]
         rest = _LINKED.sub("", page.body)
         of_front = [value for value in page.meta.values() if isinstance(value, (str, list))]
         has_comments = "#" in text[: text.find(page.body)]  # which no value holds
         return not (page.problem or has_comments) and bool(
             privacy.clean(rest, rules=self._rules, origin=origin).value == rest
-            and all(privacy.clean(value, rules=self._rules).value == value for value in [*titles, *of_front])
+            and all(privacy.clean(title, rules=self._rules, origin=of).value == title for title, of in titles)
+            and all(privacy.clean(value, rules=self._rules).value == value for value in of_front)
         )
 
 
-_LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\()")
+_LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
 _ESCAPED = re.compile(r"\\([\\\[\]`<])")
+
+
+def _origin(target: str) -> str:
+    """Return where the title of a link comes from: a tool, if it leads to a tool run."""
+    turn, sequence, source, *_ = [*target.split("-", 3), "", ""]
+    is_note = len(turn) == len(sequence) == 3 and (turn + sequence).isdigit()
+    return "tool" if is_note and source not in ("prompt", "response", "summary") else "prompt"
 
 
 def _is_text(data: bytes) -> bool:

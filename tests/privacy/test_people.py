@@ -114,6 +114,9 @@ def test_pages_that_list_a_mention_of_a_tag_are_committed_and_hide_no_secret(vau
 
     assert [title for title in said if gate.look("README.md", page.format(title).encode())] == []
     assert [title for title in hidden if not gate.look("README.md", page.format(title).encode())] == []
+    run = page.replace("a.md", "001-001-bash-grep-7gk2q9m4x1.md")
+    assert gate.look("README.md", run.format("grep -rn 'use \\[private\\] for fields' .").encode()) is None
+    assert gate.look("README.md", run.format("<private>x</private> y").encode())
     for private in ("title: <private>p", "title: p\n# <private>p", "title: p\n---\n<private>p"):
         assert gate.look("README.md", page.format(said[0]).replace("title: p", private).encode()), private
 
