@@ -34,7 +34,10 @@ def write(config: Config, target: Path, form: str, **wanted: Any) -> int:
         return export.export(config, target, form, **wanted)
     if form not in FORMS.values():
         known = ", ".join(dict.fromkeys(FORMS.values()))
-        raise UsageError(f"There is no format {form!r:.40}. Formats: {known}; `mdmem export site DIR` writes a site.")
+        what = (
+            f"There is no format {form!r:.40}" if form else "The name of the file has no ending that tells its format"
+        )
+        raise UsageError(f"{what}. Formats: {known}; `mdmem export site DIR` writes a site.")
     notes = export.select(config, **wanted)
     with export.new_file(target) as file:
         if form == "sqlite":
