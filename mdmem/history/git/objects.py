@@ -91,9 +91,9 @@ def printed(out: bytes) -> Iterator[tuple[list[bytes], bytes | None]]:
             at = end + 2 + int(facts[-1])
 
 
-def listed(repo: Repository, oid: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the files of a commit, in all folders: the mode, the object's id, and the path."""
-    for line in repository.ended(repository.run(repo, "ls-tree", "-r", "-z", oid)):
+def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the files of a commit, of all folders or of these: the mode, the object's id, and the path."""
+    for line in repository.ended(repository.run(repo, "ls-tree", "-r", "-z", oid, "--", *folders)):
         facts, _, path = line.partition("\t")
         mode, _, oid = facts.split(" ")
         yield mode, oid, path

@@ -17,6 +17,8 @@ from mdmem.history.message import counted
 from mdmem.vault import archives, layout, packed
 
 Tell = Callable[[int, int], None]
+_DAYS_AT_ONCE = 200
+"""Number of folders that one question to git names."""
 
 
 class LeftSession(NamedTuple):
@@ -49,11 +51,11 @@ def pack(
     if year >= time.localtime(now).tm_year:
         raise UsageError(f"{year} is not over: only sessions of past years are archived.")
     commit.commit(config)  # what history does not have stays a file of its own
-    ready = _Ready(config)
     changed: list[str] = []
     left: list[LeftSession] = []
     done = notes = 0
     folders = archives.sessions(config.vault, str(year), project)
+    ready = _Ready(config, folders)
     for place, folder in enumerate(folders):
         try:
             found = archives.read(config.vault, folder)
@@ -105,10 +107,12 @@ def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, by
 class _Ready:
     """What a session must be to be packed: committed as it is, and let through by the gate."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, folders: Collection[str]) -> None:
         repo = repository.open_vault(config.vault)
         head = writer.tip(repo, "HEAD")
-        self._committed = join.tree(repo, head)[0] if head else {}
+        days = sorted({folder.rpartition("/")[0] for folder in folders} if head else ())  # the rest may be much more
+        parts = (days[start : start + _DAYS_AT_ONCE] for start in range(0, len(days), _DAYS_AT_ONCE))
+        self._committed = {path: oid for part in parts for _, oid, path in objects.listed(repo, head, *part)}
         self._gate = CommitGate(config.settings)
         self._private = private.projects(config.vault)
 
