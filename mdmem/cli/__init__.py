@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 from mdmem import quick_import
@@ -59,7 +58,7 @@ def main() -> NoReturn:
 
 def _is_nowhere() -> bool:
     try:
-        Path.cwd()
+        os.getcwd()  # noqa: PTH109 - a plain search does without pathlib
     except OSError:
         return True
     return False

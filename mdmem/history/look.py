@@ -240,11 +240,15 @@ def _walk(
     listed: dict[str, _Entries] = {}
     nested: list[str] = []
     pending = [] if before else [""]
-    for folder, at in before.items():
-        if folder not in again and _time(root, folder) == at:
-            times[folder] = at
-        else:
-            pending.append(folder)
+    for folder, at in before.items():  # thousands: a call of `_time` for each would show
+        try:
+            found = os.lstat(f"{root}/{folder}")
+            if found.st_mtime_ns == at and stat.S_IFMT(found.st_mode) == stat.S_IFDIR and folder not in again:
+                times[folder] = at
+                continue
+        except OSError:
+            pass
+        pending.append(folder)
     while pending:
         folder = pending.pop()
         at_ns = _time(root, folder)
