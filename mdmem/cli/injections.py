@@ -129,7 +129,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
     return {
         "private": found.private,
         "excluded": found.excluded,
-        "asks": injections_view.GRADES[found.asked.grade if found.asked else 0],
+        "asks": injections_view.GRADES[found.asked.grade] if found.asked else "no",
         "language": found.asked.language if found.asked else None,
         "phrase": found.asked.words if found.asked else None,
         "trigger": found.trigger or None,
@@ -158,7 +158,7 @@ def _print(found: Explanation, long: int) -> None:
     asked = found.asked
     told = f', by "{render.safe(asked.words)}" ({asked.language})' if asked else ""
     once = {"chars": f"yes, it is longer than {long} characters", "turns": "yes, by the number of turns"}
-    click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade if asked else 0]}{told}.")
+    click.echo(f"Asks for memory: {injections_view.GRADES[asked.grade] if asked else 'no'}{told}.")
     click.echo(f"Triggers the search that runs once a session: {once.get(found.trigger, 'no')}.")
     query = render.safe(" ".join(found.query.split()))
     click.echo(f"Searched by: {query or 'nothing; it asks for what was done last'}\n")

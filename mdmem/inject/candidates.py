@@ -108,7 +108,7 @@ def _persons_first(answers: Iterable[Answer]) -> list[Answer]:
     top = ordered[0].score if ordered else 0.0
     return sorted(
         ordered,
-        key=lambda one: not (one.score >= 0.7 * top and not one.folder and one.hits[0].kind in evidence.PERSONS),
+        key=lambda one: not (one.score >= 0.7 * top and evidence.is_kept(one)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mdmem.search.asking.english import POSSIBLE
+from mdmem.search.asking.english import NOT, POSSIBLE
 from mdmem.search.asking.languages import UNSPACED
 from mdmem.search.text import analysis
 from mdmem.values import Value
@@ -59,10 +59,13 @@ _FOREIGN_POSSIBLE = (*_POSSIBLE, Bar(2, 1.5, 0.3, 2.0))
 
 PERSONS = ("note", "decision", "preference", "lesson")
 """The kinds of notes that a person keeps."""
-_KEPT = ((), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
+_KEPT = ((), (), (Bar(1, 0.5, 0.9, 2.0),), (Bar(1, 0.3, 0.35, 1.5),))
 """What is enough as well where the best answer is a note that a person keeps: there are few of them.
 
 One word of three is no evidence."""
+_LOOKED_UP = (Bar(3, 1.2, 0.7, 1.3),)
+_IN_TITLE = (Bar(2, 0.8, 0.7, 1.3),)
+"""What is enough of such a note for any question, and where its title has a word of the question."""
 
 
 SAYS = 0.4
@@ -81,8 +84,15 @@ def _pairs(text: str) -> set[tuple[str, str]]:
     return set(pairwise(words))
 
 
+def is_kept(answer: Answer) -> bool:
+    """Whether an answer is a note that a person keeps."""
+    return not answer.folder and answer.hits[0].kind in PERSONS
+
+
 def bars(shape: Shape) -> tuple[Bar, ...]:
     """Return the alternatives, one of which the best answer to a prompt must meet."""
+    if shape.grade == NOT:
+        return ()
     if shape.language == "error":
         return _ERROR
     if shape.language == "en":
@@ -110,10 +120,15 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
     lead = best / max(others) if others and max(others) > 0 else _ALONE
     top = [answer for answer in answers if answer.score >= ALIKE * best]
     enough = bars(shape) if shape is not None else ()
-    if shape is not None and not first.folder and first.hits[0].kind in PERSONS:
-        enough += _KEPT[shape.grade - POSSIBLE]
-    if enough and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
+    if shape is not None and is_kept(first):
+        named = frozenset(analysis.query_terms(first.hits[0].title))
+        enough += _KEPT[shape.grade] + (
+            _IN_TITLE if named.intersection(analysis.query_terms(shape.topic)) else _LOOKED_UP
+        )
+    if shape is not None and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     least = RARE * first.weight if shape is not None else 0.0
     kept = [one for one in answers if one.score >= GAP * best and one.weight >= least]
+    if shape is not None and shape.grade == NOT:
+        kept = [one for one in kept if is_kept(one)]
     return kept[:MAX_ANSWERS], "well below the best"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Trigger(Value):
     """Why memories are looked up at a prompt.
 
-    asked: how it asks for something of the past, or None. once: what sets off the search that comes once a session:
-    "turns" or "chars", or "" when it does not come now.
+    asked: how it asks for something of the past, or looks something up, or None. once: what sets off the search that
+    comes once a session: "turns" or "chars", or "" when it does not come now.
     """
 
     asked: Shape | None
@@ -46,7 +46,7 @@ def of_prompt(config: Config, record: Record, event: Event, text: str, clean: Cl
     if not text or f"\ncron\t{short(text.strip(), 16)}\n" in record.text:  # the session's own loop or cron job
         return NONE
     on = config.settings.inject.on
-    asked = shape.of(text) if "ask" in on else None
+    asked = shape.of(text) or shape.look_up(text) if "ask" in on else None
     once = "turns" in on and not injection_log.is_claimed(record)
     return Trigger(asked, _trigger(config, record, event, text, clean, now) if once else "")
 

@@ -29,8 +29,13 @@ REASONS = {
 }
 """A reason in the log -> in words."""
 
-GRADES = ("no", "only if a note answers it fully", "if a note answers it", "yes")
-"""How surely a prompt asks for something of the past, in words."""
+GRADES = (
+    "only if a note that a person keeps answers it",
+    "only if a note answers it fully",
+    "if a note answers it",
+    "yes",
+)
+"""How surely a prompt asks for something of the past, in words; "no" for one that asks for nothing."""
 
 _CHARS_PER_TOKEN = 4
 """For lines of the log from before it had tokens."""

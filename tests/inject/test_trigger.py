@@ -299,6 +299,24 @@ def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: 
     assert block(there, "how do we pay taxes?") == ""
 
 
+def test_a_question_for_a_place_is_answered_by_a_note_that_a_person_keeps_alone(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("Sign the session cookie of the export page")
+    talk.edits("cookie.py")
+    talk.answers("The session cookie of the export page is signed in cookie.py.")
+    (vault / "notes").mkdir(exist_ok=True)
+    (vault / "notes" / "phone.md").write_text("# On-call phone\n\nIt lies in the drawer under the coffee machine.\n")
+    (vault / "notes" / "restore.md").write_text(
+        "# Restoring the database\n\nStop the workers; they are started later.\n"
+    )
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "drawer" in block(there, "ok, where is the on-call phone?")
+    assert block(there, "where is the session cookie of the export page signed?") == ""
+    assert block(there, "how many workers are started?") == ""
+    assert block(there, "where should the on-call phone page go?") == ""
+
+
 def test_an_unanswered_question_is_not_given_as_an_answer(tmp_path: Path, vault: Path) -> None:
     Talk(vault, tmp_path / "shop").says("why does the csv export lose a row")
 

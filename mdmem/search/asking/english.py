@@ -117,6 +117,20 @@ def judge(words: list[str], *, asks: bool) -> int:
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
 
 
+LOOKS_UP = ("where", "how", "according to")
+"""One of these is in each question that the files as they are may answer."""
+
+
+def looks_up(words: list[str]) -> bool:
+    """Whether a sentence asks for what stands in files or in a person's notes: `where is the phone for emergencies`.
+
+    words: folded.
+    """
+    held = frozenset(words)
+    words = words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
+    return bool(words) and not held & (_HERE | _MODAL | _YOU) and _reads_it(words, held)
+
+
 def _reads_it(words: list[str], held: frozenset[str]) -> bool:
     """Whether the answer is counted or read in the files as they are: `how many`, `where is it`, `how does it`."""
     reads = words[0] == "where" or (_after(words[:2], _words("how"), _IS | _words("does")) and not held & _CHANGES)

@@ -19,7 +19,7 @@ MAX_ERROR_CHARS = 300
 
 
 class Shape(Value):
-    """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`.
+    """What a prompt asks for. grade: how surely, `POSSIBLE` to `SURE`; `NOT` where it only looks something up.
 
     language, words: what tells so, for people. topic: what it asks about. resumes: whether it goes on with earlier
     work, so that the last sessions answer where nothing else does.
@@ -42,6 +42,22 @@ def of(prompt: str) -> Shape | None:
 
 
 _last: tuple[str, Shape | None] = ("", None)
+
+
+def look_up(prompt: str) -> Shape | None:
+    """Judge a prompt that asks for nothing of the past; return a shape of grade `NOT` if it asks where something is.
+
+    The files as they are answer most of these, so that only a note that a person keeps is an answer.
+    """
+    if not any(word in prompt.lower() for word in english.LOOKS_UP):
+        return None
+    if prompt.lstrip()[:1] in ("/", "!", "<") and prompts.command(prompt):
+        return None
+    text = prose.prose(prompt)
+    for sentence, _ in sentences(text):
+        if english.looks_up([prose.fold(word) for word in prose.words(sentence)]):
+            return Shape(NOT, "en", " ".join(sentence.split()), topic(text))
+    return None
 
 
 def _of(prompt: str) -> Shape | None:

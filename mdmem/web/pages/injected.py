@@ -99,7 +99,7 @@ def preview(request: PageRequest) -> Response:
         prompt=prompt,
         block=shown,
         found=found,
-        grade=injections.GRADES[found.asked.grade if found and found.asked else 0],
+        grade=injections.GRADES[found.asked.grade] if found and found.asked else "no",
         long=request.config.settings.inject.after_chars,
         tokens=block.tokens(shown.text) if shown else 0,
     )
