@@ -1,14 +1,14 @@
-"""TOML text: keys of one table changed in place, so that every byte outside the change stays as it was."""
+"""TOML text: keys of one table changed in place, so that every byte outside the change stays as it was.
+
+By hand, since tomlkit counts a comment above a table to the table before it, and removes it with that one.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
-
-_HEADER = re.compile(r"[ \t]*\[")
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -50,19 +50,14 @@ def _without_gap(before: str) -> str:
 
 
 def _without_keys(text: str, keys: Collection[str]) -> str:
-    """Take out the lines of these keys, also those of a list that was laid out over several."""
-    kept, gone = "", ""
-    for line in text.splitlines(keepends=True):
-        if not gone and _key(line) not in keys:
-            kept += line
-            continue
-        gone += line
-        try:
-            tomllib.loads(gone)
-        except ValueError:
-            continue
-        gone = ""
-    return kept + gone
+    """Take out these keys, also a list that was laid out over several lines."""
+    lines = text.splitlines(keepends=True)
+    kept, at = "", 0
+    while at < len(lines):
+        end = last_line(lines, at) + 1
+        kept += "" if key(lines[at]) in keys else "".join(lines[at:end])
+        at = end
+    return kept
 
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
@@ -82,7 +77,7 @@ def _tables(text: str) -> list[tuple[int, int, int, tuple[str, ...]]]:
     found: list[tuple[int, int, int, tuple[str, ...]]] = []
     at = 0
     for line in text.splitlines(keepends=True):
-        names = _names(line) if _HEADER.match(line) else None
+        names = header(line)
         if names is not None:
             found.append((at, at + len(line), len(text), names))
         at += len(line)
@@ -103,8 +98,10 @@ def _above(text: str, start: int, stop: int) -> int:
     return start + sum(map(len, lines))
 
 
-def _names(line: str) -> tuple[str, ...] | None:
-    """Read the names of a table's header; None for anything else, such as a list's second line."""
+def header(line: str) -> tuple[str, ...] | None:
+    """Return the names in a table's header; None for anything else, such as a list's second line."""
+    if not line.lstrip(" \t").startswith("["):
+        return None
     try:
         value: Any = tomllib.loads(line)
     except ValueError:
@@ -117,5 +114,18 @@ def _names(line: str) -> tuple[str, ...] | None:
     return tuple(names) if value == {} else None
 
 
-def _key(line: str) -> str:
-    return line.partition("=")[0].strip().strip("\"'")
+def key(line: str) -> str:
+    """Return the key that a line sets; "" for one that sets none."""
+    name, equals, _ = line.partition("=")
+    return name.strip().strip("\"'") if equals else ""
+
+
+def last_line(lines: Sequence[str], at: int) -> int:
+    """Return which line ends the value that begins on line `at`."""
+    for last in range(at, len(lines)):
+        try:
+            tomllib.loads("".join(f"{line.rstrip()}\n" for line in lines[at : last + 1]))
+        except tomllib.TOMLDecodeError:
+            continue
+        return last
+    return at

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config
+from mdmem.agents.install import toml_text
 from mdmem.cli.terminal import render
 from mdmem.errors import BusyError, ConfigError
 from mdmem.vault import disk
@@ -77,12 +78,12 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
     """Return the lines with this one where the key is set, else where it is commented out, else in its section."""
     start, end = _bounds(lines, section)
     for at in range(start, end):
-        if _key_of(lines[at]) == name:
-            last = _last_line(lines, at)
+        if toml_text.key(lines[at]) == name:
+            last = toml_text.last_line(lines, at)
             comment = _comment(lines[last]) if last == at else ""
             return [*lines[:at], f"{written}{comment}", *lines[last + 1 :]]
     for at in range(start, end):
-        if lines[at].lstrip().startswith("#") and _key_of(lines[at].lstrip("# ")) == name:
+        if lines[at].lstrip().startswith("#") and toml_text.key(lines[at].lstrip("# ")) == name:
             return [*lines[:at], written, *lines[at + 1 :]]
     if written.startswith("#"):
         return lines  # not set here, and nothing to say about it
@@ -94,31 +95,11 @@ def _with_line(lines: list[str], section: str, name: str, written: str) -> list[
 
 def _bounds(lines: list[str], section: str) -> tuple[int, int]:
     """Return the lines of a section, its heading not among them; (0, 0) when there is none."""
-    headings = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]
-    start = 0 if not section else next((at + 1 for at in headings if _heading(lines[at]) == section), 0)
+    headings = {at: names for at, line in enumerate(lines) if (names := toml_text.header(line)) is not None}
+    start = 0 if not section else next((at + 1 for at in headings if ".".join(headings[at]) == section), 0)
     if section and not start:
         return 0, 0
     return start, next((at for at in headings if at >= start), len(lines))
-
-
-def _heading(line: str) -> str:
-    return line.partition("#")[0].strip().strip("[]").strip()
-
-
-def _key_of(line: str) -> str:
-    name, equals, _ = line.partition("=")
-    return name.strip().strip("\"'") if equals else ""
-
-
-def _last_line(lines: list[str], at: int) -> int:
-    """Find where a value ends that may go on over lines."""
-    for last in range(at, len(lines)):
-        try:
-            tomllib.loads("\n".join(lines[at : last + 1]))
-        except tomllib.TOMLDecodeError:
-            continue
-        return last
-    return at
 
 
 def _comment(line: str) -> str:
