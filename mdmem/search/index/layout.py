@@ -95,7 +95,7 @@ _CODES: dict[str, Literal["q", "Q", "B"]] = {"mtime_ns": "q", "size": "q", "inod
                                              "created": "q", "flags": "B"}  # fmt: skip
 _WIDTHS = {name: array(code).itemsize for name, code in _CODES.items()}
 _FACTS_PER_BLOCK = 32
-_BLOCKS_KEPT = 320
+_BLOCKS_KEPT = 64
 """Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
 
 
