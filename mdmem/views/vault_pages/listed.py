@@ -21,6 +21,8 @@ from mdmem.views.sessions import SessionRow
 
 MAX_NOTES = 20
 """Maximum number of decisions, and of pinned notes, listed."""
+MAX_KNOWN = 2_000
+"""Number of notes of which it is kept whether they may be named, beside what lists of sessions ask again and again."""
 
 
 class Listing:
@@ -39,6 +41,7 @@ class Listing:
         self._staying = ""
         self._internal = view.internal
         self._known: dict[str, bool] = {}
+        self._lately: dict[str, bool] = {}
         self._dated: dict[str, bool] = {}
         self.sessions = sessions.table(view)
         self.days = frozenset(day(one) for one in self.named(self.sessions))
@@ -62,13 +65,14 @@ class Listing:
         """Whether a note may be named: it does not stay on this machine, or the page does as well."""
         if self._staying and path.startswith(f"journal/{self._staying}/"):
             return True
-        if path not in self._known:
+        known = self._known if journal.is_page(path) or "-000-prompt-" in path else self._lately
+        if path not in known:
+            if len(self._lately) >= MAX_KNOWN:
+                self._lately.clear()
             data = disk.read_path(self.root, path)
             leaves = data is not None and not private.stays(path, data, self._private)
-            self._known[path] = leaves and (
-                path.startswith("journal/") or people.clean_path(self._rules, path, data) == path
-            )
-        return self._known[path] or (bool(self._staying) and self._is_of(path, self._staying))
+            known[path] = leaves and (path.startswith("journal/") or people.clean_path(self._rules, path, data) == path)
+        return known[path] or (bool(self._staying) and self._is_of(path, self._staying))
 
     def _is_of(self, path: str, project: str) -> bool:
         """Whether a note that lies elsewhere is of a project."""
