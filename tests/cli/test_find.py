@@ -320,14 +320,13 @@ def test_the_watcher_answers_a_search_as_the_command_itself_would(day: Day) -> N
         assert found == day.json("search", *words)
 
 
-def test_a_watcher_of_another_version_or_a_broken_answer_is_passed_over(day: Day) -> None:
+def test_a_broken_answer_of_a_watcher_is_passed_over(day: Day) -> None:
     settings = day.config()
     asked = language.parse("parser")
     for reply in (b"", b"{}", b"[1]", b"nonsense"):
         with answer.serving(settings, {"search": lambda *_, reply=reply: reply}):
             assert warm_search.ask(settings, asked, {}) is None, reply
             assert day.json("search", "parser"), reply
-    assert warm_search.answer(settings, ["0.0.1-other"], {}, b"") == b""
     assert warm_search.ask(settings, asked, {}) is None
 
 

@@ -24,7 +24,7 @@ from tests.helpers.history_vault import run_here
 from tests.helpers.talk import START, Talk
 
 ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia", "America/Los_Angeles")
-MOMENTS = st.integers(0, 4_102_444_799)
+MOMENTS = st.integers(1, 4_102_444_799)
 
 
 @contextmanager
