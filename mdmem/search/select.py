@@ -177,7 +177,7 @@ def prefix_terms(view: View, prefix: str) -> list[str]:
             found[term] = found.get(term, 0) + count
     shorter = [start[:size] for size in range(max(3, len(start) // 2), len(start))]
     found |= {term: 1 for term in [*shorter, *analysis.terms(start)] if view.count("body", term)}
-    return sorted(found, key=lambda term: -found[term])[:_MAX_PREFIX_TERMS]
+    return sorted(found, key=lambda term: (-found[term], term))[:_MAX_PREFIX_TERMS]
 
 
 def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[int]:

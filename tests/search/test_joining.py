@@ -14,7 +14,7 @@ import pytest
 
 from mdmem import config
 from mdmem.config import Config
-from mdmem.search import engine, index
+from mdmem.search import engine, index, select
 from mdmem.search.index import builder, contents, dictionary, joining, layout, store, tiers, writer
 from mdmem.search.index.document import Document
 from mdmem.vault import disk
@@ -111,6 +111,21 @@ def test_an_index_in_many_segments_is_joined_by_who_looks_at_every_file(
     assert view is not None and len(view.leaves) == 1
     assert answer() == wanted
     assert index.verify(settings, repair=False).agrees
+
+
+def test_many_segments_have_the_same_beginnings_of_words_as_one(
+    settings: Config, documents: list[Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, many = settings.index_dir, str(tmp_path / "private" / "other")
+    write_segments(one, documents, 1000)
+    write_segments(many, documents[::-1], 5)
+    whole, parts = store.open_view(one), store.open_view(many)
+    assert whole is not None and parts is not None and len(parts.leaves) > 1
+    monkeypatch.setattr(select, "_MAX_PREFIX_TERMS", 3)
+
+    assert list(whole.starting_with("body", "n", 7).items()) == list(parts.starting_with("body", "n", 7).items())
+    assert select.prefix_terms(whole, "n") == select.prefix_terms(parts, "n")  # most are in one note each
+    assert select.prefix_terms(whole, "n4") == select.prefix_terms(parts, "n4")
 
 
 def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(

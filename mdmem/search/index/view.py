@@ -133,14 +133,14 @@ class View:
         return frozenset(self.notes("facet", "is:internal"))
 
     def starting_with(self, field: str, prefix: str, limit: int = 1_000_000) -> dict[str, int]:
-        """Return the terms that begin with `prefix`, at most `limit` of a segment, and how often they occur."""
+        """Return the first `limit` terms that begin with `prefix`, in order, and how often they occur."""
         found: dict[str, int] = {}
         for leaf in self.leaves:
             for place, (term, count) in enumerate(leaf.terms.starting_with(field, prefix)):
                 if place >= limit:
                     break
                 found[term] = found.get(term, 0) + count
-        return found
+        return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
 
     def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> set[str]:
         """Return the terms of so many letters that begin with `prefix`, among the first `limit` of each segment."""
