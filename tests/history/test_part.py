@@ -169,7 +169,7 @@ def test_the_rest_of_the_vault_can_be_brought(whole: Config, vault: Path, monkey
     assert files(whole) <= files(held)
     assert git(Path(held.vault), "status", "--porcelain") == ""
     assert "a part of it" not in run_here("status", check=True).stdout
-    assert run_here("sync", "--whole").stderr.startswith("mdmem: All of the vault is at")
+    assert run_here("sync", "--whole").stderr.startswith("mdmem: The whole vault is already at")
 
 
 @pytest.mark.slow
