@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mdmem import timestamps
 from mdmem.capture import page
+from mdmem.search.index.view import View, cached_with_view
 from mdmem.vault import front_matter, generated, note
 from mdmem.views import rows
 from mdmem.views.rows import NoteRow
@@ -36,11 +37,24 @@ def written(found: Listing, day: str) -> list[NoteRow]:
     That is the same on every machine, in whatever zone it is.
     """
     view = found.view
-    terms = (f"kind:{kind}" for kind in note.WRITTEN)
-    numbers = view.with_any(terms) - view.internal
-    near = (number for number in numbers if day in any_day(view.number("created", number)))
-    made = [rows.row(view, number) for number in rows.in_order(view, near) if found.leaves(view.path(number))]
+    near = (number for number in _written_near(view).get(day, ()) if found.leaves(view.path(number)))
+    made = [rows.row(view, number) for number in rows.in_order(view, near)]
     return [row for row in made if date_of(found.root, row.path) == day]
+
+
+def may_be_written(view: View, day: str) -> list[str]:
+    """Return the paths of the notes that `written` may return, and of some of the days beside it, without reading."""
+    return sorted(map(view.path, _written_near(view).get(day, ())))
+
+
+@cached_with_view
+def _written_near(view: View) -> dict[str, list[int]]:
+    """Return the notes that were written on purpose by the days on which that may have been."""
+    near: dict[str, list[int]] = {}
+    for number in view.of_kinds(note.WRITTEN) - view.internal:
+        for day in any_day(view.number("created", number)):
+            near.setdefault(day, []).append(number)
+    return near
 
 
 def any_day(seconds: float) -> set[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mdmem.config import Config
 from mdmem.hashing import short
 from mdmem.history import past
 from mdmem.history.git import part
+from mdmem.learn.work import OpenItem
 from mdmem.search.index.view import View
 from mdmem.vault import disk, generated, journal, layout, note, template
 from mdmem.views.sessions import SessionRow
@@ -21,29 +22,25 @@ _SLACK_SECONDS = 2.0
 def make(
     config: Config, view: View, seen: float, known: frozenset[str], *, everything: bool
 ) -> tuple[list[str], frozenset[str]]:
-    """Write the pages that may have changed; return their paths, and short names of the projects' and sessions' pages.
+    """Write the pages that may have changed; return their paths, and a mark of every session and of every day.
 
-    seen: when pages were made last, in seconds since the epoch. known: the names that were returned then.
+    seen: when pages were made last, in seconds since the epoch. known: the marks that were returned then.
     """
     found = listed.Listing(config, view)
-    of_projects = {_project_page(one) for one in found.sessions if layout.session_of(one.page)}
-    there = {page for page in of_projects if view.find(page) is not None}
-    pages = frozenset(map(_name, there.union(one.page for one in found.sessions if one.page)))
-    fresh = _Fresh(view, 0.0 if everything or known - pages else seen, known)
-    deleted = _deleted_days(found, seen)
-    found.days -= deleted
-    changed = _changed(config, found, fresh, deleted)
+    fresh = _Fresh(view, 0.0 if everything else seen, frozenset() if everything else known)
+    found.days -= _deleted_days(found, seen)
+    changed = _changed(config, found, fresh)
     if part.of(config.vault):  # what lists sessions that are not here is left to a machine that has them
         changed = ((path, lines) for path, lines in changed if journal.is_page(path))
-    return [path for path, lines in changed if _put(config, path, lines)], pages
+    return [path for path, lines in changed if _put(config, path, lines)], frozenset(fresh.marks)
 
 
 class _Fresh:
-    """What changed since pages were made last; a session that was renamed did, and one whose project got a page."""
+    """What changed since pages were made last: notes that were written, and what pages name of other notes."""
 
-    def __init__(self, view: View, seen: float, pages: frozenset[str]) -> None:
-        self._view = view
-        self._pages = pages
+    def __init__(self, view: View, seen: float, known: frozenset[str]) -> None:
+        self.marks = set[str]()
+        self._known = known
         changed, folder_of, folders = view.numbers("mtime_ns"), view.folder_of, view.folders
         since = (seen - _SLACK_SECONDS) * 1e9
         new = {number for number in view.all if changed[number] >= since or changed[number] < 0}  # -1: not reliable
@@ -52,19 +49,22 @@ class _Fresh:
         self.days = set[str]().union(*(day_page.any_day(view.number("created", number)) for number in new & written))
 
     def has(self, one: SessionRow | None) -> bool:
-        """Whether a note of a session was written since, or its folder was renamed."""
-        return one is not None and (
-            one.page.rpartition("/")[0] in self._folders
-            or _name(one.page) not in self._pages
-            or (_name(_project_page(one)) not in self._pages and self._view.find(_project_page(one)) is not None)
-        )
+        """Whether a note of a session was written since."""
+        return one is not None and one.page.rpartition("/")[0] in self._folders
+
+    def names_other(self, path: str, named: Iterable[object]) -> bool:
+        """Whether a page names something else than when pages were made last, or is a new one.
+
+        named: what it says of other notes and of their places. A note that is gone, was renamed or has come is told
+        by the pages that named it, or are to.
+        """
+        mark = short(path, 8) + short("\0".join(map(str, named)), 6)
+        self.marks.add(mark)
+        return mark not in self._known
 
 
-def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects.
-
-    deleted: days whose page is gone; what links to it does so no more.
-    """
+def _changed(config: Config, found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pages that may have to be written: of sessions and days that changed, and of all projects."""
     by_project: dict[str, list[SessionRow]] = {}
     for one in found.sessions:
         if layout.session_of(one.page):
@@ -73,26 +73,29 @@ def _changed(config: Config, found: Listing, fresh: _Fresh, deleted: set[str]) -
     for name, held in by_project.items():
         with found.on_pages_of(name):
             page = f"journal/{name}/{journal.PROJECT_PAGE}"
+            has_page = found.view.find(page) is not None
             names = {one.lower() for one in project_page.called(found, name)}
             open_ = open_work.in_order(found, [item for item in left if item.project.lower() in names])
-            made = listed.to_archives(config.vault, f"journal/{name}", project_page.lines(found, name, open_))
-            was_there = generated.inside(disk.read_path(config.vault, page) or b"")
-            changed = _with_other_work(f"journal/{name}", was_there, made)
+            left_by: dict[str, list[OpenItem]] = {}
+            for item in open_:
+                left_by.setdefault(item.session, []).append(item)
             for one, around in _with_neighbors(held, {one.page for one in found.named(held)}):
-                work_changed = layout.session_of(one.page) in changed
-                if any(map(fresh.has, (one, *around))) or work_changed or listed.day(one) in deleted:
+                mine = left_by.get(one.session, [])
+                left_open = ((item.kind, item.text, item.path) for item in mine)
+                named = (has_page, *_named_by(found, one, around), *left_open)
+                if fresh.names_other(one.page, named) or any(map(fresh.has, (one, *around))):
                     was = generated.inside(disk.read_path(config.vault, one.page) or b"")
-                    mine = [item for item in open_ if item.session == one.session]
                     yield one.page, session_page.lines(found, one, was, around, mine)
-            yield page, made
+            yield page, project_page.lines(found, name, open_)
     yield from _days(found, fresh)
     yield start_page.PATH, start_page.lines(found, left)
 
 
-def _with_other_work(home: str, was: list[str], made: list[str]) -> set[str]:
-    """Return the folders of the sessions of which a project's page, in `home`, lists other open work than before."""
-    lines = set(open_work.listed_in(was)) ^ set(open_work.listed_in(made))
-    return {layout.session_of(f"{home}/{line.rpartition('](')[2].lstrip('<')}") for line in lines}
+def _named_by(found: Listing, one: SessionRow, around: tuple[SessionRow | None, SessionRow | None]) -> Iterator[object]:
+    """Yield what the page of a session says of its day and the sessions around it, and how many notes it may list."""
+    day = listed.day(one)
+    yield from (one.notes, one.failed, found.day_page(day) if day in found.days else "")
+    yield from ((other.page, listed.moment(other)) if other else "" for other in around)
 
 
 def _with_neighbors(
@@ -110,11 +113,18 @@ def _days(found: Listing, fresh: _Fresh) -> Iterator[tuple[str, list[str]]]:
     days = [day for day in day_page.days(found) if day.name in found.days]
     changed = [day.name in fresh.days or any(map(fresh.has, day.sessions)) for day in days]
     for place, day in enumerate(days):
-        if any(changed[max(place - 1, 0) : place + 2]):
-            around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
-            yield found.day_page(day.name), day_page.lines(found, day, around)
+        path = found.day_page(day.name)
+        around = (days[place + 1] if place + 1 < len(days) else None, days[place - 1] if place else None)
+        beside = (found.day_page(other.name) if other else "" for other in around)
+        named = (*beside, *map(_said, day.sessions), *day_page.may_be_written(found.view, day.name))
+        if fresh.names_other(path, named) or any(changed[max(place - 1, 0) : place + 2]):
+            yield path, day_page.lines(found, day, around)
     for name in sorted(generated.day_pages(found.root).keys() - {day.name for day in days}):  # its sessions are gone
         yield found.day_page(name), day_page.lines(found, day_page.ListedDay(name, []), (None, None))
+
+
+def _said(one: SessionRow) -> tuple[object, ...]:
+    return one.page, listed.moment(one), one.project, one.title, one.prompts, one.edits, one.failed
 
 
 def _deleted_days(found: Listing, seen: float) -> set[str]:
@@ -170,11 +180,3 @@ def _with_markers(path: str, data: bytes) -> bytes:
     made = template.fill(template.load(shape), {"title": str(parsed.meta.get("title", ""))})
     marks = f"\n{generated.BEGIN}\n{generated.END}\n"
     return data.rstrip() + b"\n" + marks.encode() if parsed.body.strip() == made.removesuffix(marks).strip() else data
-
-
-def _project_page(one: SessionRow) -> str:
-    return f"journal/{layout.project_of(one.page)}/{journal.PROJECT_PAGE}"
-
-
-def _name(path: str) -> str:
-    return short(path, 8)

@@ -54,12 +54,6 @@ def without(lines: list[str]) -> list[str]:
     return [*_without_blanks(lines[:begin]), *([""] if lines[end:] else []), *lines[end:]]
 
 
-def listed_in(lines: list[str]) -> list[str]:
-    """Return the lines of that part."""
-    kept = set(without(lines))
-    return [line for line in lines if line.startswith("- ") and line not in kept]
-
-
 def with_section(lines: list[str], part: list[str]) -> list[str]:
     """Return the lines of a page with that part at their end."""
     kept = without(lines)

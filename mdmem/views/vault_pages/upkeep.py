@@ -57,7 +57,7 @@ def refresh(
 
         def made(view: View) -> tuple[list[str], frozenset[str]]:
             try:
-                return making.make(config, view, last.seen, last.pages, everything=everything)
+                return making.make(config, view, last.seen, last.marks, everything=everything)
             finally:
                 view.answers.clear()  # of the table of all sessions nothing is needed any more
 
@@ -68,17 +68,17 @@ def refresh(
         raise
     if done is None:
         return []
-    written, pages = done
-    _write_stamp(config, Stamp(now, time.process_time() - began, pages))
+    written, marks = done
+    _write_stamp(config, Stamp(now, time.process_time() - began, marks))
     return written
 
 
 class Stamp(NamedTuple):
-    """When pages were made last, what it cost in seconds, and short names of the pages of then: projects, sessions."""
+    """When pages were made last, what it cost in seconds, and marks of what each said of others then."""
 
     seen: float = 0.0
     cost: float = 0.0
-    pages: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
 
 
 def _stamp(config: Config) -> str:
@@ -96,7 +96,7 @@ def _read_stamp(config: Config) -> Stamp:
 
 def _write_stamp(config: Config, made: Stamp) -> None:
     try:
-        files.replace(_stamp(config), f"{made.seen:.3f} {made.cost:.3f}\n{' '.join(sorted(made.pages))}\n".encode())
+        files.replace(_stamp(config), f"{made.seen:.3f} {made.cost:.3f}\n{' '.join(sorted(made.marks))}\n".encode())
     except OSError:
         return  # the next time all pages are looked at again
 

@@ -1,0 +1,193 @@
+"""Pages that name what is gone, renamed or elsewhere now: those are made again, and no others."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mdmem import config
+from mdmem.agents import Event
+from mdmem.capture import events
+from mdmem.vault import template
+from mdmem.views.vault_pages import making, upkeep
+from tests.helpers import cli_day
+from tests.helpers.cli_day import MORNING, Day
+from tests.helpers.history_vault import start
+
+SESSIONS = 30
+LATER = 3_600.0
+"""Pages are made as if so much later that nothing counts as new by the time of its file."""
+
+
+def session_id(number: int) -> str:
+    return f"{number:08x}-8a52-4b7e-9c41-5d2e7f90a118"
+
+
+def of_session(number: int, cwd: str) -> Iterator[tuple[float, Event]]:
+    """Yield what happens in a session: checks that fail or pass, prompts without an answer, tasks, forks."""
+
+    def event(name: str, **fields: Any) -> Event:
+        return Event(
+            agent="claude-code", name=name, session=session_id(number), cwd=cwd, prompt_id=f"p{number}", **fields
+        )
+
+    check = {"tool": "Bash", "tool_input": {"command": f"pytest tests/test_{number % 3}.py"}, "tool_use_id": "t"}
+    begin = (number // 5) * 86_400 + (number % 5) * 3_600.0
+    yield begin, event("SessionStart", source="fork" if number % 4 == 3 else "startup")
+    yield begin + 5, event("UserPromptSubmit", prompt=f"Make the part {number} of the parser faster")
+    if number % 3 == 0:
+        yield begin + 20, event("PostToolUseFailure", **check, error="Exit code 1\n1 failed")
+    elif number % 3 == 1:
+        yield begin + 20, event("PostToolUse", **check, tool_response={"stdout": "1 passed", "stderr": ""})
+    if number % 5:
+        yield begin + 60, event("Stop", message=f"Part {number} is faster, as after session {session_id(number // 2)}.")
+
+
+@pytest.fixture
+def month(tmp_path: Path) -> Day:
+    """Make a vault of some sessions on several days in two projects, with notes that lead to each other."""
+    day = cli_day.empty(tmp_path)
+    (day.vault / "README.md").write_text(template.load("vault/README.md"), encoding="utf-8")
+    projects = [tmp_path / name for name in ("notes-app", "api")]
+    for project in projects:
+        project.mkdir()
+    settings = day.config()
+    for number in range(SESSIONS):
+        for seconds, event in of_session(number, str(projects[number % 7 in (2, 3)])):
+            outcome = events.capture(settings, event, MORNING + seconds, day.env)
+            assert not outcome.error, outcome.error
+    for number in range(0, SESSIONS, 4):
+        kind = ("decision", "task", "memory")[number % 3]
+        front = f"kind: {kind}\ntitle: Of {number}\nproject: notes-app\nsession: {session_id(number)}\n"
+        front += f"created: 2026-09-{14 + number // 5}T09:00:00Z\nsee_also: [{session_id(number + 1)}]\n"
+        (day.vault / "notes" / f"of-{number}.md").write_text(f"---\n{front}---\n\nText.\n")
+    start(day.vault)
+    return day
+
+
+def sessions(day: Day) -> list[Path]:
+    return sorted(path.parent for path in day.vault.glob("journal/*/*/*/*.md") if path.stem == path.parent.name)
+
+
+def age(day: Day, step: int) -> None:
+    """Make files that are new look as if they had been saved long ago: those of a moment ago are looked at anyway."""
+    for path in day.vault.rglob("*.md"):
+        if path.stat().st_mtime > MORNING + 1e6:
+            os.utime(path, (MORNING + step, MORNING + step))
+
+
+def forget(day: Day, chance: random.Random) -> None:
+    text = next(chance.choice(sessions(day)).glob("*-000-prompt-*.md")).read_text("utf-8")
+    day.run("forget", text.partition("\nsession: ")[2].partition("\n")[0], "--yes")
+
+
+def delete(day: Day, chance: random.Random) -> None:
+    shutil.rmtree(chance.choice(sessions(day)))
+
+
+def rename(day: Day, chance: random.Random) -> None:
+    folder = chance.choice(sessions(day))
+    folder.rename(folder.with_name(f"{chance.randrange(2400):04d}-renamed-{folder.name.rpartition('-')[2]}"))
+
+
+def move(day: Day, chance: random.Random) -> None:
+    folder = chance.choice(sessions(day))
+    to = chance.choice(sessions(day)).parent / folder.name
+    if not to.exists():
+        folder.rename(to)
+
+
+def delete_note(day: Day, chance: random.Random) -> None:
+    pattern = chance.choice(("notes/*.md", "journal/*/*/*/*-00[1-9]-*.md"))
+    chance.choice(sorted(day.vault.glob(pattern))).unlink()
+
+
+def delete_page(day: Day, chance: random.Random) -> None:
+    found = [
+        *day.vault.glob("days/*.md"),
+        *day.vault.glob("journal/*/project.md"),
+        *(folder / f"{folder.name}.md" for folder in sessions(day)[:2]),
+    ]
+    chance.choice(sorted(found)).unlink()
+
+
+def move_project_page(day: Day, chance: random.Random) -> None:
+    aside = day.vault.parent / "project.md"
+    here = day.vault / "journal" / "api" / "project.md"
+    if aside.exists():
+        aside.rename(here)
+    elif here.exists():
+        here.rename(aside)
+
+
+CHANGES: tuple[Callable[[Day, random.Random], None], ...] = (
+    forget, forget, delete, rename, rename, move, delete_note, delete_page, move_project_page
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_made_again_after_a_change_is_what_making_all_pages_would_write(month: Day, seed: int) -> None:
+    chance = random.Random(seed)
+    settings = month.config()
+    now = time.time() + LATER
+    upkeep.refresh(settings, now=now, everything=True)
+    for step in range(14):
+        age(month, step)
+        done = chance.sample(CHANGES, chance.randint(1, 3))
+        for change in done:
+            change(month, chance)
+        now += 10
+        upkeep.refresh(settings, now=now)
+        stamp = Path(settings.state_dir, "pages")
+        known = stamp.read_bytes()
+        assert upkeep.refresh(settings, now=now, everything=True) == [], [change.__name__ for change in done]
+        assert stamp.read_bytes().split(b"\n")[1] == known.split(b"\n")[1]
+        stamp.write_bytes(known)
+
+
+def made(day: Day, settings: config.Config, monkeypatch: pytest.MonkeyPatch, now: float) -> set[str]:
+    """Update the pages; return those of sessions and days that were looked at."""
+    looked: set[str] = set()
+    put = making._put
+
+    def noted(settings: config.Config, path: str, lines: list[str]) -> bool:
+        looked.add(path)
+        return put(settings, path, lines)
+
+    monkeypatch.setattr(making, "_put", noted)
+    upkeep.refresh(settings, now=now)
+    monkeypatch.setattr(making, "_put", put)
+    return {path for path in looked if path.count("/") > 2 or path.startswith("days/")}
+
+
+@pytest.mark.slow
+def test_of_a_session_that_is_gone_only_the_pages_around_it_are_made_again(
+    month: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = month.config()
+    now = time.time() + LATER
+    upkeep.refresh(settings, now=now, everything=True)
+    age(month, 0)
+    assert made(month, settings, monkeypatch, now + 5) == set()
+    folder = sessions(month)[12]
+    shutil.rmtree(folder)
+    looked = made(month, settings, monkeypatch, now + 10)
+    assert 2 <= len(looked) <= 6, looked
+    assert f"days/{folder.parent.name}.md" in looked
+    age(month, 1)
+    assert made(month, settings, monkeypatch, now + 20) == set()
+
+    stamp = Path(settings.state_dir, "pages")
+    first, _, marks = stamp.read_text().partition("\n")
+    stamp.write_text(f"{first}\n{' '.join(mark[:8] for mark in marks.split())}\n")  # as an earlier version wrote it
+    assert len(made(month, settings, monkeypatch, now + 30)) >= SESSIONS
+    age(month, 2)
+    assert made(month, settings, monkeypatch, now + 40) == set()
