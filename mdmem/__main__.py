@@ -18,7 +18,14 @@ def _print_version() -> bool:
 
 def main() -> None:
     """Run the command line of this process and exit."""
-    words = sys.argv[1:]
+    try:
+        _route(sys.argv[1:])
+    except KeyboardInterrupt:  # so early that the commands are not there yet to meet it
+        print("mdmem: stopped.", file=sys.stderr)
+        sys.exit(130)
+
+
+def _route(words: list[str]) -> None:
     vault: str | None = None
     if words[:1] == ["--vault"] and len(words) > 2:
         vault, words = words[1], words[2:]
@@ -34,13 +41,9 @@ def main() -> None:
         import gc
 
         gc.set_threshold(20_000, 20, 20)  # what a command makes, it mostly keeps until it ends
-        try:
-            from mdmem.cli import main as run
+        from mdmem.cli import main as run
 
-            run()
-        except KeyboardInterrupt:  # so early that the commands are not there yet to meet it
-            print("mdmem: stopped.", file=sys.stderr)
-            sys.exit(130)
+        run()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem import config
-from mdmem.cli.terminal import options, pager, render
+from mdmem.cli.terminal import options, pager, progress, render
 from mdmem.cli.terminal.render import print_json, safe
 from mdmem.errors import MdmemError
 from mdmem.views import wording
@@ -64,13 +64,14 @@ def commit(settings: Config, session: str | None, accept: tuple[str, ...], quiet
     from mdmem.history.look import LookMode
     from mdmem.watcher import client
 
-    _catch_up(settings, quiet=quiet)
-    is_time = quiet and checking.look_after(settings, time.time())
-    if Path(settings.vault).is_dir():
-        upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
-    done = work.commit(
-        settings, session=session, accept=accept, mode=LookMode(quiet, partial(client.touched, settings))
-    )
+    with progress.ProgressBar("Reading transcripts", shown=not (quiet or as_json)) as bar:
+        _catch_up(settings, quiet=quiet)
+        is_time = quiet and checking.look_after(settings, time.time())
+        if Path(settings.vault).is_dir():
+            bar.step("Making pages")
+            upkeep.refresh(settings, now=time.time(), background=quiet, may_wait=True)
+        mode = LookMode(quiet, partial(client.touched, settings))
+        done = work.commit(settings, session=session, accept=accept, mode=mode, tell=bar.step)
     if quiet:
         tidy.tidy(settings)
         if is_time:
@@ -289,7 +290,8 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
     from mdmem.history import undo as work
 
     options.refuse_to_ask(as_json=as_json, yes=yes)
-    planned = work.plan(settings, target)
+    with progress.ProgressBar("Reading commits", shown=not as_json) as bar:
+        planned = work.plan(settings, target, bar.step)
     if as_json:
         done = work.apply(settings, planned, upkeep.updater(settings)) if planned.steps else None
         changed, skipped = (done.changed, done.skipped) if done else ([], [])
@@ -305,7 +307,9 @@ def undo(settings: Config, target: str, yes: bool, as_json: bool) -> int:
         return 0
     if not yes:
         click.confirm("Undo this?", abort=True)
-    return print_applied(work.apply(settings, planned, upkeep.updater(settings)))
+    with progress.ProgressBar("Taking back") as bar, progress.stoppable(bar.step, "Taking back") as tell:
+        done = work.apply(settings, planned, upkeep.updater(settings), tell)
+    return print_applied(done)
 
 
 def print_applied(applied: Applied) -> int:

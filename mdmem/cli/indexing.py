@@ -33,7 +33,7 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     from mdmem.search.index import completion
 
     home = queued.write_notes(settings)
-    with progress.ProgressBar("Verifying" if verify else "Indexing") as bar:
+    with progress.ProgressBar("Verifying" if verify else "Indexing", shown=not as_json) as bar:
         if verify:
             found = engine.verify(settings, progress=bar.tell)
             said, value = _of_report(found), {**found._asdict(), "agrees": found.agrees}
@@ -49,11 +49,11 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     click.echo(said)
 
 
-def leave_complete(settings: Config) -> None:
+def leave_complete(settings: Config, *, quiet: bool = False) -> None:
     """Index what a command has brought into the vault, so that the first prompt finds it."""
     from mdmem.search import index as engine
 
-    with progress.ProgressBar("Indexing") as bar:
+    with progress.ProgressBar("Indexing", shown=not quiet) as bar:
         try:
             engine.update(settings, progress=bar.tell)
         except (MdmemError, OSError) as error:

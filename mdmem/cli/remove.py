@@ -61,8 +61,9 @@ def forget(
     first, last = options.span(when)
     ends = [end for end in (last, wording.begin_of(before) if before else "") if end]
     span = (first, min(ends, default=""))
-    targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
-    worded = work.worded_pages(settings, targets)
+    with progress.ProgressBar("Looking for notes", shown=not as_json):
+        targets = work.plan(settings, names, span=span, project=project or "", matching=matching)
+        worded = work.worded_pages(settings, targets)
     if as_json:
         _forget_as_json(settings, targets, worded)
         return 0
@@ -94,10 +95,12 @@ def _forget(settings: Config, targets: list[Target], *, yes: bool) -> int:
     """Delete notes, and print how they come back; return the exit status."""
     from mdmem.history import forget as work
 
-    lost = work.keep(settings, [target.path for target in targets])
+    with progress.ProgressBar("Committing") as bar:
+        lost = work.keep(settings, [target.path for target in targets], bar.step)
     if lost:
         _warn_of_loss(sorted(lost), ask=not yes)
-    done = work.apply(settings, targets, upkeep.updater(settings))
+    with progress.ProgressBar("Deleting") as bar, progress.stoppable(bar.step, "Deleting") as tell:
+        done = work.apply(settings, targets, upkeep.updater(settings), tell)
     status = print_applied(done)
     if done.result.commits and len(lost) < len(targets):
         oid = done.result.commits[-1].oid[:8]
@@ -136,7 +139,8 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
     """
     from mdmem.history import purge as work
 
-    planned = work.plan(settings, target, kind=kind or "text")
+    with progress.ProgressBar("Searching", shown=not as_json) as bar:
+        planned = work.plan(settings, target, kind=kind or "text", tell=bar.step)
     if not as_json:
         _print_plan(planned)
     if not really:
@@ -147,7 +151,8 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
         return 1 if yes else 0  # who confirms means it to be done
     if not yes:
         click.confirm("This rewrites every commit and cannot be undone. Continue?", abort=True)
-    done = work.apply(settings, planned)
+    with progress.ProgressBar("Rewriting history", shown=not as_json) as bar:
+        done = work.apply(settings, planned, bar.step)
     if as_json:
         print_json(done)
     else:
@@ -201,15 +206,16 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
     from mdmem.history import commit
     from mdmem.history.space import archive as work
 
-    with progress.ProgressBar("Unpacking" if undo else "Packing") as bar:
+    with progress.ProgressBar("Unpacking" if undo else "Packing", shown=not as_json) as bar:
         if undo:
-            done = work.unpack(settings, year, project=project or "", tell=bar.tell)
+            done = work.unpack(settings, year, project=project or "", tell=bar.step)
         else:
-            done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.tell)
+            done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.step)
     if done.commits:
-        indexing.leave_complete(settings)
-        if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
-            commit.commit(settings)
+        indexing.leave_complete(settings, quiet=as_json)
+        with progress.ProgressBar("Making pages", shown=not as_json) as bar:
+            if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
+                commit.commit(settings, tell=bar.step)
     if as_json:
         print_json(done)
         return

@@ -51,12 +51,16 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         return 0
     settings = config.load(vault)
     brought = _bring_rest(settings, as_json=as_json) if whole else 0
-    if Path(settings.vault).is_dir():
-        upkeep.refresh(settings, now=time.time(), background=True)
     mode = LookMode(touched=partial(client.touched, settings))
-    done = work.sync(settings, remote, mode)
-    if (done.received or brought) and upkeep.refresh(settings, now=time.time(), everything=True):
-        done = done.with_later(work.sync(settings, remote, mode))  # other machines need not make these pages again
+    with progress.ProgressBar("Making pages", shown=not as_json) as bar:
+        if Path(settings.vault).is_dir():
+            upkeep.refresh(settings, now=time.time(), background=True)
+        done = work.sync(settings, remote, mode, bar.step)
+        if done.received or brought:
+            bar.step("Making pages")
+            if upkeep.refresh(settings, now=time.time(), everything=True):
+                later = work.sync(settings, remote, mode, bar.step)  # other machines need not make these pages again
+                done = done.with_later(later)
     if as_json:
         print_json(done)
     else:
@@ -88,11 +92,13 @@ def _bring_rest(settings: Config, *, as_json: bool) -> int:
     from mdmem.history.git import repository
     from mdmem.history.space import filling
 
-    with progress.ProgressBar("Writing") as bar:
-        count = filling.complete(repository.open_vault(settings.vault), settings.state_dir, bar.tell)
+    with progress.ProgressBar("Fetching", shown=not as_json) as bar:
+        count = filling.complete(
+            repository.open_vault(settings.vault), settings.state_dir, partial(bar.step, "Writing files")
+        )
     if not as_json:
         click.echo(f"Fetched the rest of the vault: {wording.number(count, 'file')}.")
-    indexing.leave_complete(settings)
+    indexing.leave_complete(settings, quiet=as_json)
     return count
 
 
@@ -155,9 +161,9 @@ def clone(
     root = Path(config.load(path or vault).vault)
     day = wording.day(wording.begin_of(since)) if since else ""
     part = VaultPart(day, projects)
-    with progress.ProgressBar("Writing") as bar:
-        work.clone(url, root, part if any(part) else None, bar.tell)
-    indexing.leave_complete(config.load(str(root)))
+    with progress.ProgressBar("Fetching", shown=not as_json) as bar:
+        work.clone(url, root, part if any(part) else None, bar.step)
+    indexing.leave_complete(config.load(str(root)), quiet=as_json)
     if as_json:
         print_json({"vault": str(root), "since": day, "projects": projects})
         return
@@ -194,7 +200,7 @@ def export(
               mdmem export vault.db
     """
     start, end = options.span(when)
-    with progress.ProgressBar("Writing") as bar:
+    with progress.ProgressBar("Writing", shown=not as_json) as bar:
         count, said = _export(settings, target, form, project=project or "", since=start, until=end, progress=bar.tell)
     if as_json:
         print_json({"path": str(Path(target[-1])), "notes": count})
@@ -229,7 +235,8 @@ def backup(vault: str | None, target: Path, as_json: bool) -> None:
     """
     from mdmem.history import export as work
 
-    made = work.backup(config.load(vault), target)
+    with progress.ProgressBar("Writing the history", shown=not as_json):
+        made = work.backup(config.load(vault), target)
     if as_json:
         print_json(made)
         return

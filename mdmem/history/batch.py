@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from mdmem import steps
 from mdmem.config import Config
 from mdmem.history import beside, changes, gate, pages, private
 from mdmem.history.beside import LeftOut, Targets
@@ -24,10 +25,15 @@ NEEDED = ("kind", "title", "session", "project", "agent", "created")
 
 
 class Wanted(NamedTuple):
-    """What is to be committed. only: these paths; None for all. accept: paths that pass the gate whatever they hold."""
+    """What is to be committed. only: these paths; None for all. accept: paths that pass the gate whatever they hold.
+
+    tell: is told how many files were read, of this total.
+    """
 
     only: Collection[str] | None = None
     accept: Collection[str] = ()
+    tell: steps.Tell = steps.untold
+    total: int = 0
 
     def has(self, path: str) -> bool:
         """Return whether a path is among them."""
@@ -57,7 +63,9 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
     """
     reading = _Reading(config, wanted)
     folder = ""
+    total = max(wanted.total, len(state.changes))
     for place, change in enumerate(state.changes):
+        wanted.tell("Committing", total - len(state.changes) + place, total)
         before, folder = folder, layout.folder_of(change.path)
         if reading.room < (0 if folder != before else -MAX_BYTES):
             return reading.batch([], state._replace(changes=state.changes[place:]))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from mdmem import privacy
+from mdmem import privacy, steps
 from mdmem.config import Config
 from mdmem.errors import BusyError
 from mdmem.history import batch, changes, look, message, past
@@ -80,6 +80,7 @@ def commit(
     wait_seconds: float = 60.0,
     imported: bool = False,
     mode: LookMode = look.EVERY_FILE,
+    tell: steps.Tell = steps.untold,
 ) -> CommitResult:
     """Commit what has changed in the vault; safe to call at any time, from any number of processes.
 
@@ -88,6 +89,7 @@ def commit(
     wait_seconds: how long to queue behind other committers.
     imported: give what happened long before the last commit the dates of then, in a line of commits of its own.
     mode: whether a short look for what has changed will do. In the background, pages alone are no reason to commit.
+    tell: is told what is being done, and how many files are.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -106,10 +108,10 @@ def commit(
             for found in groups
         ]
 
-    return _commit(config, plan, Wanted(None, accept), _How(wait_seconds, mode, imported=imported))
+    return _commit(config, plan, Wanted(None, accept), _How(wait_seconds, mode, imported=imported, tell=tell))
 
 
-def commit_paths(config: Config, paths: Collection[str], text: str) -> CommitResult:
+def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.Tell = steps.untold) -> CommitResult:
     """Commit these vault-relative paths, as far as they have changed, as one commit with this message.
 
     Raises:
@@ -119,7 +121,7 @@ def commit_paths(config: Config, paths: Collection[str], text: str) -> CommitRes
     def plan(files: list[File]) -> list[PlannedCommit]:
         return [PlannedCommit(text, files)] if files else []
 
-    return _commit(config, plan, Wanted(frozenset(paths)), _How())
+    return _commit(config, plan, Wanted(frozenset(paths)), _How(tell=tell))
 
 
 def waiting(config: Config) -> CommitBatch:
@@ -150,10 +152,12 @@ class _How(NamedTuple):
     wait_seconds: float = 60.0
     mode: LookMode = look.EVERY_FILE
     imported: bool = False
+    tell: steps.Tell = steps.untold
 
 
 def _commit(config: Config, plan: Plan, wanted: Wanted, how: _How) -> CommitResult:
     repo = repository.open_vault(config.vault)
+    how.tell("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir, wait_seconds=how.wait_seconds) as held:
         git_index.heal(repo)
         work = _Work(config, repo, plan, wanted, how, held)
@@ -189,11 +193,14 @@ class _Work:
 
     def round(self) -> bool:
         """Look for what has changed and commit it, batch by batch; False when another git came in between."""
+        tell = self._how.tell
+        tell("Looking for changes", 0, 0)
         seen = look.find(self._config, self._repo, self._how.mode, self._held)
         state, stamp = batch.in_order(seen.state), seen.stamp
         taken: list[str] = []
+        wanted = self._wanted._replace(tell=tell, total=len(state.changes))
         while True:
-            found = batch.read(self._config, self._repo, state, self._wanted)
+            found = batch.read(self._config, self._repo, state, wanted)
             if found.converted:
                 git_index.keep_bytes(self._repo)
             planned = self._plan(found.files)

@@ -16,6 +16,7 @@ from mdmem.history import commit, find, pages, rewrite
 from mdmem.history.git import repository
 from mdmem.history.message import SESSION_FORMAT, counted
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, journal, layout, note
 
 
@@ -70,7 +71,7 @@ def worded_pages(config: Config, targets: Iterable[Target]) -> list[str]:
     return [paths[0] for paths in left if len(paths) == 1 and _is_worded_page(config, paths[0], "")]
 
 
-def keep(config: Config, paths: Iterable[str]) -> set[str]:
+def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
     """Commit notes as they are, so that they can be brought back; return those that history cannot hold.
 
     That is what the privacy gate holds back, what stays on this machine, and what a person has staged.
@@ -79,15 +80,17 @@ def keep(config: Config, paths: Iterable[str]) -> set[str]:
         VaultError, BusyError, GitError: as `commit.commit_paths`.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} as they were")
+    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} as they were", tell)
     refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
     return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 
 
-def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None) -> Applied:
+def apply(
+    config: Config, targets: Iterable[Target], update_page: UpdatePage | None = None, tell: Tell = untold
+) -> Applied:
     """Delete these notes and commit that. The message has ids, no titles: they are to be forgotten.
 
-    update_page: as for `rewrite.apply`.
+    update_page: as for `rewrite.apply`. tell: is told what is being done.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
@@ -95,8 +98,8 @@ def apply(config: Config, targets: Iterable[Target], update_page: UpdatePage | N
     targets = list(targets)
     listed = "".join(f"- {target.id or target.path}\n" for target in targets)
     count = counted(len(targets), "note")
-    steps = (_step(config, target) for target in targets)
-    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page)
+    steps = (_step(config, target) for target in told(targets, "Deleting", tell))
+    return rewrite.apply(config, steps, f"Forget {count}\n\n{listed}", update_page, tell)
 
 
 def _step(config: Config, target: Target) -> RewriteStep:

@@ -19,6 +19,7 @@ from mdmem.history.git.filtering import Rewritten
 from mdmem.history.git.repository import Repository
 from mdmem.history.rewrite import RewriteStep
 from mdmem.slug import slug
+from mdmem.steps import Tell, untold
 from mdmem.vault import disk, journal, layout, note, packed
 
 NOTHING = re.compile(rb"(?!)")
@@ -80,11 +81,11 @@ class Purged(NamedTuple):
     elsewhere: list[str]
 
 
-def plan(config: Config, target: str, *, kind: str = "text") -> PurgePlan:
+def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold) -> PurgePlan:
     """Find everything that a purge would touch. Changes nothing.
 
     kind: "text" for these very characters, "regex" for a regular expression, "id" for a note; "path" for a file, or
-    all in a folder, that leaves history and stays in the vault.
+    all in a folder, that leaves history and stays in the vault. tell: is told what is being done.
 
     Raises:
         UsageError: when the text is empty, or the expression is wrong or matches nothing at all.
@@ -93,6 +94,7 @@ def plan(config: Config, target: str, *, kind: str = "text") -> PurgePlan:
     """
     repo = repository.open_vault(config.vault)
     ever = _paths_ever(config, repo)
+    tell("Searching files and history", 0, 0)
     if kind == "path":
         return _out_of_history(config, repo, ever, target)
     drop: tuple[str, ...] = ()
@@ -202,7 +204,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
     )
 
 
-def apply(config: Config, planned: PurgePlan) -> Purged:
+def apply(config: Config, planned: PurgePlan, tell: Tell = untold) -> Purged:
     """Rewrite history as planned, then look through all of it for what should be gone.
 
     Raises:
@@ -212,29 +214,33 @@ def apply(config: Config, planned: PurgePlan) -> Purged:
     if not filtering.is_installed():
         raise GitError("Rewriting history needs git-filter-repo. Install it with: pip install 'mdmem[purge]'")
     with lock.held(config.state_dir) as held:
-        return apply_held(config, planned, held)
+        return apply_held(config, planned, held, tell)
 
 
-def apply_held(config: Config, planned: PurgePlan, held: int) -> Purged:
+def apply_held(config: Config, planned: PurgePlan, held: int, tell: Tell = untold) -> Purged:
     """Do what `apply` does, with the committer's lock held already."""
     repo = repository.open_vault(config.vault)
     stashed = len(repository.attempt(repo, "stash", "list").out.splitlines())
     git_index.heal(repo)
     git_index.catch_up(repo, held)
+    tell("Rewriting history", 0, 0)
     with _filtered(repo, planned) as done:
         told = elsewhere.of_purge(repo, done.moved)  # as long as it is known what remotes have
         # The files first: a purge that is killed in between is finished by the next one, and no commit
         # in the meantime can bring back what history no longer has.
+        tell("Cleaning files", 0, 0)
         changed = _clean_files(config, planned)
         if done.moved:
             filtering.fetch_back(repo, done, held)
             _unstage(repo, planned)
         if done.moved or planned.marks:
             purge_record.write(repo, done.moved, planned.marks, planned.found, held)
+    tell("Removing old objects", 0, 0)
     filtering.scrub(repo)
     shutil.rmtree(config.index_dir, ignore_errors=True)  # compressed, so not to be searched: it is rebuilt
     _clean_caches(config, planned)
     repository.attempt(repo, "update-index", "--no-untracked-cache")  # which names folders as they were last seen
+    tell("Searching for what is left", 0, 0)
     left, searched = _prove(config, repo, planned)
     lost = [f"Older entries of `git stash` ({stashed - 1}) could not be rewritten, so they are gone."] * (stashed > 1)
     return Purged(changed, len(done.moved), searched, left, [*lost, *told])

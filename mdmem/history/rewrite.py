@@ -9,6 +9,7 @@ from mdmem.config import Config
 from mdmem.errors import VaultError
 from mdmem.history import commit, pages
 from mdmem.history.commit import CommitResult
+from mdmem.steps import Tell, untold
 from mdmem.vault import archives, disk, generated, journal, layout, leftovers, note
 
 UpdatePage = Callable[[str], list[str]]
@@ -31,39 +32,55 @@ class Applied(NamedTuple):
     result: CommitResult
 
 
-def apply(config: Config, steps: Iterable[RewriteStep], text: str, update_page: UpdatePage | None = None) -> Applied:
+def apply(
+    config: Config,
+    steps: Iterable[RewriteStep],
+    text: str,
+    update_page: UpdatePage | None = None,
+    tell: Tell = untold,
+) -> Applied:
     """Take the steps, and commit them as one commit with this message.
 
     update_page: for steps that delete notes, so that the pages of their sessions name them no longer. A session of
     which nothing is left goes with its page.
+    tell: is told what is being done once the steps were taken.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`; what was changed stays changed.
         OSError: when the disk refuses.
+        KeyboardInterrupt: when the steps were stopped; those that were taken are committed.
     """
     changed: list[str] = []
     skipped: list[str] = []
     deleted: dict[str, set[str]] = {}
-    for step in steps:
-        if not take(config, step):
-            skipped.append(step.path)
-            continue
-        changed.append(step.path)
-        if step.after is None and step.path.startswith("journal/"):
-            title = str(note.parse(step.before or b"").meta.get("title", ""))
-            deleted.setdefault(layout.folder_of(step.path), set()).add(title)
-    also = _bring_pages(config, deleted, update_page) if update_page else []
-    return Applied(changed, skipped, commit.commit_paths(config, [*changed, *also], text))
+    stopped: KeyboardInterrupt | None = None
+    try:
+        for step in steps:
+            if not take(config, step):
+                skipped.append(step.path)
+                continue
+            changed.append(step.path)
+            if step.after is None and step.path.startswith("journal/"):
+                title = str(note.parse(step.before or b"").meta.get("title", ""))
+                deleted.setdefault(layout.folder_of(step.path), set()).add(title)
+    except KeyboardInterrupt as error:  # what was changed is committed, and the rest stays
+        stopped = error
+    also = _bring_pages(config, deleted, update_page, tell) if update_page else []
+    done = commit.commit_paths(config, [*changed, *also], text, tell)
+    if stopped:
+        raise stopped
+    return Applied(changed, skipped, done)
 
 
-def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: UpdatePage) -> list[str]:
+def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: UpdatePage, tell: Tell) -> list[str]:
     """Take deleted notes off the pages of their sessions; return the paths of the pages.
 
     deleted: the titles of what was deleted, by folder.
     """
     titles = {_page_of(config.vault, folder): some for folder, some in deleted.items()}
     found: list[str] = []
-    for path in titles:
+    for place, path in enumerate(titles):
+        tell("Making pages", place, len(titles))
         data = disk.read_path(config.vault, path)
         if data is None:
             continue
@@ -77,6 +94,7 @@ def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: Upda
         update_page(folder)
     if not titles:
         return []
+    tell("Making pages", 0, 0)
     return [
         *found,
         *update_page(""),

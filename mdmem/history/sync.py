@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,7 @@ from mdmem.history.merging.undecided import KeptPlace
 from mdmem.history.purge import PurgePlan
 from mdmem.history.rewrite import RewriteStep
 from mdmem.history.space import archive, filling
+from mdmem.steps import Tell, told, untold
 from mdmem.vault import disk, layout
 
 TRIES = 8
@@ -99,10 +101,10 @@ class CarriedPurge(NamedTuple):
     again: bool = False
 
 
-def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) -> Synced:
+def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, tell: Tell = untold) -> Synced:
     """Commit, fetch, merge and push.
 
-    mode: whether a short look for what has changed will do.
+    mode: whether a short look for what has changed will do. tell: is told what is being done.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -110,8 +112,8 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
         BusyError: when other machines kept pushing.
     """
     repo = repository.open_vault(config.vault)
-    filling.fill(repo)
-    committed = commit.commit(config, mode=mode)
+    filling.fill(repo, partial(tell, "Writing files"))
+    committed = commit.commit(config, mode=mode, tell=tell)
     held_back = committed.held_back
     if repository.attempt(repo, "config", "--get", f"remote.{remote}.url").status:
         is_address = "/" in remote or ":" in remote
@@ -119,18 +121,21 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
         root = shlex.quote(str(repo.root))
         raise GitError(f"The vault has no remote {remote!r}. Add one: git -C {root} remote add {name} {address}")
     over: CarriedPurge | None = None
+    tell("Waiting for another process to commit", 0, 0)
     with lock.held(config.state_dir) as held:
         branch = repository.branch(repo)
         withheld = _keep_private(config, repo, branch, committed.staying, held)
         done = Synced([], 0, [], held_back, withheld, [])
         for _ in range(TRIES):
+            tell("Fetching", 0, 0)
             heard = fetching.heard(repo, remote)
             there, ours, theirs = fetching.fetch(repo, remote, branch)
             tracked = fetching.tracked(remote, there)
             if theirs and theirs != ours:
+                tell("Merging", 0, 0)
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
-                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held)
+                joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, tell)
                 changed = dict.fromkeys([*joined.puts, *joined.deletes])
                 absent = part.absent(repo, changed)
                 received = [path for path in changed if path not in absent]
@@ -139,6 +144,7 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
                 if now and now.again:
                     continue  # history was rewritten once more: it is carried over like any purge made here
                 ours = writer.tip(repo, branch)
+            tell("Pushing", 0, 0)
             sent = _push(config, repo, remote, there, (ours, theirs), replaces=bool(over and over.replaces))
             if sent is not None:
                 told = _after_purge(config, repo, remote, over, held) if over else ()
@@ -146,25 +152,26 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE) ->
     raise BusyError(f"Other machines keep pushing to {remote}. Everything is committed here: sync again later.")
 
 
-def clone(
-    url: str, path: str | Path, given: VaultPart | None = None, tell: filling.Tell = lambda *_: None
-) -> Repository:
+def clone(url: str, path: str | Path, given: VaultPart | None = None, tell: Tell = untold) -> Repository:
     """Fetch a vault from a remote into an empty or missing folder; with a part given, write only the files of that.
 
-    tell: is told of progress while files are written.
+    The same clone into the same folder completes one that was stopped.
+
+    tell: is told what is being done.
 
     Raises:
         VaultError: when the folder is not empty.
         GitError: when the remote cannot be reached.
     """
     root = Path(path).absolute()
-    if root.exists() and any(root.iterdir()):
+    is_begun = root.exists() and any(root.iterdir())
+    if is_begun and not _is_clone(root, url, given):
         raise VaultError(f"{root} is not empty. Clone into a new folder, or run `mdmem sync` in the vault.")
-    root.mkdir(0o700, parents=True, exist_ok=True)
-    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
-    less = [objects.FILTER] if given else []
-    repository.start(root, [*words, *less, "--", url, "."], repo=None, network=True)
+    if not is_begun:
+        _fetch_all(root, url, [objects.FILTER] if given else [], tell)
     repo = repository.open_vault(root)
+    if (repo.git_dir / "index").exists():
+        return repo
     branch = repository.branch(repo)
     head = writer.tip(repo, branch)
     if not head:
@@ -176,13 +183,31 @@ def clone(
             repository.run(repo, "update-ref", "-m", "mdmem: clone", branch, head)
     if given:
         part.save(repo, given)
-    filling.fill(repo, tell)
     if head:
         repository.run(repo, "update-ref", review.REF, head)  # it was written elsewhere: a review begins at now
+    filling.fill(repo, partial(tell, "Writing files"))
     return repo
 
 
-def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int) -> Joined:
+def _fetch_all(root: Path, url: str, less: list[str], tell: Tell) -> None:
+    root.mkdir(0o700, parents=True, exist_ok=True)
+    words = ["clone", "--quiet", "--no-checkout", "--no-tags", "--template=", "--origin", objects.REMOTE]
+    tell("Fetching", 0, 0)
+    repository.start(root, [*words, *less, "--", url, "."], repo=None, network=True)
+
+
+def _is_clone(root: Path, url: str, given: VaultPart | None) -> bool:
+    """Whether this is the clone of the remote that is asked for, as far as it came."""
+    if not (root / ".git").is_dir():
+        return False
+    repo = repository.open_vault(root)
+    if _url(repo, objects.REMOTE) not in (url, str(Path(url).absolute())) or not writer.tip(repo, "HEAD"):
+        return False
+    saved = part.load(repo)
+    return saved == given or (saved is None and not (repo.git_dir / "index").exists())
+
+
+def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: str, held: int, tell: Tell) -> Joined:
     """Write the files as both sides make them together, then commit that; what was not committed stays on top."""
     ours = writer.tip(repo, branch)
     base = _base(repo, ours, theirs) if ours else ""
@@ -201,9 +226,11 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         if path in joined.moved:
             kept += _take_along(config, repo, path, before, joined, along)
         _bring(config, repo, path, before, None)
-    for path, data in joined.puts.items():
+    for path in told(joined.puts, "Writing files", tell):
         if path not in absent:
+            data = joined.puts[path]
             kept += _bring(config, repo, path, before, along.get(path, data))
+    tell("Committing", 0, 0)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
         goal = theirs

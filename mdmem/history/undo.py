@@ -12,6 +12,7 @@ from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import merge
 from mdmem.history.rewrite import Applied, RewriteStep, UpdatePage
+from mdmem.steps import Tell, told, untold
 from mdmem.vault import attachments, disk, journal, layout, note, people
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
@@ -32,21 +33,23 @@ class UndoPlan(NamedTuple):
     kept: list[str]
 
 
-def plan(config: Config, target: str) -> UndoPlan:
+def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
     """Work out what undoing a commit, or all commits of a session, would do. Nothing is changed but committed first.
+
+    tell: is told what is being done.
 
     Raises:
         NotFoundError: when nothing has that name.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
-    commit.commit(config)  # what is not in history yet could not be brought back
+    commit.commit(config, tell=tell)  # what is not in history yet could not be brought back
     repo = repository.open_vault(config.vault)
     found = _commits(repo, target)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
     walked = {entry.path for entry in disk.walk(config.vault, "journal")}
     here = {path.rpartition("/")[2]: path for path in walked if layout.is_in_session(path)}
-    for oid, _, session in found:
+    for oid, _, session in told(found, "Reading commits", tell):
         for was, new, old in _changes(repo, oid):
             if session and _is_upkeep(new, old, session):
                 continue
@@ -58,7 +61,7 @@ def plan(config: Config, target: str) -> UndoPlan:
                 if not done:
                     kept[path] = None
     steps = []
-    for path, after in now.items():
+    for path, after in told(list(now.items()), "Reading notes", tell):
         before = disk.read_path(config.vault, path)
         if path not in kept and before != after:
             step = _for_people(config, RewriteStep(path, before, after), kept)
@@ -105,10 +108,10 @@ def _is_untouched(data: bytes) -> bool:
     return "digest" not in parsed.meta or (own and people.is_untouched(parsed, data, tags))
 
 
-def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = None) -> Applied:
+def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = None, tell: Tell = untold) -> Applied:
     """Take back what was planned, as a commit of its own, which can itself be undone.
 
-    update_page: as for `rewrite.apply`.
+    update_page: as for `rewrite.apply`. tell: is told what is being done.
 
     Raises:
         VaultError, BusyError, GitError, OSError: as `rewrite.apply`.
@@ -117,7 +120,7 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
     more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
     trailers = "".join(f"Mdmem-Undoes: {oid}\n" for oid, _ in planned.commits)
     text = f"Undo: {subjects[0] if subjects else 'nothing'}{more}\n\n{trailers}"
-    return rewrite.apply(config, planned.steps, text, update_page)
+    return rewrite.apply(config, told(planned.steps, "Taking back", tell), text, update_page, tell)
 
 
 def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -53,8 +55,25 @@ def demo(at: Path | None) -> None:
     \b
     Example:  mdmem demo --at /tmp/mdmem-demo
     """
-    console = render.console()
-    scratch = prepare(at or Path(tempfile.mkdtemp(prefix="mdmem-demo-")))
+    root = at or Path(tempfile.mkdtemp(prefix="mdmem-demo-"))
+    try:
+        _play(root, render.console())
+    except KeyboardInterrupt:
+        if at is None:
+            _remove(root)
+        raise
+
+
+def _remove(root: Path) -> None:
+    """Remove the scratch folder, into which a hook that was stopped with us may still write for a moment."""
+    end = time.monotonic() + 5
+    while root.exists() and time.monotonic() < end:
+        shutil.rmtree(root, ignore_errors=True)
+        time.sleep(0.05)
+
+
+def _play(root: Path, console: Console) -> None:
+    scratch = prepare(root)
     answers = replay(scratch, console)
     settings = config.load(str(scratch.vault), scratch.env)
     with _environment(scratch.env):

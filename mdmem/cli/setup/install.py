@@ -11,9 +11,10 @@ import click
 
 from mdmem import config, launch, project
 from mdmem.cli import indexing
-from mdmem.cli.terminal import options, render
+from mdmem.cli.terminal import options, progress, render
 from mdmem.errors import ConfigError, VaultError
 from mdmem.settings import SETTINGS
+from mdmem.steps import Tell, untold
 from mdmem.vault import template
 
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
             " --inside if its files are notes."
         )
     is_new = not (root / "mdmem.toml").exists()
-    made = make_vault(settings)
+    with progress.ProgressBar("Committing", shown=not as_json) as bar:
+        made = make_vault(settings, bar.step)
     named = _remember_vault(root) if path else False
     if not is_new:
-        indexing.leave_complete(settings)
+        indexing.leave_complete(settings, quiet=as_json)
     if as_json:
         render.print_json({"vault": str(root), "made": made, "named_in_config": named})
         return
@@ -75,8 +77,11 @@ def _is_foreign(root: Path) -> bool:
     return bool(found.commit) and Path(found.worktree) == root and not (root / "mdmem.toml").exists()
 
 
-def make_vault(settings: config.Config) -> list[str]:
-    """Make a vault's folders, files, repository and first commit where they are missing; return the files made."""
+def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
+    """Make a vault's folders, files, repository and first commit where they are missing; return the files made.
+
+    tell: is told what is being done.
+    """
     from mdmem.history import commit
     from mdmem.history.git import repository
 
@@ -88,7 +93,7 @@ def make_vault(settings: config.Config) -> list[str]:
     made = [name for name, text in texts.items() if _make(root / name, text)]
     repository.init(root)
     if made:
-        commit.commit(settings)
+        commit.commit(settings, tell=tell)
     return made
 
 

@@ -2,51 +2,113 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mdmem.cli.terminal import render
+from mdmem.steps import Tell
+
+AFTER_SECONDS = 1.0
+"""Shorter work shows nothing."""
 
 
 class ProgressBar:
     """A bar that appears when the work has taken a second; use it in a `with` statement.
 
-    in_bytes: the work is counted in bytes, and its rate is shown.
+    Work that tells nothing for long, such as git's, has it as well: on a terminal a thread waits for that second.
+    in_bytes: the work is counted in bytes, and its rate is shown. shown: False for a command that is to be quiet.
     """
 
-    def __init__(self, what: str, *, in_bytes: bool = False) -> None:
-        self._what = what
+    def __init__(self, what: str, *, in_bytes: bool = False, shown: bool = True) -> None:
         self._in_bytes = in_bytes
+        self._shown = shown and sys.stderr.isatty()
         self._begun = time.monotonic()
+        self._told = (what, 0, 0, "")
+        self._drawn = ("", False)
         self._bar: Any = None
-        self._task: Any = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> ProgressBar:
+        if self._shown:
+            self._timer = threading.Timer(AFTER_SECONDS, self._draw)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._shown = False
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
 
     def tell(self, done: int, total: int, made: str = "") -> None:
         """Show how far the work is, and what was made so far; total: 0 when it is not, or no more, known."""
-        if self._bar is None:
-            if time.monotonic() - self._begun < 1 or not sys.stderr.isatty():
+        self._told = (self._told[0], done, total, made)
+        if self._shown and time.monotonic() - self._begun >= AFTER_SECONDS:
+            self._draw()
+
+    def step(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Show what is being done now, and how far it is; as `steps.Tell`."""
+        self._told = (what, *self._told[1:])
+        self.tell(done, total)
+
+    def _draw(self) -> None:
+        with self._lock:
+            if not self._shown:
                 return
-            self._bar = _bar(in_bytes=self._in_bytes)
-            self._bar.start()
-            self._task = self._bar.add_task(self._what, total=total or None, completed=done, made=made)
-        if not total and self._bar.tasks[0].total is not None:  # rich never takes a total back
-            self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(self._what, total=None, completed=done, made=made)
-        self._bar.update(self._task, completed=done, total=total or None, made=made)
+            what, done, total, made = self._told
+            is_first = self._bar is None
+            if is_first:
+                self._bar = _bar(in_bytes=self._in_bytes)
+            count = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
+            if self._drawn != (what, bool(total)):  # rich never takes a total back
+                for task in list(self._bar.task_ids):
+                    self._bar.remove_task(task)
+                self._bar.add_task(what, total=total or None, completed=done, made=made, count=count)
+                self._drawn = (what, bool(total))
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total or None, made=made, count=count)
+            if is_first:
+                self._bar.start()
+
+
+@contextmanager
+def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
+    """Yield a `tell` by which Ctrl-C stops work between two things of which `what` is told, and nowhere else.
+
+    A second Ctrl-C stops it at once.
+    """
+    asked: list[int] = []
+
+    def ask(number: int, _: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    def stopping(now: str, done: int, total: int) -> None:
+        if asked and now == what:
+            raise KeyboardInterrupt
+        tell(now, done, total)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield stopping
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _bar(*, in_bytes: bool) -> Any:
     from rich import progress as rich
 
-    counted = (rich.TaskProgressColumn(), rich.TransferSpeedColumn()) if in_bytes else (rich.MofNCompleteColumn(),)
+    number = rich.TextColumn("{task.fields[count]}")
+    counted = (rich.TaskProgressColumn(), rich.TransferSpeedColumn()) if in_bytes else (number,)
     made = rich.TextColumn("{task.fields[made]}")
     columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), *counted, made, rich.TimeRemainingColumn())
     return rich.Progress(*columns, console=render.console(stderr=True), transient=True)

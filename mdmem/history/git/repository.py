@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mdmem import files
 from mdmem.errors import GitError, VaultError
@@ -175,25 +175,40 @@ def start(
     settings = [word for setting in OVERRULED for word in ("-c", setting)]
     ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
     command = [*_without_inherited(ours, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
+    # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
+    how: dict[str, Any] = {"start_new_session": True, "pass_fds": () if held is None or os.name == "nt" else (held,)}
     try:
-        # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
-        status, out, err = git(str(cwd)).execute(
-            command,
-            istream=stdin,
-            env=ours,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-            start_new_session=True,
-            pass_fds=() if held is None or os.name == "nt" else (held,),
-        )
+        if network:
+            done = _stoppable(git(str(cwd)).execute(command, istream=stdin, env=ours, as_process=True, **how))
+        else:
+            status, out, err = git(str(cwd)).execute(
+                command,
+                istream=stdin,
+                env=ours,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                **how,
+            )
+            done = GitResult(int(status), bytes(out), str(err))
     except (missing, OSError) as error:
         raise GitError(f"git cannot be started ({type(error).__name__}). Install git 2.38 or later.") from error
-    done = GitResult(int(status), bytes(out), str(err))
     if check and done.status:
         raise GitError(f"git {args[0]} failed in {cwd}: {reason(done)}")
     return done
+
+
+def _stoppable(git: Any) -> GitResult:
+    """Wait for a git that speaks with a remote; it ends when we are stopped, and removes what it has half-way."""
+    process = git.proc
+    try:
+        out, err = process.communicate()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return GitResult(process.returncode, out, err.decode("utf-8", "replace"))
 
 
 def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -14,9 +14,9 @@ from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.history.message import counted
+from mdmem.steps import Tell, told, untold
 from mdmem.vault import archives, layout, packed
 
-Tell = Callable[[int, int], None]
 _DAYS_AT_ONCE = 200
 """Number of folders that one question to git names."""
 
@@ -38,11 +38,11 @@ class Archived(NamedTuple):
 
 
 def pack(
-    config: Config, year: int, *, project: str = "", now: float, dry: bool = False, tell: Tell = lambda *_: None
+    config: Config, year: int, *, project: str = "", now: float, dry: bool = False, tell: Tell = untold
 ) -> Archived:
     """Pack the sessions of a year that is over, a file each, and commit that.
 
-    project: only the folder of the journal with this name. dry: change nothing.
+    project: only the folder of the journal with this name. dry: change nothing. tell: is told what is being done.
 
     Raises:
         UsageError: when the year is not over.
@@ -50,13 +50,13 @@ def pack(
     """
     if year >= time.localtime(now).tm_year:
         raise UsageError(f"{year} is not over: only sessions of past years are archived.")
-    commit.commit(config)  # what history does not have stays a file of its own
+    commit.commit(config, tell=tell)  # what history does not have stays a file of its own
     changed: list[str] = []
     left: list[LeftSession] = []
     done = notes = 0
     folders = archives.sessions(config.vault, str(year), project)
     ready = _Ready(config, folders)
-    for place, folder in enumerate(folders):
+    for folder in told(folders, "Packing", tell):
         try:
             found = archives.read(config.vault, folder)
             ready.check(folder, found)
@@ -64,30 +64,28 @@ def pack(
             done, notes = done + 1, notes + len(found)
         except VaultError as error:
             left.append(LeftSession(folder, str(error)))
-        tell(place + 1, len(folders))
     text = f"Archive {year}: {counted(notes, 'note')} of {counted(done, 'session')}\n"
-    return Archived(done, notes, left, _commit(config, changed, text))
+    return Archived(done, notes, left, _commit(config, changed, text, tell))
 
 
-def unpack(config: Config, year: int, *, project: str = "", tell: Tell = lambda *_: None) -> Archived:
+def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold) -> Archived:
     """Take the archives of a year apart again, and commit that.
 
     Raises:
         VaultError, BusyError, GitError: as `commit.commit`.
     """
-    commit.commit(config)
+    commit.commit(config, tell=tell)
     changed: list[str] = []
     folders = list(archives.packed_sessions(config.vault, str(year), project))
-    for place, folder in enumerate(folders):
+    for folder in told(folders, "Unpacking", tell):
         changed += archives.take_apart(config, folder)
-        tell(place + 1, len(folders))
     notes = len(changed) - len(folders)
     text = f"Unpack the archive of {year}: {counted(notes, 'note')} of {counted(len(folders), 'session')}\n"
-    return Archived(len(folders), notes, [], _commit(config, changed, text))
+    return Archived(len(folders), notes, [], _commit(config, changed, text, tell))
 
 
-def _commit(config: Config, changed: list[str], text: str) -> list[str]:
-    made = commit.commit_paths(config, changed, text).commits if changed else []
+def _commit(config: Config, changed: list[str], text: str, tell: Tell) -> list[str]:
+    made = commit.commit_paths(config, changed, text, tell).commits if changed else []
     return [one.oid for one in made]
 
 
