@@ -12,7 +12,7 @@ Tell = Callable[[str, int, int], None]
 
 
 def untold(what: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Drop a step that nobody asked for."""
 
 
 def told(things: Collection[One], what: str, tell: Tell) -> Iterator[One]:
