@@ -383,13 +383,13 @@ def test_many_hits_are_made_one_part_after_another_and_are_the_same(
         file.write_text(f"zebra number{number} {'stripe ' * number}")
         os.utime(file, (1_790_000_000, 1_790_000_000))  # a file that was just written is indexed once more
     index.update(settings)  # all of them: a search on a busy machine begins with some
-    few = ask(settings, "zebra stripe", collapse=False, limit=100).hits
+    few = ask(settings, "zebra stripe", collapse=False, limit=100, update=False).hits
 
     monkeypatch.setattr(hits, "AT_ONCE", 4)
-    many = ask(settings, "zebra stripe", collapse=False, limit=100).hits
+    many = ask(settings, "zebra stripe", collapse=False, limit=100, update=False).hits
 
     assert isinstance(many, hits.ManyHits)
-    assert [(hit.path, hit.snippet) for hit in many] == [(hit.path, hit.snippet) for hit in few]
+    assert [(hit.path, hit.snippet, hit.score) for hit in many] == [(hit.path, hit.snippet, hit.score) for hit in few]
     assert (len(many), many[1].path, [hit.path for hit in many[7:]]) == (9, few[1].path, [few[7].path, few[8].path])
     (vault / "3.md").write_text("zebra changed in place")
     assert "changed in place" in {hit.path: hit.snippet for hit in many}["3.md"]
