@@ -11,8 +11,22 @@ from mdmem import quick_import
 from mdmem.errors import MdmemError
 
 
+BROKEN_PIPE = 141
+"""The exit status where the reader of the output has gone: that of a program which SIGPIPE ends."""
+
+
 def main() -> NoReturn:
     """Run the command line and exit; an expected error is a sentence, not a traceback."""
+    try:
+        _run_or_explain()
+    except BrokenPipeError:  # the reader (head, less) has seen enough; Python must not complain when it flushes at exit
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        sys.exit(BROKEN_PIPE)
+
+
+def _run_or_explain() -> NoReturn:
     debug = "--debug" in sys.argv or bool(os.environ.get("MDMEM_DEBUG"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files may hold what the terminal's encoding does not
@@ -26,12 +40,8 @@ def main() -> NoReturn:
             raise
         print(f"mdmem: {error}", file=sys.stderr, flush=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python must not complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)
     except OSError as error:
-        if debug:
+        if debug or isinstance(error, BrokenPipeError):
             raise
         if _is_nowhere():
             print("mdmem: the folder you are in was deleted. Change to another one, and try again.", file=sys.stderr)
@@ -75,6 +85,7 @@ def _run() -> int:
 
     from mdmem.cli.group import cli
 
+    stdout = sys.stdout
     try:
         code = cli.main(prog_name="mdmem", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -84,3 +95,7 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except SystemExit:
+        if sys.stdout is not stdout:  # click meets a closed pipe first, replaces both streams, and exits with 1
+            raise BrokenPipeError from None
+        raise

@@ -163,7 +163,7 @@ def cli(ctx: click.Context, vault: str | None, debug: bool) -> None:  # noqa: AR
                  mdmem install claude-code  register the hooks
 
     Exit status: 0 success, 1 failed, 2 wrong usage, 3 settings, 4 vault, 5 not found, 6 busy, 7 git,
-    8 ambiguous name, 130 stopped by Ctrl-C.
+    8 ambiguous name, 130 stopped by Ctrl-C, 141 the reader of the output has closed it (`| head`).
     """
     ctx.obj = vault
     end = settled.begin_fence(ctx.invoked_subcommand)

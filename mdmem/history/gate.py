@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import NamedTuple
 
 from mdmem import privacy
@@ -12,6 +13,9 @@ from mdmem.vault import disk, journal, layout, note, packed, people
 
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
+
+NUL = "NUL byte"
+"""The rule by which a note is held back that is not UTF-8 text: in UTF-16, no rule would find a secret."""
 
 FILE_NAME = "file name"
 """The rule by which a file is held back whose name tells something."""
@@ -35,6 +39,11 @@ class HeldBack(NamedTuple):
         """Return why the file was not committed, in a sentence."""
         if self.rule == TOO_LARGE:
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
+        if self.rule == NUL:
+            return (
+                f"{self.path}:{self.line} holds a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
+                " secrets and was not committed."
+            )
         what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"
         rule = "" if self.rule == FILE_NAME else f" ({self.rule})"
         return f"{what} holds private text or what looks like a secret{rule}, so it was not committed."
@@ -46,7 +55,13 @@ class HeldBack(NamedTuple):
             return "Split it, or move it out of the vault."
         if self.rule == FILE_NAME:
             return "Rename it."
-        return f"Remove that and commit again, or, if it may stay: mdmem commit --accept '{self.path}'"
+        if self.rule == NUL:
+            return f"Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {self._accept}"
+        return f"Remove that and commit again, or, if it may stay: {self._accept}"
+
+    @property
+    def _accept(self) -> str:
+        return f"mdmem commit --accept {shlex.quote(self.path)}"
 
 
 class CommitGate:
@@ -70,6 +85,8 @@ class CommitGate:
         is_note = path.endswith(MARKDOWN)
         if not is_note and not _is_text(data):
             return None
+        if b"\0" in data:
+            return HeldBack(path, data[: data.index(b"\0")].count(b"\n") + 1, NUL)
         text = data.decode("utf-8", "replace")
         rules = self._rules if is_note else self._mentions
         origin = people.origin(note.parse(text)) if is_note else "prompt"

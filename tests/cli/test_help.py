@@ -143,6 +143,21 @@ def test_ctrl_c_while_it_still_loads_is_no_traceback(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["config", "path"], ["search", "--limit", "x"]])
+def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(words: list[str]) -> None:
+    out, into = os.pipe()
+    os.close(out)
+    try:
+        done = subprocess.run([sys.executable, "-m", "mdmem", *words], stdout=into, stderr=into)
+        seen = subprocess.run([sys.executable, "-m", "mdmem", *words], stdout=into, stderr=subprocess.PIPE)
+    finally:
+        os.close(into)
+    assert done.returncode == 141
+    assert seen.returncode == (2 if "x" in words else 141)
+    assert b"Traceback" not in seen.stderr
+
+
+@pytest.mark.slow
 def test_a_fault_of_mdmem_itself_is_a_sentence(ask: Run, home: Path) -> None:
     """Whatever the vault is, there is no traceback without --debug."""
     odd = {

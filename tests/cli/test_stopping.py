@@ -175,7 +175,7 @@ def test_a_command_that_is_to_be_quiet_shows_no_bar(monkeypatch: pytest.MonkeyPa
     assert screen.getvalue() == ""
 
 
-def test_ctrl_c_stops_between_two_things_and_not_while_what_was_done_is_completed() -> None:
+def test_ctrl_c_stops_between_two_things_and_a_second_one_says_what_is_left(capfd: pytest.CaptureFixture[str]) -> None:
     told = _Stop()
     with progress.stoppable(told, "Deleting") as tell:
         tell("Deleting", 0, 2)
@@ -183,10 +183,15 @@ def test_ctrl_c_stops_between_two_things_and_not_while_what_was_done_is_complete
         tell("Making pages", 0, 0)
         with pytest.raises(KeyboardInterrupt):
             tell("Deleting", 1, 2)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+    first = capfd.readouterr().err
+    with pytest.raises(KeyboardInterrupt), progress.stoppable(told, "Deleting"):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
 
     assert told.steps == [("Deleting", 0, 2), ("Making pages", 0, 0)]
+    assert "is being committed" in first
+    assert "mdmem commit" not in first
+    assert capfd.readouterr().err.endswith("some changes are not committed. Commit them: mdmem commit\n")
 
 
 @pytest.mark.slow

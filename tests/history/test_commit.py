@@ -386,11 +386,23 @@ def test_a_note_with_a_secret_is_held_back_and_the_others_are_committed(vault: P
 
     (held,) = result.held_back
     assert (held.path, held.line) == ("notes/keys.md", 4)
-    assert "mdmem commit --accept 'notes/keys.md'" in str(held)
+    assert "mdmem commit --accept notes/keys.md" in str(held)
     assert "notes/keys.md" not in head_files(vault)
     assert len(head_files(vault)) == 6
     objects = git(vault, "cat-file", "--batch-all-objects", "--batch", "--buffer")
     assert SECRET not in objects
+
+
+def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/release plan.md", "The release\nis on\0 Tuesday\n")
+
+    (held,) = commit.commit(config).held_back
+    done = commit.commit(config, accept=["notes/release plan.md"])
+
+    assert str(held).startswith("notes/release plan.md:2 holds a NUL byte")
+    assert str(held).endswith("mdmem commit --accept 'notes/release plan.md'")
+    assert not done.held_back
 
 
 def test_a_private_section_written_by_hand_is_held_back_too(vault: Path) -> None:

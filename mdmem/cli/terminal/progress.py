@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -83,14 +84,16 @@ class ProgressBar:
 def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
     """Yield a `tell` by which Ctrl-C stops work between two things of which `what` is told, and nowhere else.
 
-    A second Ctrl-C stops it at once.
+    A second Ctrl-C stops it at once, and says what is left to be done.
     """
     asked: list[int] = []
 
     def ask(number: int, _: object) -> None:
-        if asked:
-            raise KeyboardInterrupt
         asked.append(number)
+        if len(asked) == 1:  # `print` may be just at work on the same stream
+            os.write(2, b"\nmdmem: stopping; what was changed is being committed. Ctrl-C again leaves that to you.\n")
+        else:
+            raise KeyboardInterrupt
 
     def stopping(now: str, done: int, total: int) -> None:
         if asked and now == what:
@@ -100,6 +103,10 @@ def stoppable(tell: Tell, what: str) -> Iterator[Tell]:
     before = signal.signal(signal.SIGINT, ask)
     try:
         yield stopping
+    except KeyboardInterrupt:
+        if len(asked) > 1:
+            print("mdmem: some changes are not committed. Commit them: mdmem commit", file=sys.stderr, flush=True)
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
 
