@@ -10,7 +10,6 @@ from typing import NoReturn
 from mdmem import quick_import
 from mdmem.errors import MdmemError
 
-
 BROKEN_PIPE = 141
 """The exit status where the reader of the output has gone: that of a program which SIGPIPE ends."""
 
