@@ -121,7 +121,8 @@ def commit_paths(config: Config, paths: Collection[str], text: str, tell: steps.
     def plan(files: list[File]) -> list[PlannedCommit]:
         return [PlannedCommit(text, files)] if files else []
 
-    return _commit(config, plan, Wanted(frozenset(paths)), _How(tell=tell))
+    only = frozenset(paths)
+    return _commit(config, plan, Wanted(only), _How(mode=LookMode(only=only), tell=tell))
 
 
 def waiting(config: Config) -> CommitBatch:

@@ -59,11 +59,14 @@ def session_folders(config: Config, name: str) -> list[str]:
     """List the folders of the session whose id (or whose folder's name) begins with `name`."""
     if len(name) < MIN_ID_CHARS:
         return []
-    folders = sorted({layout.session_of(entry.path) for entry in disk.walk(config.vault)} - {""})
+    root = config.vault
+    packed = {layout.archived_in(path) for path in layout.archives(root)} - {""}
+    folders = sorted(packed.union(layout.sessions(root)))
     ending = f"-{name[:8]}"
     likely = [folder for folder in folders if folder.endswith(ending) or folder.rpartition("/")[2].startswith(name)]
-    sure = [folder for folder in likely if _is_session(config.vault, folder, name)]
-    return sure or [folder for folder in folders if _is_session(config.vault, folder, name)]
+    sure = [folder for folder in likely if _is_session(root, folder, name)]
+    sure = sure or [folder for folder in folders if _is_session(root, folder, name)]
+    return [folder for folder in sure if any(disk.walk(root, folder))]
 
 
 def is_named(name: str, session: str) -> bool:

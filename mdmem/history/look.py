@@ -2,8 +2,8 @@
 
 A short look costs one stat a folder and reads no index: what lies in a changed folder is compared with the last commit.
 It misses what was changed in place, for which no folder's time changes. Where a person asks, git compares the times of
-every file that it has; where a watcher tells what was touched, it need not. Everything is read anew when that is due,
-and when the repository is not as it was left.
+every file that it has; where a watcher tells what was touched, or only some paths matter, it need not. Everything is
+read anew when that is due, and when the repository is not as it was left.
 What is kept for it is a cache: losing it costs one look at every file.
 """
 
@@ -15,7 +15,7 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,10 +49,14 @@ Touched = Callable[[str], tuple[str, list[str] | None]]
 
 
 class LookMode(NamedTuple):
-    """How to look. background: a short look will do until a look at every file is due. touched: asks a watcher."""
+    """How to look. background: a short look will do until a look at every file is due. touched: asks a watcher.
+
+    only: these paths alone matter, so that what was changed in place elsewhere may be missed; None for all.
+    """
 
     background: bool = False
     touched: Touched | None = None
+    only: Collection[str] | None = None
 
 
 EVERY_FILE = LookMode()
@@ -108,7 +112,9 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
     if mode.touched:
         token, touched = mode.touched(token)
-    if before and touched is None and mode.background:
+    if mode.only is not None:
+        touched, rest = list(mode.only), math.inf
+    elif before and touched is None and mode.background:
         touched = []
         rest = REST * before.cost
     else:
@@ -204,12 +210,15 @@ def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str]
     if touched is None:
         words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
         touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
-    again = {path.rpartition("/")[0] for path in (*before.left, *touched)} | before.times.keys() & touched
+    # What was touched may be older than the last look, which need not have seen it.
+    unsure = {path.rpartition("/")[0] for path in touched} | before.times.keys() & touched
+    again = {path.rpartition("/")[0] for path in before.left} | unsure
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
     known = _trees(repo, before.head, listed)
     found: list[Change] = []
+    sure = before._replace(times={folder: at for folder, at in before.times.items() if folder not in unsure})
     for folder, entries in listed.items():
-        found += _compare(folder, entries, known.get(folder, {}), before, listed)
+        found += _compare(folder, entries, known.get(folder, {}), sure, listed)
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
         raise _UnsureError

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Container
 
 from mdmem.errors import UsageError, VaultError
 from mdmem.history import private
-from mdmem.vault import disk, editing, journal, note, template
+from mdmem.vault import disk, editing, generated, journal, note, template
 from mdmem.vault.journal import PAGE_MARKS
 
 
@@ -38,6 +39,33 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
         return re.compile(rb"(?!)")
     listed = b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in sorted(names))
     return re.compile(rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:%b)>?\)" % listed)
+
+
+def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
+    """Return a page without the lines that link to one of these paths, where it is kept up to date.
+
+    Of its line of links to the pages around it, only the links that lead there go.
+    """
+    lines = generated.inside(data)
+    kept = [left for line in lines if (left := _without_links(line, path.rpartition("/")[0], gone)) is not None]
+    return generated.replaced(data, kept) if kept != lines else data
+
+
+_TARGET = re.compile(r"\]\((?:<([^<>\n]+)>|([^()<>\s]+))\)")
+_BETWEEN = " · "
+
+
+def _without_links(line: str, folder: str, gone: Container[str]) -> str | None:
+    """Return a line without links to what is gone; None when nothing is left of it."""
+    targets = (match[1] or match[2] for match in _TARGET.finditer(line))
+    if not any(posixpath.normpath(posixpath.join(folder, target)) in gone for target in targets):
+        return line
+    mark = journal.NAVIGATION_MARK if line.endswith(journal.NAVIGATION_MARK) else ""
+    if not mark or _BETWEEN not in line:
+        return mark or None
+    parts = line.removesuffix(mark).rstrip().split(_BETWEEN)
+    kept = [part for part in parts if _without_links(part, folder, gone) is not None]
+    return f"{_BETWEEN.join(kept)} {mark}".lstrip()
 
 
 _PAGE_KEYS = note.OF_CAPTURE | {"aliases", "started", "ended", "identity", "root"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -52,7 +53,7 @@ def apply(
     """
     changed: list[str] = []
     skipped: list[str] = []
-    deleted: dict[str, set[str]] = {}
+    deleted = _Deleted({}, set())
     stopped: KeyboardInterrupt | None = None
     try:
         for step in steps:
@@ -62,7 +63,8 @@ def apply(
             changed.append(step.path)
             if step.after is None and step.path.startswith("journal/"):
                 title = str(note.parse(step.before or b"").meta.get("title", ""))
-                deleted.setdefault(layout.folder_of(step.path), set()).add(title)
+                deleted.titles.setdefault(layout.folder_of(step.path), set()).add(title)
+                deleted.paths.add(step.path)
     except KeyboardInterrupt as error:  # what was changed is committed, and the rest stays
         stopped = error
     also = _bring_pages(config, deleted, update_page, tell) if update_page else []
@@ -72,12 +74,19 @@ def apply(
     return Applied(changed, skipped, done)
 
 
-def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: UpdatePage, tell: Tell) -> list[str]:
-    """Take deleted notes off the pages of their sessions; return the paths of the pages.
+class _Deleted(NamedTuple):
+    """Notes of the journal that were deleted. titles: by folder."""
 
-    deleted: the titles of what was deleted, by folder.
+    titles: dict[str, set[str]]
+    paths: set[str]
+
+
+def _bring_pages(config: Config, deleted: _Deleted, update_page: UpdatePage, tell: Tell) -> list[str]:
+    """Take deleted notes off the pages of their sessions, and off those that list them; return the paths of the pages.
+
+    Pages around them that are not made again now lose the lines that lead to what is gone.
     """
-    titles = {_page_of(config.vault, folder): some for folder, some in deleted.items()}
+    titles = {_page_of(config.vault, folder): some for folder, some in deleted.titles.items()}
     found: list[str] = []
     for place, path in enumerate(titles):
         tell("Making pages", place, len(titles))
@@ -89,24 +98,52 @@ def _bring_pages(config: Config, deleted: dict[str, set[str]], update_page: Upda
         empty = all(entry.path == path for entry in disk.walk(config.vault, folder))
         if empty and not pages.is_worded(config.vault, data):
             take(config, RewriteStep(path, data, None))
+            deleted.paths.update((path, layout.archive_of(folder)))
             continue
         take(config, RewriteStep(path, data, pages.retitled(config.vault, path, data, titles[path])))
         update_page(folder)
     if not titles:
         return []
     tell("Making pages", 0, 0)
-    return [
-        *found,
-        *update_page(""),
-        "README.md",
-        *(listing for path in titles for listing in _listings(config.vault, path)),
-    ]
+    made = update_page("")
+    listings = {"README.md", *_listings(config.vault, titles)}
+    for path in listings.union(_beside(config.vault, titles)):
+        data = None if disk.is_packed(config.vault, path) else disk.read_path(config.vault, path)
+        left = pages.unlisted(path, data, deleted.paths) if data else data
+        if left != data and take(config, RewriteStep(path, data, left)):
+            found.append(path)
+    return [*found, *made, *listings]
 
 
-def _listings(root: str, page: str) -> tuple[str, ...]:
-    """Return the pages that list the session whose page this is: of its project, of its day."""
-    name, day = layout.project_of(page), layout.day_of(page)
-    return (f"journal/{name}/{journal.PROJECT_PAGE}", generated.places_of_days(root, [day])[day]) if day else ()
+def _listings(root: str, gone: Iterable[str]) -> Iterator[str]:
+    """Yield the pages that list sessions: of their projects, and of the days on which they began.
+
+    gone: the pages of the sessions.
+    """
+    yield from {f"journal/{layout.project_of(page)}/{journal.PROJECT_PAGE}" for page in gone if layout.day_of(page)}
+    days = {layout.day_of(page) for page in gone} - {""}
+    places = generated.places_of_days(root, days)
+    yield from (places[day] for day in days)
+
+
+def _beside(root: str, gone: Iterable[str]) -> Iterator[str]:
+    """Yield the pages of sessions of the same projects that may name these as the one before or after them.
+
+    gone: the pages of the sessions. Looked at are the days on which they began, and the ones before and after.
+    """
+    began: dict[str, set[str]] = {}
+    for page in gone:
+        if day := layout.day_of(page):
+            began.setdefault(layout.project_of(page), set()).add(day)
+    for project, wanted in began.items():
+        held: dict[str, list[str]] = {}
+        for day, folder in layout.days(root, project):
+            held.setdefault(day, []).append(folder)
+        days = sorted(held)
+        near = {at for day in wanted for at in range(bisect_left(days, day) - 1, bisect_right(days, day) + 1)}
+        for at in near & set(range(len(days))):
+            folders = [f"{folder}/{name}" for folder in held[days[at]] for name in layout.folders(f"{root}/{folder}")]
+            yield from (_page_of(root, folder) for folder in folders)
 
 
 def _page_of(root: str, folder: str) -> str:

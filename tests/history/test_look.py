@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.config import Config
-from mdmem.history import batch, changes, commit, look
+from mdmem.history import batch, changes, commit, forget, look
 from mdmem.history.changes import Change
 from mdmem.history.git import git_index, lock, repository
 from mdmem.history.git.repository import Repository
@@ -207,6 +207,21 @@ def test_short_looks_find_what_looks_at_every_file_find(
         looks += not wholes
         assert found == every_change(config)
     assert looks > (steps // 2 if mode == BACKGROUND else 0)
+
+
+def test_an_edit_that_short_looks_have_missed_is_in_history_when_its_note_is_forgotten(
+    vault: Path, wholes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settled(vault)
+    monkeypatch.setattr(look, "STEP_NS", 0)
+    (vault / "notes/one.md").write_text("# One\n\nA word of a person's.\n", encoding="utf-8")
+    assert commit.commit(config, mode=BACKGROUND).commits == []
+    wholes.clear()
+
+    lost = forget.keep(config, ["notes/one.md"])
+
+    assert (lost, wholes) == (set(), [])
+    assert "A word of a person's." in git(vault, "show", "HEAD:notes/one.md")
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from mdmem.history.git import repository
 from mdmem.history.merging import both, join
 from mdmem.search.index import document
 from mdmem.vault import disk, generated, journal, layout, note, template
-from mdmem.views.vault_pages import day_page, upkeep
+from mdmem.views.vault_pages import day_page, making, upkeep
 from tests.helpers import cli_day
 from tests.helpers.cli_day import MORNING, Day
 from tests.helpers.history_vault import git, start
@@ -554,3 +554,29 @@ def test_a_review_on_another_machine_counts_by_what_its_page_says(day: Day) -> N
     assert waiting(day).endswith("since 2026-09-15: `mdmem review`")
     assert said in page.read_text("utf-8")
     assert upkeep.refresh(settings, now=NOW, everything=True) == []
+
+
+@pytest.mark.slow
+def test_pages_that_take_long_to_make_lose_what_leads_to_a_forgotten_session_and_nothing_else(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(day.vault)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    commit.commit(day.config())
+    pages_of = {path: path.read_text("utf-8").splitlines() for path in day.vault.rglob("*.md")}
+    gone = next(path for path in pages(day) if "why-does-the-date" in path.name)
+    monkeypatch.setattr(upkeep, "QUICK_SECONDS", -1.0)
+    monkeypatch.setattr(making, "make", None)  # would fail
+    day.run("forget", gone.parent.name, "--yes")
+
+    left = {path: path.read_text("utf-8").splitlines() for path in day.vault.rglob("*.md")}
+    changed = {path.relative_to(day.vault).parts[0] for path, lines in left.items() if lines != pages_of[path]}
+    assert changed == {"README.md", "days", "journal"}
+    for path, lines in left.items():
+        assert not [line for line in lines if gone.stem in line], path
+        lost = [line for line in pages_of[path] if line not in lines]
+        assert all(gone.stem in line for line in lost), path
+    assert git(day.vault, "status", "--porcelain") == ""
+    monkeypatch.undo()
+    upkeep.refresh(day.config(), now=NOW + 10)
+    assert upkeep.refresh(day.config(), now=NOW + 20, everything=True) == []

@@ -28,20 +28,35 @@ REST = 50
 LONG_SECONDS = 0.3
 """In a vault of some thousand notes people do not wait for pages each time they commit."""
 
+QUICK_SECONDS = 1.0
+"""Pages that take longer to make are left to the next commit by commands that have only some lines to take off them."""
+
+QUICK_NOTES = 5_000
+"""In a vault of more notes pages that were never made take longer than that."""
+
 _STAMP = "pages"
 MAX_STAMP_BYTES = 4 * 1024 * 1024
 
 
 def refresh(
-    config: Config, *, now: float, background: bool = False, may_wait: bool = False, everything: bool = False
+    config: Config,
+    *,
+    now: float,
+    background: bool = False,
+    may_wait: bool = False,
+    quick: bool = False,
+    everything: bool = False,
 ) -> list[str]:
     """Update the pages as far as the vault has changed; return the paths of those that were written.
 
     now: seconds since the epoch. background: leave it for later when it was done a moment ago, and say nothing of an
     index that cannot be brought up to date. may_wait: leave it for later as well, where it takes long.
+    quick: leave it for later where it takes long, whenever it was done last.
     everything: make all pages again.
     """
     last = _read_stamp(config)
+    if quick and last.cost > QUICK_SECONDS:
+        return []
     if (background or (may_wait and last.cost > LONG_SECONDS)) and 0 <= now - last.seen < REST * last.cost:
         return []
     from mdmem.search import freshness
@@ -55,7 +70,9 @@ def refresh(
                 click.echo(f"mdmem: {notice} Pages are made when it is done.", err=True)
             return []
 
-        def made(view: View) -> tuple[list[str], frozenset[str]]:
+        def made(view: View) -> tuple[list[str], frozenset[str]] | None:
+            if quick and not last.seen and view.live > QUICK_NOTES:
+                return None
             try:
                 return making.make(config, view, last.seen, last.marks, everything=everything)
             finally:
@@ -104,13 +121,13 @@ def _write_stamp(config: Config, made: Stamp) -> None:
 def updater(config: Config) -> UpdatePage:
     """Return what brings the page of a session up to date, some of whose notes are gone; of "" the pages around it.
 
-    It returns the paths of those pages around it that it wrote.
+    It returns the paths of those pages around it that it wrote. In a large vault it leaves these to the next commit.
     """
 
     def update(folder: str) -> list[str]:
         if not folder:
             with suppress(MdmemError, OSError):  # the next turn does it
-                return refresh(config, now=time.time())
+                return refresh(config, now=time.time(), quick=True)
             return []
         from mdmem.capture import page
         from mdmem.capture.session import Session
