@@ -97,15 +97,13 @@ def _with_facet(view: View, key: str, value: str) -> set[int]:
     value = value.strip("/") + ("/" if value.endswith("/") else "") if key == "file" else value
     if key == "file" and _GLOB.search(value):
         wanted = _glob(value)
-        every = view.starting_with("facet", "file:")
-        return view.with_any(term for term in every if wanted.fullmatch(term, len("file:")))
+        return view.with_facets("file:", lambda term: wanted.fullmatch(term, len("file:")))
     found = view.notes("facet", f"{key}:{value}")
     if found or key in ("kind", "is", "tag"):
         return found
     if key in _BY_BEGINNING:
-        return view.with_any(view.starting_with("facet", f"{key}:{value}"))
-    every = view.starting_with("facet", f"{key}:")
-    return view.with_any(term for term in every if value in term.partition(":")[2])
+        return view.with_facets(f"{key}:{value}", lambda _: True)
+    return view.with_facets(f"{key}:", lambda term: value in term.partition(":")[2])
 
 
 def _glob(value: str) -> re.Pattern[str]:

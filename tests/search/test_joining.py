@@ -126,6 +126,10 @@ def test_many_segments_have_the_same_beginnings_of_words_as_one(
     assert list(whole.starting_with("body", "n", 7).items()) == list(parts.starting_with("body", "n", 7).items())
     assert select.prefix_terms(whole, "n") == select.prefix_terms(parts, "n")  # most are in one note each
     assert select.prefix_terms(whole, "n4") == select.prefix_terms(parts, "n4")
+    for limit in (3, 7, 1000):
+        wanted = [term for term in whole.starting_with("body", "n", limit) if 2 <= len(term) <= 3]
+        assert list(whole.terms_of_length("body", "n", range(2, 4), limit)) == wanted
+        assert list(parts.terms_of_length("body", "n", range(2, 4), limit)) == wanted
 
 
 def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(

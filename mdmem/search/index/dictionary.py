@@ -14,10 +14,11 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from mdmem.search.index.layout import FIELDS, DamagedError, Postings, count_postings, decode_postings
+from mdmem.search.index.layout import DamagedError, Postings, count_postings, decode_postings
+from mdmem.search.index.layout import key as key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from mdmem.search.index.layout import Stored
 
@@ -97,7 +98,7 @@ class Dictionary:
 
     def _find(self, field: str, term: str) -> tuple[int, int] | None:
         """Return where the posting list of a term begins and ends."""
-        key = FIELDS[field] + term.encode("utf-8", "replace")
+        key = key_of(field, term)
         number = bisect_right(self._guide.firsts, key) - 1
         if number < 0:
             return None
@@ -119,7 +120,7 @@ class Dictionary:
 
     def starting_with(self, field: str, prefix: str) -> Iterator[tuple[str, int]]:
         """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
-        start = FIELDS[field] + prefix.encode("utf-8", "replace")
+        start = key_of(field, prefix)
         for key, value in self._from(start):
             if not key.startswith(start):
                 return
@@ -129,21 +130,32 @@ class Dictionary:
         """Yield every posting list as it is packed, in the order of keys."""
         return self._from(b"")
 
-    def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
-        """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
-        start = FIELDS[field] + prefix.encode("utf-8", "replace")
-        end = start + b"\xff"  # a byte that no text has
-        least = lengths.start + 1  # with the byte for the field; a letter has a byte or more
-        found: list[str] = []
-        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
-            keys = self._block(number).keys
-            own = keys[bisect_left(keys, start) : bisect_left(keys, end)][: max(limit, 0)]
-            limit -= len(own)
-            terms = [key[1:].decode("utf-8", "replace") for key in own if len(key) >= least]
-            found += [term for term in terms if len(term) in lengths]
-            if limit <= 0 or keys[-1] >= end:
+    def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
+        """Return the first `limit` keys of terms that begin with `prefix`, in order."""
+        found: list[bytes] = []
+        for keys, _ in self._beginning(field, prefix):
+            found += keys[: limit - len(found)]
+            if len(found) >= limit:
                 break
         return found
+
+    def postings_of_many(self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]) -> Iterator[Postings]:
+        """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
+        for keys, ends in self._beginning(field, prefix):
+            for place, key in enumerate(keys):
+                if is_wanted(key):
+                    yield decode_postings(self._data[ends[place] : ends[place + 1]])
+
+    def _beginning(self, field: str, prefix: str) -> Iterator[tuple[list[bytes], array[int]]]:
+        """Yield the keys of the terms that begin with `prefix`, block by block, with the places of their lists."""
+        start = key_of(field, prefix)
+        end = start + b"\xff"  # a byte that no text has
+        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
+            keys, ends = self._block(number)
+            first, last = bisect_left(keys, start), bisect_left(keys, end)
+            yield keys[first:last], ends[first : last + 1]
+            if last < len(keys):
+                return
 
     def some_keys(self) -> Iterator[bytes]:
         """Yield some of the keys, in order: of each few dozen the first."""

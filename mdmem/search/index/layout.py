@@ -43,8 +43,12 @@ if TYPE_CHECKING:
             """Yield the terms that begin with `prefix`, in order, and in how many rows each occurs."""
             ...
 
-        def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
-            """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+        def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
+            """Return the first `limit` keys of terms that begin with `prefix`, in order."""
+            ...
+
+        def postings_of_many(self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]) -> Iterator[Postings]:
+            """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
             ...
 
 
@@ -110,6 +114,11 @@ class DamagedError(Exception):
 def digest(data: bytes) -> int:
     """Return the first 8 bytes of the SHA-256 of a file, as a number."""
     return int.from_bytes(sha256(data)[:8], "little")
+
+
+def key(field: str, term: str) -> bytes:
+    """Return what a term is found by: the byte for its field, and the term."""
+    return FIELDS[field] + term.encode("utf-8", "replace")
 
 
 # -- posting lists -----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from mdmem.search.index.view import View
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mdmem.search.index.document import Document
     from mdmem.search.index.scan import Diff
@@ -52,10 +52,17 @@ class Terms:
             if term.startswith(prefix):
                 yield term, self.count(field, term)
 
-    def of_length(self, field: str, prefix: str, lengths: range, limit: int) -> list[str]:
-        """Return the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
-        own = islice((term for term in sorted(self._lists[field]) if term.startswith(prefix)), limit)
-        return [term for term in own if len(term) in lengths]
+    def keys(self, field: str, prefix: str, limit: int) -> list[bytes]:
+        """Return the first `limit` keys of terms that begin with `prefix`, in order."""
+        return [layout.key(field, term) for term, _ in islice(self.starting_with(field, prefix), limit)]
+
+    def postings_of_many(
+        self, field: str, prefix: str, is_wanted: Callable[[bytes], bool]
+    ) -> Iterator[layout.Postings]:
+        """Yield the posting lists of the terms that begin with `prefix` and whose keys are wanted."""
+        for term, _ in self.starting_with(field, prefix):
+            if is_wanted(layout.key(field, term)) and (found := self.postings(field, term)):
+                yield found
 
 
 def overlay(view: View, root: str, diff: Diff) -> View | None:

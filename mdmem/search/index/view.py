@@ -142,9 +142,27 @@ class View:
                 found[term] = found.get(term, 0) + count
         return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
 
-    def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> set[str]:
-        """Return the terms of so many letters that begin with `prefix`, among the first `limit` of each segment."""
-        return set().union(*(leaf.terms.of_length(field, prefix, lengths, limit) for leaf in self.leaves))
+    def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> Iterator[str]:
+        """Yield the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
+        known: list[bytes] = []
+        for leaf in self.leaves:
+            own = leaf.terms.keys(field, prefix, limit)
+            known = sorted({*known, *own})[:limit] if known else own
+        least = lengths.start + 1  # with the byte for the field; a letter has a byte or more
+        terms = (key[1:].decode("utf-8", "replace") for key in known if len(key) >= least)
+        return (term for term in terms if len(term) in lengths)
+
+    def with_facets(self, start: str, is_wanted: Callable[[str], object]) -> set[int]:
+        """Return the notes that have a facet which begins so and is wanted."""
+
+        def is_wanted_key(key: bytes) -> bool:
+            return bool(is_wanted(key[1:].decode("utf-8", "replace")))
+
+        found: set[int] = set()
+        for leaf in self.leaves:
+            for rows, _ in leaf.terms.postings_of_many("facet", start, is_wanted_key):
+                found.update([leaf.start + row for row in rows] if leaf.start else rows)
+        return found - self.deleted if self.deleted else found
 
     # -- notes
 
