@@ -126,16 +126,15 @@ def search(
     looks = (options.update or options.check_shown) and seen is None
     may_look_at_all = looks and (options.update or options.check_all) and not is_partial
     if may_look_at_all and freshness.answered(config, has_unknown):
-        freshness.bring_up_to_date(config, share=EVERY)
+        notices += freshness.look_at_all(config)
         looks = may_look_at_all = False
     found = freshness.answered(config, answer, seen)
-    if found is not None and looks:
-        found = _again_if_stale(config, found, answer, looks_at_all=may_look_at_all and not found.total)
+    if found is not None and may_look_at_all and not found.total:
+        notices += freshness.look_at_all(config)
+        found = freshness.answered(config, answer)
+    elif found is not None and looks:
+        found = _again_if_stale(config, found, answer)
     return found or SearchResult((), 0, (*asked.hints, *notices), None, changes)
-
-
-EVERY = 1 << 60
-"""Each note is looked at where it is known to lie, and folders that changed: half the work of a walk."""
 
 
 def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ...]]:
@@ -143,28 +142,14 @@ def _up_to_date(config: Config, *, update: bool) -> tuple[Changes, tuple[str, ..
     return freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE) if update else (index.Changes(), ())
 
 
-def _again_if_stale(
-    config: Config,
-    found: SearchResult,
-    answer: Callable[[View], SearchResult],
-    *,
-    looks_at_all: bool,
-) -> SearchResult | None:
-    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one.
-
-    looks_at_all: look at every file first.
-    """
+def _again_if_stale(config: Config, found: SearchResult, answer: Callable[[View], SearchResult]) -> SearchResult | None:
+    """Return an answer that a short look gave, or, where a file that it shows has changed meanwhile, a new one."""
     view = index.current(config)
-    if view is None:
+    changed = view and scan.at_notes(config.vault, view, _notes(view, found.hits))
+    if not changed:
         return found
-    if looks_at_all:
-        freshness.bring_up_to_date(config, share=EVERY)
-    else:
-        changed = scan.at_notes(config.vault, view, _notes(view, found.hits))
-        if not changed:
-            return found
-        paths = [*changed.gone, *(entry.path for entry in changed.files)]
-        freshness.bring_up_to_date(config, quick=False, paths=paths)
+    paths = [*changed.gone, *(entry.path for entry in changed.files)]
+    freshness.bring_up_to_date(config, quick=False, paths=paths)
     return freshness.answered(config, answer)
 
 

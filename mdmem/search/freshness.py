@@ -2,7 +2,8 @@
 
 A short look before each question sees what was added, renamed or removed, and what was changed in place lately. An old
 note that was changed in place is seen when it is shown, when a word is asked for that no note has, when nothing is
-found, or when its turn has come; `mdmem index` looks at every file.
+found, or when its turn has come; `mdmem index` looks at every file. Where there are very many notes, a process in the
+background looks at most of them, and the user is told.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ WAIT_SECONDS, BUSY_SECONDS = 1.0, 0.1
 MOST_AT_ONCE = catchup.MOST_AT_ONCE
 BUSY = index.Changes(complete=False)
 """What `bring_up_to_date` returns where another process is writing."""
+LOOKING = (
+    "Older notes are being checked for changes in the background."
+    " To find what was just written into one of them, search again in a minute."
+)
 
 _Answer = TypeVar("_Answer")
 
@@ -62,6 +67,19 @@ def bring_up_to_date(
     if changes.rebuilt and changes.reason not in ("", index.NEW):
         return changes, (f"Rebuilt the index: {changes.reason}.",)
     return changes, ()
+
+
+def look_at_all(config: Config) -> tuple[str, ...]:
+    """Look for notes that were changed in place, wherever they are; return what a user should know.
+
+    In a large vault nobody waits until each has been looked at: a process in the background does it.
+    """
+    bring_up_to_date(config, share=index.EVERY)
+    view = index.opened(config)
+    if view is None or not index.is_large(view):
+        return ()
+    completion.look(config)
+    return (LOOKING,)
 
 
 def _in_background(config: Config) -> str:

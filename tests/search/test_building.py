@@ -14,8 +14,8 @@ from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.health import scope
-from mdmem.search import freshness, index
-from mdmem.search.index import catchup, completion
+from mdmem.search import engine, freshness, index
+from mdmem.search.index import catchup, completion, scan, scan_record
 from mdmem.server import lookup
 from mdmem.views.vault_pages import upkeep
 from mdmem.web.live import Live
@@ -139,3 +139,68 @@ def test_a_mark_that_nobody_renews_is_of_a_process_that_has_ended(large: Config)
     assert freshness.being_built(large) == ""
     completion.step(large)
     assert freshness.being_built(large) == TOLD
+
+
+@pytest.fixture
+def very_large(vault: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    """Return an indexed vault of ten prompts and a note of a person's, of which not all are looked at while one waits.
+
+    Of the prompts those are the two newest; of what changed last, the newest alone is looked at each time.
+    """
+    monkeypatch.setattr(scan_record, "MOST_AT_ONCE", 5)
+    monkeypatch.setattr(scan_record, "NEWEST", 2)
+    monkeypatch.setattr(scan, "MAX_CHANGED", 1)
+    monkeypatch.setattr(scan, "MAX_CAPTURED", 1)
+    texts = {f"journal/app/2026-09-0{day}/0800-a/001-000-prompt-a-{day:010d}.md": day for day in range(10)}
+    for path, day in {**texts, "notes/mine.md": 0}.items():
+        file = vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        kind = "note" if "mine" in path else "prompt"
+        file.write_text(f"---\nkind: {kind}\ncreated: 2026-09-{day + 1:02d}T08:00:00Z\n---\nalpha\n", encoding="utf-8")
+        os.utime(file, (NOW + day, NOW + day))
+    for folder in (vault, *(path for path in vault.rglob("*") if path.is_dir())):
+        os.utime(folder, (NOW, NOW))  # of a folder that changed just now, each file is looked at
+    settings = config.load(str(vault))
+    index.update(settings)
+    return settings
+
+
+def test_in_a_very_large_vault_who_waits_looks_at_the_likeliest_notes_and_is_told_of_the_others(
+    very_large: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(completion, "look", lambda settings: begun.append(settings.vault))
+    root = Path(very_large.vault)
+    (root / "notes/mine.md").write_text("about zebras")
+    (root / "journal/app/2026-09-08/0800-a/001-000-prompt-a-0000000008.md").write_text("about quaggas")
+    (root / "journal/app/2026-09-00/0800-a/001-000-prompt-a-0000000000.md").write_text("---\nid: okapi\n---\nkudus")
+
+    for word in ("zebras", "quaggas"):
+        assert engine.search(very_large, word).total == 1
+    for _ in range(2):
+        answer = engine.search(very_large, "kudus")
+        assert (answer.total, answer.hints) == (0, (freshness.LOOKING,))
+        with pytest.raises(NotFoundError):
+            index.resolve(very_large, "okapi")
+    assert len(begun) == 4
+
+    index.update(very_large)  # what a process in the background does
+    again = engine.search(very_large, "kudus")
+    assert (again.total, again.hints) == (1, ())
+    assert index.resolve(very_large, "okapi").endswith("-0000000000.md")
+
+
+@pytest.mark.slow
+def test_a_process_in_the_background_looks_at_every_note_and_ends(very_large: Config) -> None:
+    Path(very_large.vault, "journal/app/2026-09-00/0800-a/001-000-prompt-a-0000000000.md").write_text("kudus")
+
+    assert completion.look(very_large)
+
+    assert not freshness.being_built(very_large), "the index is whole meanwhile"
+    mark = Path(very_large.state_dir, "looking")
+    ends = time.monotonic() + 120
+    while mark.exists() and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert not mark.exists()
+    options = engine.SearchOptions(update=False)
+    assert engine.search(very_large, "kudus", options).total == 1

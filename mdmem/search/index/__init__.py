@@ -6,10 +6,11 @@ from mdmem.search.index.catchup import Changes, begin, glance, rebuild, update
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
 from mdmem.search.index.resolve import resolve
-from mdmem.search.index.scan_record import SHARE, folders_seen
+from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
 
 __all__ = [
+    "EVERY",
     "NEW",
     "SHARE",
     "Changes",
@@ -19,6 +20,7 @@ __all__ = [
     "current",
     "folders_seen",
     "glance",
+    "is_large",
     "opened",
     "rebuild",
     "resolve",

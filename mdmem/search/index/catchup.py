@@ -78,7 +78,8 @@ def update(
     paths: look at these files and folders only (vault-relative or absolute; they need not exist any more).
     quick: look only into folders whose time has changed, at the notes that changed last and at a share of the others:
         one stat a folder and not one a file. What it misses is an old note that was changed in place, until its share
-        has come or somebody looks at every file. share: so many of them, 0 for who looks at every file now and then.
+        has come or somebody looks at every file. share: so many of them, 0 for who looks at every file now and then,
+        `scan_record.EVERY` for all, or, in a large vault, for those that are likeliest to be changed.
     progress: is told how many notes are done, and of how many: 0 as long as that is not known.
     budget_seconds: no further note is begun after this; the newest come first.
 
@@ -269,7 +270,7 @@ def _join_segments(config: Config, wait_seconds: float, progress: Progress | Non
 def _in_place(config: Config, view: View, before: ScanRecord, share: int) -> tuple[Diff, list[Stamped]]:
     """Look for what was changed in place: at the files that changed last, and at a share of the others."""
     diff, changed = scan.at_files(config.vault, view, before.changed)
-    turn = scan_record.share(config.index_dir, view.size, share) if share else ()
+    turn = scan_record.turn(config.index_dir, view, share) if share else ()
     others = (note for note in turn if note not in view.deleted)
     return diff.with_more(scan.at_notes(config.vault, view, others)), changed
 

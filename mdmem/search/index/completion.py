@@ -20,7 +20,15 @@ def finish(config: Config) -> bool:
 
     It outlives the caller, and ends when the index is complete.
     """
-    mark = _mark(config)
+    return _start(config, _mark(config))
+
+
+def look(config: Config) -> bool:
+    """Start a process that looks at every file of a vault whose index is complete, unless one is at work."""
+    return _start(config, _mark(config, "looking"))
+
+
+def _start(config: Config, mark: str) -> bool:
     try:
         if _age(mark) > STALE_SECONDS:
             files.remove(mark)
@@ -47,8 +55,8 @@ def finish(config: Config) -> bool:
 
 
 def done(config: Config) -> None:
-    """Take note that the index is complete."""
-    for path in (_mark(config), f"{_mark(config)}.told"):
+    """Take note that the index is complete, and that every file was looked at."""
+    for path in (_mark(config), f"{_mark(config)}.told", _mark(config, "looking")):
         files.remove(path)
 
 
@@ -79,8 +87,8 @@ def notice(config: Config) -> str:
     )
 
 
-def _mark(config: Config) -> str:
-    return os.path.join(config.state_dir, "indexing")
+def _mark(config: Config, name: str = "indexing") -> str:
+    return os.path.join(config.state_dir, name)
 
 
 def _age(path: str) -> float:

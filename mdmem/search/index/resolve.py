@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from mdmem.errors import AmbiguousError, BusyError, NotFoundError
-from mdmem.search.index import catchup, completion
-from mdmem.search.index.store import current
+from mdmem.search.index import catchup, completion, scan_record
+from mdmem.search.index.store import current, opened
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mdmem.search.index.view import View
 
 MIN_PREFIX_CHARS = 3
+PATHS_AT_ONCE = 10_000
+"""Number of paths that are held in memory at a time."""
 
 
 def resolve(config: Config, reference: str) -> str:
@@ -43,7 +45,7 @@ def resolve(config: Config, reference: str) -> str:
     if is_partial:
         found = _by_file_name(config, wanted.lower())
     elif not found:
-        catchup.update(config)
+        _look(config)
         found = _by_id(config, wanted.lower())
     if len(found) == 1:
         return found[0]
@@ -53,6 +55,16 @@ def resolve(config: Config, reference: str) -> str:
         raise NotFoundError(f"No note has the id or path {reference!r:.80}. `mdmem search` finds notes by their words.")
     names = ", ".join(found[:5])
     raise AmbiguousError(f"{len(found)} notes answer to {wanted!r:.40}: {names}. Give more characters, or the path.")
+
+
+def _look(config: Config) -> None:
+    """Look for what the index does not have; in a large vault, a process in the background looks at most notes."""
+    view = opened(config)
+    if view is None or not scan_record.is_large(view):
+        catchup.update(config)
+        return
+    catchup.update(config, quick=True, share=scan_record.EVERY)
+    completion.look(config)
 
 
 def _is_partial(config: Config) -> bool:
@@ -96,9 +108,13 @@ def _by_id(config: Config, wanted: str) -> list[str]:
 def _by_name(view: View, wanted: str) -> list[str]:
     """Return the notes whose file has this name, or a path that ends so, without its ending."""
     tail = wanted.removesuffix(".md").lstrip("/")
-    alive = (
-        (view.path(number), number)
-        for number in view.all
-        if view.name(number).rpartition("/")[2][:1].lower() == tail.rpartition("/")[2][:1]
-    )
-    return sorted(path for path, _ in alive if f"/{path}".lower().rpartition(".")[0].endswith(f"/{tail}"))
+    found = []
+    for first in range(0, view.size, PATHS_AT_ONCE):
+        paths = view.some_paths(first, min(first + PATHS_AT_ONCE, view.size))
+        alike = ((note, path) for note, path in enumerate(paths, first) if tail in path.lower())
+        found += [path for note, path in alike if _is_named(path, tail) and note not in view.deleted]
+    return sorted(found)
+
+
+def _is_named(path: str, tail: str) -> bool:
+    return f"/{path}".lower().rpartition(".")[0].endswith(f"/{tail}")

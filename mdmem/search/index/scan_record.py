@@ -16,13 +16,22 @@ from mdmem import files
 from mdmem.search.index.contents import FOLDERS, MAX_BYTES, TURN
 from mdmem.search.index.folder_times import FolderTimes
 from mdmem.search.index.scan import changed_last, folder_time, stamped
+from mdmem.vault import note
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mdmem.config import Config
     from mdmem.search.index.scan import Diff, Seen, Stamped
+    from mdmem.search.index.view import View
 
 SHARE = 500
 """Number of other notes checked each time: a vault of 100,000 notes is covered after 200 short looks."""
+EVERY = 1 << 60
+"""Each note is looked at where it is known to lie, and folders that changed: half the work of a walk."""
+MOST_AT_ONCE, NEWEST = 200_000, 50_000
+"""Where there are more notes than this, who waits for an answer looks at people's own notes, and so many of the newest.
+A process in the background looks at the others; see `completion.look`."""
 
 
 class ScanRecord(NamedTuple):
@@ -92,16 +101,28 @@ def remember(
         _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((FolderTimes.of(now).pack(), last)))
 
 
-def share(index_dir: str, size: int, count: int) -> range:
-    """Return which of `size` notes are to be looked at now, `count` of them, and take note that they were."""
-    if count >= size:
-        return range(size)
+def is_large(view: View) -> bool:
+    """Whether looking at every note takes longer than somebody waits for an answer."""
+    return view.size > MOST_AT_ONCE
+
+
+def turn(index_dir: str, view: View, count: int) -> Iterable[int]:
+    """Return which notes are to be looked at now: those whose turn it is, or all, or, of very many, the likeliest."""
+    if count < view.size:
+        return _share(index_dir, view.size, count)
+    if not is_large(view):
+        return range(view.size)
+    return view.of_kinds(note.WRITTEN) | view.latest(NEWEST)
+
+
+def _share(index_dir: str, size: int, count: int) -> range:
+    """Return which of `size` notes have their turn, `count` of them, and take note that they were looked at."""
     path = os.path.join(index_dir, TURN)
     try:
-        turn = int(files.read(path, 20))
+        start = int(files.read(path, 20))
     except (OSError, ValueError):
-        turn = 0
-    start = turn if 0 <= turn < size else 0
+        start = 0
+    start = start if 0 <= start < size else 0
     try:
         files.write(path, b"%d" % (start + count))
     except OSError:

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from operator import add, sub
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -383,6 +383,14 @@ class View:
             high = bisect_right(rows, -first, key=lambda row: -created[start + row])
             found.update(start + row for row in rows[low:high] if row not in leaf.deleted)
         return found
+
+    def latest(self, count: int) -> set[int]:
+        """Return the newest notes, so many, and those of the same second as the last of them."""
+        created = self.numbers("created")
+        times = merge(
+            *((created[leaf.start + row] for row in leaf.table.newest()) for leaf in self.leaves), reverse=True
+        )
+        return self.between(next(islice(times, count - 1, None), float("-inf")), float("inf"))
 
     def facts(self, note: int) -> dict[str, Any]:
         """Return what a result shows of a note."""
