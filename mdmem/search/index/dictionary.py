@@ -85,16 +85,25 @@ class Dictionary:
         return _Guide(firsts, starts, array("I", sums))
 
     def _block(self, number: int) -> _Block:
+        """Return a block, which stays unpacked."""
         if number not in self._blocks:
-            guide = self._guide
-            if len(self._blocks) >= max(BLOCKS_KEPT, len(guide.firsts) // 4):
+            if len(self._blocks) >= max(BLOCKS_KEPT, len(self._guide.firsts) // 4):
                 self._blocks.clear()
-            data = self._data[guide.starts[number] : guide.starts[number + 1]]
-            if zlib.crc32(data) != guide.sums[number]:
-                raise DamagedError("a block of a dictionary does not have its checksum")
-            keys, ends = marshal.loads(data)
-            self._blocks[number] = _Block(keys, array("Q", ends))
+            self._blocks[number] = self._read(number)
         return self._blocks[number]
+
+    def _blocks_from(self, start: bytes) -> Iterator[_Block]:
+        """Yield the blocks from the one that may have this key on; none stays unpacked, for there may be many."""
+        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
+            yield self._blocks.get(number) or self._read(number)
+
+    def _read(self, number: int) -> _Block:
+        guide = self._guide
+        data = self._data[guide.starts[number] : guide.starts[number + 1]]
+        if zlib.crc32(data) != guide.sums[number]:
+            raise DamagedError("a block of a dictionary does not have its checksum")
+        keys, ends = marshal.loads(data)
+        return _Block(keys, array("Q", ends))
 
     def _find(self, field: str, term: str) -> tuple[int, int] | None:
         """Return where the posting list of a term begins and ends."""
@@ -150,8 +159,7 @@ class Dictionary:
         """Yield the keys of the terms that begin with `prefix`, block by block, with the places of their lists."""
         start = key_of(field, prefix)
         end = start + b"\xff"  # a byte that no text has
-        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
-            keys, ends = self._block(number)
+        for keys, ends in self._blocks_from(start):
             first, last = bisect_left(keys, start), bisect_left(keys, end)
             yield keys[first:last], ends[first : last + 1]
             if last < len(keys):
@@ -162,9 +170,7 @@ class Dictionary:
         return iter(self._guide.firsts)
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
-        first = max(0, bisect_right(self._guide.firsts, start) - 1)
-        for number in range(first, len(self._guide.firsts)):
-            keys, ends = self._block(number)
+        for keys, ends in self._blocks_from(start):
             begin = bisect_left(keys, start)
             values = self._data[ends[begin] : ends[-1]]
             for place in range(begin, len(keys)):

@@ -65,6 +65,7 @@ def newest(folder: str) -> View | None:
             return view
     except OSError:
         pass  # `open_view` finds out what there is
+    _views.pop(folder, None)  # it keeps what was read of segments that may be gone
     return open_view(folder)
 
 
