@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mdmem import privacy
 from mdmem.history.changes import MARKDOWN
 from mdmem.settings import Settings
-from mdmem.vault import disk, journal, layout, note, packed, people
+from mdmem.vault import archives, disk, journal, layout, note, packed, people
 
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
@@ -79,9 +79,8 @@ class CommitGate:
         """
         if people.clean_path(self._rules, path, data) != path:
             return HeldBack(path, 1, FILE_NAME)
-        if inside := packed.parse(data) if layout.archived_in(path) else {}:
-            looked = (self.look(f"{layout.archived_in(path)}/{name}", text) for name, text in inside.items())
-            return next((held._replace(path=path) for held in looked if held), None)
+        if layout.archived_in(path) and packed.parse(data):
+            return self._look_inside(path, data)
         is_note = path.endswith(MARKDOWN)
         if not is_note and not _is_text(data):
             return None
@@ -95,6 +94,15 @@ class CommitGate:
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
         first = min(findings, key=lambda found: found.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+
+    def _look_inside(self, path: str, data: bytes) -> HeldBack | None:
+        """Look at each note of an archive, and at what somebody wrote beside them; lines are those of the archive."""
+        folder = layout.archived_in(path)
+        for name, text in archives.contents(folder, data).items():
+            held = self.look(f"{folder}/{name}", text)
+            if held:
+                return held._replace(path=path, line=_line_in(data, text, held.line))
+        return None
 
     def _is_list_of_titles(self, text: str, origin: str) -> bool:
         """Whether nothing private is in a page that mdmem made, if each title that it lists is read by itself.
@@ -118,6 +126,12 @@ class CommitGate:
 
 _LINKED = re.compile(r"(?<=\[)((?:\\.|[^\\\[\]\n])*)(?=\]\(<?([^()<>\n]*))")
 _ESCAPED = re.compile(r"\\([\\\[\]`<])")
+
+
+def _line_in(data: bytes, text: bytes, line: int) -> int:
+    """Return at which line of a file a line of a text in it stands."""
+    found = data.find(text.split(b"\n")[line - 1], max(data.find(text), 0))
+    return data[: max(found, 0)].count(b"\n") + 1
 
 
 def _origin(target: str) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 from mdmem.errors import VaultError
 from mdmem.vault import disk, front_matter, journal, layout, leftovers, note, packed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+    from typing import Any
 
     from mdmem.config import Config
 
 MAX_BYTES = 16 * 1024 * 1024
 """A session with more text stays as it is."""
+
+ADDED = "archive"
+"""The name, without its ending, of the note that keeps what somebody wrote into an archive outside its notes."""
 
 _KEPT = ("title", "created", "ended", "project", "session", "agent")
 _TEXT = """
@@ -20,6 +27,7 @@ _TEXT = """
 
 {count} notes of one session, packed by `mdmem archive`. mdmem finds, shows and cites each one as before; `mdmem archive --undo {year}` takes them apart.
 """  # noqa: E501 - a paragraph of Markdown is one line
+_COUNTS = re.compile(r"\d+ notes of one session, packed by `mdmem archive`\..*")
 
 
 def sessions(root: str, year: str, project: str = "") -> list[str]:
@@ -88,13 +96,34 @@ def render(folder: str, notes: dict[str, bytes]) -> bytes:
 
 
 def _head(folder: str, notes: dict[str, bytes], page: str) -> bytes:
+    meta = _head_meta(folder, notes, page)
+    text = _TEXT.format(title=note.one_line(meta["title"]), count=len(notes), year=layout.day_of(folder)[:4])
+    return (front_matter.write(meta) + text).encode("utf-8", "replace")
+
+
+def _head_meta(folder: str, notes: dict[str, bytes], page: str) -> dict[str, Any]:
     meta = note.parse(notes[page]).meta if page else {}
     title = str(meta.get("title") or folder.rpartition("/")[2])
     kept = {key: meta[key] for key in _KEPT if key in meta}
-    head = {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **kept, "tags": ["archive"]}
-    year = layout.day_of(folder)[:4]
-    text = _TEXT.format(title=note.one_line(title), count=len(notes), year=year)
-    return (front_matter.write(head) + text).encode("utf-8", "replace")
+    return {"id": note.make_id("archive", folder), "kind": "archive", "title": title, **kept, "tags": ["archive"]}
+
+
+def contents(folder: str, data: bytes, taken: Collection[str] = ()) -> dict[str, bytes]:
+    """Return the notes of a session's archive by name; what somebody wrote beside them is one more.
+
+    taken: names that the latter must not have.
+    """
+    notes = packed.parse(data)
+    ours = _head_meta(folder, notes, journal.page_of(notes, folder))
+    header, body, _ = front_matter.split(packed.rest(data).decode("utf-8", "replace"))
+    meta = {key: value for key, value in front_matter.read(header or "")[0].items() if ours.get(key) != value}
+    heading = f"# {note.one_line(ours['title'])}"
+    words = "\n".join(line for line in body.split("\n") if line != heading and not _COUNTS.fullmatch(line)).strip()
+    if meta or words:
+        names = (f"{ADDED}-{number}.md" if number > 1 else f"{ADDED}.md" for number in itertools.count(1))
+        name = next(name for name in names if name not in notes and name not in taken)
+        notes[name] = ((front_matter.write(meta) if meta else "") + words + "\n").encode()
+    return notes
 
 
 def put_back(config: Config, path: str) -> list[str]:
@@ -117,14 +146,14 @@ def notice(config: Config, path: str) -> str:
 def take_apart(config: Config, folder: str) -> list[str]:
     """Write the packed notes of a session's folder as files of their own; return the paths that changed.
 
-    A file that is there is not overwritten.
+    A file that is there is not overwritten. What somebody wrote into the archive beside them becomes a note, too.
 
     Raises:
         OSError, VaultError: when the vault cannot be written.
     """
     target = layout.archive_of(folder)
     data = disk.read_file(config.vault, target) or b""
-    notes = packed.parse(data)
+    notes = contents(folder, data, disk.names_in(config.vault, folder))
     with disk.open_folder(config.vault, tuple(folder.split("/")), create=True, durable=config.durable) as inside:
         for name, text in notes.items():
             disk.create(inside, name, text, durable=config.durable)

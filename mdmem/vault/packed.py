@@ -31,16 +31,26 @@ def render(head: bytes, notes: Iterable[tuple[str, bytes]]) -> bytes:
 
 def parse(data: bytes) -> dict[str, bytes]:
     """Return the notes of an archive by name; none where the file is not one. A section without a name is left out."""
-    _, *sections = data.split(MARK)
-    found: dict[str, bytes] = {}
-    for section in sections:
-        line, _, text = section.partition(b"\n")
-        name = line.removesuffix(b" -->").decode("utf-8", "replace")
-        part, _, own = name.rpartition("/")
-        is_plain = own.endswith(".md") and not own.startswith(".") and (not part or layout.is_part(part))
-        if line.endswith(b" -->") and is_plain:
-            found[name] = text
-    return found
+    return {name: text for name, text in map(_read, data.split(MARK)[1:]) if name}
+
+
+def rest(data: bytes) -> bytes:
+    """Return what an archive holds outside the notes that `parse` returns: its head, and what somebody wrote there."""
+    head, *sections = data.split(MARK)
+    names = [_read(section)[0] for section in sections]
+    left = [section for at, section in enumerate(sections) if not names[at] or names[at] in names[at + 1 :]]
+    return head + b"".join(
+        section.removeprefix(_END) if section.startswith(_END) else MARK + section for section in left
+    )
+
+
+def _read(section: bytes) -> tuple[str, bytes]:
+    """Return the name and the text of a section; the name is "" where it holds no note."""
+    line, _, text = section.partition(b"\n")
+    name = line.removesuffix(b" -->").decode("utf-8", "replace")
+    part, _, own = name.rpartition("/")
+    is_plain = own.endswith(".md") and not own.startswith(".") and (not part or layout.is_part(part))
+    return (name if line.endswith(b" -->") and is_plain else ""), text
 
 
 _last: list[tuple[tuple[str, str, int, int, int], dict[str, bytes]]] = []

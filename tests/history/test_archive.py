@@ -17,6 +17,7 @@ from mdmem.errors import UsageError
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.history import commit, forget, purge, rewrite, session_log, sync
+from mdmem.history.gate import CommitGate
 from mdmem.history.space import archive
 from mdmem.search import index
 from mdmem.search.index import check, scan, scan_record
@@ -190,6 +191,47 @@ def test_an_archive_stays_on_this_machine_when_one_of_its_notes_is_to(old: Confi
     done = commit.commit(old)
 
     assert (done.commits, [one.path for one in done.staying]) == ([], [ARCHIVE])
+
+
+BESIDE = [
+    (b"\n# ", b"\nMine: %s.\n\n# "),
+    (b"tags: [archive]\n", b'tags: [archive]\nclient: "%s"\n'),
+    (packed.MARK + b"-->\n", packed.MARK + b"-->\nMine: %s.\n"),
+    (packed.MARK, packed.MARK + b"a folder/note.md -->\nMine: %s.\n" + packed.MARK),
+    (packed.MARK, packed.MARK + b"001-000-prompt-why-p1.md -->\nMine: %s.\n" + packed.MARK),
+]
+"""Places in an archive that are in none of its notes: before, what a person makes of it."""
+
+
+@pytest.mark.parametrize("place", range(len(BESIDE)))
+def test_what_is_private_beside_the_notes_of_an_archive_is_held_back(vault: Path, place: int) -> None:
+    gate = CommitGate(config.load(str(vault)).settings)
+    data = archives.render(FOLDER, {"001-000-prompt-why-p1.md": b"Why?\n", "001-001-bash-pytest-b1.md": b"Tests.\n"})
+    before, after = BESIDE[place]
+    written = data.replace(before, after % b"<private>falcon</private>", 1)
+
+    held = gate.look(ARCHIVE, written)
+
+    assert gate.look(ARCHIVE, data) is None
+    assert gate.look(ARCHIVE, data.replace(before, after % b"plain words", 1)) is None
+    assert held
+    assert b"falcon" in written.split(b"\n")[held.line - 1]
+
+
+@pytest.mark.parametrize("place", range(len(BESIDE)))
+def test_what_a_person_wrote_beside_the_notes_of_an_archive_outlasts_it(vault: Path, place: int) -> None:
+    settings = config.load(str(vault))
+    notes = {"001-000-prompt-why-p1.md": b"Why?\n", "001-001-bash-pytest-b1.md": b"Tests.\n"}
+    before, after = BESIDE[place]
+    data = archives.render(FOLDER, notes).replace(before, after % b"plain words", 1)
+    put(vault, ARCHIVE, data.decode())
+
+    changed = archives.take_apart(settings, FOLDER)
+
+    assert "plain words" in (vault / FOLDER / "archive.md").read_text()
+    assert "packed by" not in (vault / FOLDER / "archive.md").read_text()
+    assert f"{FOLDER}/archive.md" in changed
+    assert {name: (vault / FOLDER / name).read_bytes() for name in notes} == notes
 
 
 def test_a_year_that_is_not_over_is_not_archived(old: Config) -> None:

@@ -14,7 +14,7 @@ from mdmem.history.git.texts import Texts
 from mdmem.history.merging import both, renames, undecided
 from mdmem.history.merging.renames import Tree
 from mdmem.history.merging.undecided import KeptPlace
-from mdmem.vault import generated, layout, packed
+from mdmem.vault import archives, generated, layout
 
 
 class Joined(NamedTuple):
@@ -149,13 +149,13 @@ def _resolve(
 def _taken_apart(repo: Repository, was: Tree, ours: Tree, theirs: Tree) -> tuple[Tree, Tree, Tree]:
     """Return three trees with the notes of a session in the place of its archive, where both sides have changed it."""
     trees = (was, ours, theirs)
-    archives = {path for tree in trees for path in tree if layout.archived_in(path)}
-    if not archives:
+    packs = {path for tree in trees for path in tree if layout.archived_in(path)}
+    if not packs:
         return trees
-    tags = {_tag(path) for path in archives}
+    tags = {_tag(path) for path in packs}
     states = [_states(tree, tags) for tree in trees]
     both = {tag for tag in tags if len({frozenset(state.get(tag, ())) for state in states}) == len(trees)}
-    wanted = {path for path in archives if _tag(path) in both}
+    wanted = {path for path in packs if _tag(path) in both}
     if not wanted:
         return trees
     texts = past.objects_of(repo, sorted({tree[path] for tree in trees for path in wanted & tree.keys()}))
@@ -180,12 +180,13 @@ def _states(tree: Tree, tags: set[str]) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _with_notes(repo: Repository, tree: Tree, archives: Iterable[str], texts: dict[str, bytes]) -> Tree:
+def _with_notes(repo: Repository, tree: Tree, packs: Iterable[str], texts: dict[str, bytes]) -> Tree:
     """Return a tree with the notes of these archives; a note's own file comes before the packed one."""
     made = dict(tree)
-    for path in sorted(archives):
-        for name, data in packed.parse(texts[made.pop(path)]).items():
-            made.setdefault(f"{layout.archived_in(path)}/{name}", _stored(repo, data))
+    for path in sorted(packs):
+        folder = layout.archived_in(path)
+        for name, data in archives.contents(folder, texts[made.pop(path)]).items():
+            made.setdefault(f"{folder}/{name}", _stored(repo, data))
     return made
 
 
