@@ -88,8 +88,16 @@ def _run() -> int:
     try:
         code = cli.main(prog_name="mdmem", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except click.exceptions.Abort:
-        print("mdmem: stopped.", file=sys.stderr, flush=True)
+    except click.exceptions.Abort as error:
+        if isinstance(error.__context__, EOFError):
+            print(
+                "\nmdmem: stopped, since the question got no answer: stdin has ended. Run it in a terminal, or with"
+                " --yes where the command has that.",
+                file=sys.stderr,
+                flush=True,
+            )
+        else:
+            print("mdmem: stopped.", file=sys.stderr, flush=True)
         return 130
     except click.ClickException as error:
         error.show()

@@ -218,8 +218,8 @@ def _journal(sessions: Iterable[LoggedSession]) -> Iterator[list[Piece]]:
 @click.command()
 @click.argument("name", metavar="PATH[:LINE]|ID[:LINE]")
 @options.as_json("an object: path, line, text, id, kind, title, created, session, ask, steps, …")
-@click.pass_obj
-def why(vault: str | None, name: str, as_json: bool) -> None:
+@options.in_vault
+def why(settings: Config, name: str, as_json: bool) -> None:
     """Show where a note, or one of its lines, came from, and who has edited it since.
 
     \b
@@ -227,7 +227,7 @@ def why(vault: str | None, name: str, as_json: bool) -> None:
     """
     from mdmem.history import why as work
 
-    found = work.why(config.load(vault), name)
+    found = work.why(settings, name)
     if as_json:
         print_json(found)
         return

@@ -10,6 +10,7 @@ import click
 
 from mdmem import config, privacy, timestamps
 from mdmem.cli.terminal import options, render
+from mdmem.errors import NotFoundError
 from mdmem.hashing import short
 from mdmem.vault import pauses
 from mdmem.views import wording
@@ -35,7 +36,10 @@ def check(vault: str | None, file: str, tool: bool, as_json: bool) -> None:
     \b
     Example:  echo 'deploy with password=hunter2' | mdmem privacy check
     """
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except FileNotFoundError:
+        raise NotFoundError("There is no such file. To check a text: echo 'TEXT' | mdmem privacy check") from None
     text = data.decode("utf-8", "replace")
     rules = privacy.Rules.of(config.load(vault).settings)
     cleaned = privacy.clean(text, rules=rules, origin="tool" if tool else "prompt", explain=True)

@@ -32,7 +32,7 @@ SHOWN = 20
 @options.project
 @options.yes
 @options.as_json("an object with the notes that were deleted; needs --yes")
-@options.with_settings
+@options.in_vault
 def forget(
     settings: Config,
     /,
@@ -220,7 +220,9 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
         print_json(done)
         return
     counted = f"{wording.number(done.notes, 'note')} of {wording.number(done.sessions, 'session')}"
-    if undo:
+    if not (done.sessions or done.left):
+        click.echo(f"No session of {year} {'is packed' if undo else 'can be packed'}; nothing was changed.")
+    elif undo:
         click.echo(f"Unpacked {counted} of {year}.")
     else:
         click.echo(f"{'Would pack' if dry else 'Packed'} {counted} into {wording.number(done.sessions, 'file')}.")

@@ -14,7 +14,6 @@ from mdmem.config import Config
 from mdmem.errors import GitError, UsageError
 from mdmem.history import commit
 from mdmem.history.git import objects, repository, writer
-from mdmem.history.merging import join
 from mdmem.vault import disk, note, people
 
 Progress = Callable[[int, int], None]
@@ -140,7 +139,7 @@ def backup(config: Config, target: Path) -> Backup:
         target.unlink(missing_ok=True)
         raise
     target.chmod(0o600)
-    committed = join.tree(repo, head)[0]
+    committed = {path for _, _, path in objects.listed(repo, head)}
     missing = sorted(entry.path for entry in disk.walk(config.vault, packed=False) if entry.path not in committed)
     count = int(repository.run(repo, "rev-list", "--count", "--all"))
     return Backup(target, target.stat().st_size, count, missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -19,7 +20,12 @@ _ATTACHMENTS = {
 
 def note(name: str, path: str = "") -> str:
     """Return the address of a note's page, by its id where that is a plain one, else by its path."""
-    return f"/note/{quote(name if _PLAIN_ID.fullmatch(name) or not path else path, safe='/')}"
+    return f"/note/{quoted(name if _PLAIN_ID.fullmatch(name) or not path else path)}"
+
+
+def quoted(path: str) -> str:
+    """Return a path as addresses have it; bytes of a file's name that are not text are bytes there, too."""
+    return quote(os.fsencode(path), safe="/")
 
 
 def session(name: str) -> str:
@@ -34,7 +40,7 @@ def attachment_type(path: str) -> str:
 
 def attachment(path: str, base: str = "") -> str:
     """Return the address of an attachment. base: the folder of the note that shows it, where it may be a mere name."""
-    return query(f"/attachment/{quote(path, safe='/')}", **({"from": base} if base else {}))
+    return query(f"/attachment/{quoted(path)}", **({"from": base} if base else {}))
 
 
 def picture(target: str, base: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
@@ -24,6 +25,13 @@ from mdmem.web.site import PageRequest, Site
 
 Handler = Callable[[PageRequest], Response]
 
+
+class _NameConvertor(PathConvertor):
+    regex = r"[\s\S]*"  # a file's name may hold line breaks
+
+
+register_url_convertor("name", _NameConvertor())
+
 STREAM_SECONDS = 100.0
 """A stream of events ends by itself before the guard ends it; the browser asks again at once."""
 
@@ -36,12 +44,12 @@ PAGES: dict[str, Handler] = {
     "/session/{name}": session.session,
     "/search": search.search,
     "/go": search.go,
-    "/note/{name:path}": notes.show,
-    "/body/{name:path}": session.body,
-    "/versions/{name:path}": notes.versions,
-    "/edit/{name:path}": notes.edit,
+    "/note/{name:name}": notes.show,
+    "/body/{name:name}": session.body,
+    "/versions/{name:name}": notes.versions,
+    "/edit/{name:name}": notes.edit,
     "/file": files.file,
-    "/attachment/{path:path}": files.attachment,
+    "/attachment/{path:name}": files.attachment,
     "/injected": injected.injected,
     "/preview": injected.preview,
     "/review": review.review,

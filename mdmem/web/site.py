@@ -116,7 +116,7 @@ class PageRequest:
             live_number=self.site.live.last.number,
             **values,
         )
-        return HTMLResponse(html, status)
+        return HTMLResponse(html.encode("utf-8", "replace"), status)  # names of files may hold what is no text
 
     def back(self, to: str) -> Response:
         """Send the browser to a page of ours, after something was done."""

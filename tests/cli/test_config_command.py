@@ -60,6 +60,15 @@ def test_setting_a_value_takes_the_place_of_its_commented_default(day: Day) -> N
     assert toml(day) == before
 
 
+def test_unset_takes_a_value_out_of_the_file_that_sets_it(day: Day) -> None:
+    day.run("config", "set", "inject.chars", "4000")  # looser than the default: it went to the user's own file
+    day.run("config", "set", "inject.deadline_seconds", "0.5", "--user")
+
+    assert day.json("config", "unset", "inject.chars")["source"] == "default"
+    assert day.config().settings.inject.chars == BY_KEY["inject.chars"].default
+    assert day.json("config", "get", "inject.deadline_seconds")["source"] == "your config.toml"
+
+
 def test_comments_and_layout_stay_whatever_is_set(day: Day) -> None:
     text = "# mine\n[capture]   # what\nmax_lines = 7   # few\n\ntools = [\n  'Bash', # shell\n  'Edit',\n]\n"
     text += "[privacy]\nmarker = '#'\n"

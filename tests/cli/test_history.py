@@ -141,6 +141,7 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
 
     asked = mdmem("undo", SESSION[:8], input="n\n")
     assert asked.returncode == 130
+    assert "--yes" in mdmem("undo", SESSION[:8], input="").stderr
     assert (kept / FOLDER).exists()
 
     mdmem("undo", SESSION[:8], "--yes", check=True)

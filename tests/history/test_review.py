@@ -170,12 +170,14 @@ def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Pa
         export.backup(config, tmp_path / "none.bundle")
     turn(vault)
     put(vault, "notes/private.md", "---\nsync: false\n---\n\nx\n")
+    put(vault, "notes/back\\slash.md", "x\n")
 
     made = export.backup(config, tmp_path / "vault.bundle")
     git(tmp_path, "clone", "-q", str(made.path), "restored")
 
     assert made.missing == ["notes/private.md"]
-    assert made.commits == 1
+    assert made.commits == 2
+    assert (tmp_path / "restored" / "notes" / "back\\slash.md").exists()
     assert len(list((tmp_path / "restored" / FOLDER).iterdir())) == 5
 
 

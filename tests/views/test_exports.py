@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import sqlite3
+import sys
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -173,6 +175,14 @@ def test_an_export_that_is_stopped_leaves_nothing(form: str, tmp_path: Path) -> 
     with pytest.raises(KeyboardInterrupt):
         exports.write(config.load(SAMPLE), tmp_path / "out", form, progress=stopped)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file's name is text")
+@pytest.mark.parametrize("form", ["zip", "jsonl", "html", "sqlite"])
+def test_a_note_whose_file_name_is_no_text_is_exported(form: str, vault: Path, tmp_path: Path) -> None:
+    (vault / "notes").mkdir()
+    (vault / "notes" / os.fsdecode(b"caf\xe9.md")).write_text("# Espresso\n")
+    assert exports.write(config.load(str(vault)), tmp_path / "out", form) == 1
 
 
 def test_a_site_that_is_stopped_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

@@ -63,6 +63,24 @@ def a_note(web: Web, title: str, body: str = "Some words.") -> str:
     return user_notes.add(settings, title, body, now=MORNING).path
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file's name has no line break, and is text")
+def test_notes_whose_file_names_hold_a_line_break_or_no_text_are_shown(web: Web, cookie: str) -> None:
+    files = [web.vault / "notes" / os.fsdecode(name) for name in (b"two\nlines.md", b"caf\xe9.md")]
+    for file in files:
+        file.write_text("# Zwetschgenröster\n")
+    indexed(config.load(str(web.vault), {**os.environ, **web.day.env}))
+    try:
+        links = set(re.findall(r'"(/note/[^"]+)"', get(web, cookie, "/search?q=Zwetschgenr%C3%B6ster")))
+        assert len(links) == 2
+        for link in (*links, "/edit/notes/two%0Alines.md"):
+            assert "Zwetschgenröster" in get(web, cookie, link)
+        get(web, cookie, "/versions/notes/two%0Alines.md")
+    finally:
+        for file in files:
+            file.unlink()
+
+
 def test_every_page_says_that_the_index_is_being_built(web: Web, cookie: str) -> None:
     settings = config.load(str(web.vault), {**os.environ, **web.day.env})
     assert "being built in the background" not in get(web, cookie, "/projects")

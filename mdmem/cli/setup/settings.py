@@ -95,12 +95,14 @@ def set_value(given_vault: str | None, key: str, values: tuple[str, ...], user: 
 @options.as_json("the new value as `get` does, and the file")
 @click.pass_obj
 def unset(given_vault: str | None, key: str, user: bool, as_json: bool) -> None:
-    """Set KEY back to its default.
+    """Set KEY back to its default, in the file that sets it; where both do, in the vault's.
 
     \b
     Example:  mdmem config unset capture.max_lines
     """
-    _change(config.load(given_vault), given_vault, known(key), None, user=user, as_json=as_json)
+    row, found = known(key), config.load(given_vault)
+    in_vault, in_user = (row.key in settings_file.values(files(found)[name]) for name in ("vault", "user"))
+    _change(found, given_vault, row, None, user=user or (in_user and not in_vault), as_json=as_json)
 
 
 def _change(
@@ -116,12 +118,16 @@ def _change(
     wanted = row.default if value is None else value
     if as_json:
         render.print_json({**_as_object(now, row), "file": path})
+    elif value is None:
+        click.echo(f"{row.key} = {render.toml(wanted)}, the default; it is not set in {path}")
     else:
         click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
     if in_user and not user and row is not VAULT:
         click.echo(_why_own(row), err=True)
     if row is not VAULT and value_of(now, row) != wanted:
-        click.echo(f"The value in use is {render.toml(value_of(now, row))}: {source(now, row)} sets it.", err=True)
+        where = source(now, row)
+        tip = f" `mdmem config unset {row.key}` removes that." if value is None and where == "your config.toml" else ""
+        click.echo(f"The value in use is {render.toml(value_of(now, row))}: {where} sets it.{tip}", err=True)
     warn(now)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
@@ -173,7 +174,9 @@ def _run(one: Exported, places: Places, page: str) -> str:
 def anchor(one: Exported) -> str:
     """Return what a note is called on a page."""
     name = str(one.parsed.meta.get("id") or "")
-    return name if name.isalnum() and name.isascii() else f"n-{hashlib.sha256(one.path.encode()).hexdigest()[:10]}"
+    if name.isalnum() and name.isascii():
+        return name
+    return f"n-{hashlib.sha256(os.fsencode(one.path)).hexdigest()[:10]}"
 
 
 def write(notes: Iterable[Exported], file: BinaryIO) -> int:

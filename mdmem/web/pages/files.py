@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from typing import NamedTuple
-from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -149,7 +148,7 @@ def attachment(request: PageRequest) -> Response:
         is_hidden = note.is_internal(path) or any(part.startswith(".") for part in path.split("/"))
         data = disk.read_path(request.config.vault, path) if kind and not is_hidden else None
         if data is not None:
-            name = quote(path.rpartition("/")[2])
+            name = address.quoted(path.rpartition("/")[2])
             shown = "inline" if kind.startswith("image/") else f"attachment; filename*=UTF-8''{name}"
             # A picture of vectors may hold scripts, for which a page of its own would be a place to run.
             headers = {"content-disposition": shown, "content-security-policy": "sandbox", "cache-control": "no-store"}

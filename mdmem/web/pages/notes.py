@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.responses import Response
@@ -20,7 +21,7 @@ from mdmem.vault import note, user_notes
 from mdmem.views import injections, rows
 from mdmem.views.injections import Injection
 from mdmem.views.rows import NoteRow
-from mdmem.web import markdown
+from mdmem.web import address, markdown
 from mdmem.web.site import OpenNote, PageRequest
 
 RELATED = 6
@@ -85,8 +86,8 @@ def editors(request: PageRequest, opened: OpenNote) -> list[tuple[str, str]]:
     """Return the links that open a note in a person's editor."""
     full = str(Path(request.config.vault, opened.path))
     return [
-        ("VS Code", f"vscode://file{quote(full)}"),
-        ("Obsidian", f"obsidian://open?{urlencode({'path': full}, quote_via=quote)}"),
+        ("VS Code", f"vscode://file{address.quoted(full)}"),
+        ("Obsidian", f"obsidian://open?path={quote(os.fsencode(full), safe='')}"),
     ]
 
 
