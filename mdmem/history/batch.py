@@ -85,7 +85,12 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
 
 def in_order(state: State) -> State:
     """Sort what has changed by folder, and a session's page behind its notes, which decide what it may name."""
-    return state._replace(changes=sorted(state.changes, key=_pages_last))
+    folders: dict[str, list[Change]] = {}
+    for change in state.changes:  # a key for each of them would take more memory than all of them
+        folders.setdefault(layout.folder_of(change.path), []).append(change)
+    return state._replace(
+        changes=[one for name in sorted(folders) for one in sorted(folders.pop(name), key=_pages_last)]
+    )
 
 
 class _Reading:
@@ -158,9 +163,8 @@ class _Reading:
             self.room -= len(file.data)
 
 
-def _pages_last(change: Change) -> tuple[str, bool, str]:
-    folder, name = layout.split(change.path)
-    return folder, journal.is_page(change.path), name
+def _pages_last(change: Change) -> tuple[bool, str]:
+    return journal.is_page(change.path), change.path
 
 
 def _read_file(root: str, change: Change) -> File | None:

@@ -11,7 +11,7 @@ from mdmem.config import Config
 from mdmem.history import past, purge, purge_record
 from mdmem.history.git import objects, repository, writer
 from mdmem.history.git.repository import Repository
-from mdmem.history.git.texts import Texts, in_parts
+from mdmem.history.git.texts import Texts
 from mdmem.history.git.writer import CommitDraft
 from mdmem.history.merging import join, undecided
 from mdmem.history.merging.join import Joined
@@ -24,7 +24,9 @@ def plan(config: Config, repo: Repository, record: PurgeRecord, old: str, new: s
     """Plan here the purges that `record` tells of: the texts are in commits that `old` has and `new` has not."""
     words = ("rev-list", "--objects", "--no-object-names", old, f"^{new}")
     oids = repository.run(repo, *words).decode("ascii").split()
-    texts = purge_record.recovered(record.texts, (data for _, data in in_parts(repo, oids))) if record.texts else set()
+    texts = (
+        purge_record.recovered(record.texts, (data for _, data in objects.read(repo, oids))) if record.texts else set()
+    )
     return purge.again(config, texts, record.notes)._replace(found=frozenset(texts), marks=frozenset(record.notes))
 
 

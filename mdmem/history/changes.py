@@ -61,7 +61,7 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
         GitError: when no branch is checked out.
     """
     refuse_half_way(repo)
-    out = repository.run(
+    printed = repository.each(
         repo,
         "status",
         "--porcelain=v2",
@@ -75,7 +75,7 @@ def find(repo: Repository, copy: git_index.Copy) -> State:
     head = branch = ""
     found: list[Change] = []
     staged: list[str] = []
-    for line in repository.ended(out):
+    for line in printed:
         if line.startswith("# branch.oid "):
             head = line[13:].replace("(initial)", "")
         elif line.startswith("# branch.head "):

@@ -119,7 +119,9 @@ def deleted(config: Config) -> dict[str, str]:
         return {}
     words = ("log", "-z", "--no-renames", "--diff-filter=A", "--name-only", "--format=", "HEAD", "--", "journal")
     here = {find.id_in(entry.path) for entry in disk.walk(config.vault, "journal", packed=False)} | {""}
-    ever = filter(disk.is_note_path, repository.ended(repository.attempt(repo, *words).out))
+    if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
+        return {}
+    ever = filter(disk.is_note_path, repository.each(repo, *words))
     return {name: path.rpartition("/")[2] for path in ever if (name := find.id_in(path)) not in here}
 
 

@@ -9,6 +9,7 @@ What is kept for it is a cache: losing it costs one look at every file.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -306,7 +307,7 @@ def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, _Tr
     told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
     return {
         folder: _parse_tree(data, len(head) // 2)
-        for folder, (facts, data) in zip(folders, objects.printed(told), strict=True)
+        for folder, (facts, data) in zip(folders, objects.printed(io.BytesIO(told)), strict=True)
         if data is not None and facts[1] == b"tree"
     }
 

@@ -283,7 +283,7 @@ def _paths_ever(config: Config, repo: Repository) -> list[str]:
 
 def _paths_in_history(repo: Repository) -> set[str]:
     words = ("log", "--all", "-m", "--no-renames", "--name-only", "--format=", "-z")
-    return {path for path in repository.ended(repository.attempt(repo, *words).out) if path}
+    return {path for path in repository.each(repo, *words) if path}
 
 
 def _out_of_history(config: Config, repo: Repository, ever: list[str], target: str) -> PurgePlan:

@@ -168,7 +168,7 @@ def _pass_over(repo: Repository, before: str, after: str, held: int) -> None:
     seen = writer.tip(repo, REF)
     if seen:
         entries = git_index.tree_changes(repo, before or repository.empty_tree(repo), after)
-        tree = git_index.tree_with(repo, seen, [one for one in entries if one.mode != git_index.GONE], held)
+        tree = git_index.tree_with(repo, seen, (one for one in entries if one.mode != git_index.GONE), held)
         keep_tree(repo, tree, "Reviewed before an import")
     else:
         repository.run(repo, "update-ref", "-m", "mdmem: import", REF, after, held=held)

@@ -212,7 +212,7 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
     ours = writer.tip(repo, branch)
     base = _base(repo, ours, theirs) if ours else ""
     if base == theirs:
-        return Joined({}, (), [], [])
+        return Joined(Texts(repo, {}), (), [], [])
     joined = join.join(repo, base, ours, theirs)
     absent = part.absent(repo, [*joined.puts, *joined.deletes])
     apart = set(joined.deletes)  # archives among them, whose notes are files again
@@ -226,10 +226,8 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         if path in joined.moved:
             kept += _take_along(config, repo, path, before, joined, along)
         _bring(config, repo, path, before, None)
-    for path in told(joined.puts, "Writing files", tell):
-        if path not in absent:
-            data = joined.puts[path]
-            kept += _bring(config, repo, path, before, along.get(path, data))
+    for path, data in told(joined.puts.without(absent).items(), "Writing files", tell):
+        kept += _bring(config, repo, path, before, along.get(path, data))
     tell("Committing", 0, 0)
     writer.mark(repo, ours)
     if (base == ours or not ours) and not joined.refused:
@@ -269,8 +267,9 @@ def _base(repo: Repository, ours: str, theirs: str) -> str:
 
 def _texts(repo: Repository, oid: str, paths: Iterable[str]) -> Texts:
     """Return these files of a commit, as far as it has them."""
-    files = join.tree(repo, oid)[0] if oid else {}
-    return Texts(repo, {path: files[path] for path in paths if path in files})
+    wanted = frozenset(paths)
+    files = join.files(repo, oid) if oid and wanted else ()
+    return Texts(repo, {path: blob for path, blob in files if path in wanted})
 
 
 def _bring(config: Config, repo: Repository, path: str, before: Texts, after: bytes | None) -> list[KeptPlace]:
@@ -399,14 +398,12 @@ def _keep_private(config: Config, repo: Repository, branch: str, staying: list[C
     if not projects and not any(found.values()):
         return len(found)
     head = writer.tip(repo, branch)
-    if projects and head:
-        tracked = join.tree(repo, head)[0]
-        held_there = (path for path in tracked if private.is_private(path, {}, projects))
-        found |= dict.fromkeys(held_there, True)
-        named = (path for path in filter(disk.is_note_path, tracked) if not path.startswith("journal/"))
-        found |= {
-            path: True for path in named if private.stays(path, disk.read_path(config.vault, path) or b"", projects)
-        }
+    for path, _ in join.files(repo, head) if projects and head else ():
+        is_read = not path.startswith("journal/") and disk.is_note_path(path)
+        if private.is_private(path, {}, projects) or (
+            is_read and private.stays(path, disk.read_path(config.vault, path) or b"", projects)
+        ):
+            found[path] = True
     leaving = sorted(path for path, is_tracked in found.items() if is_tracked)
     if leaving:
         writer.mark(repo, head)

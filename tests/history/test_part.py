@@ -13,6 +13,7 @@ from mdmem.config import Config
 from mdmem.history import commit, past, sync
 from mdmem.history.git import repository
 from mdmem.history.git.part import VaultPart
+from mdmem.history.space import filling
 from mdmem.search import index
 from tests.helpers.history_vault import captured, git, head_files, put, run_here, start, turn
 
@@ -170,6 +171,23 @@ def test_the_rest_of_the_vault_can_be_brought(whole: Config, vault: Path, monkey
     assert git(Path(held.vault), "status", "--porcelain") == ""
     assert "a part of it" not in run_here("status", check=True).stdout
     assert run_here("sync", "--whole").stderr.startswith("mdmem: The whole vault is already at")
+
+
+@pytest.mark.slow
+def test_what_broke_off_while_the_rest_was_brought_is_completed(whole: Config, tmp_path: Path) -> None:
+    held = clone_of(whole, VaultPart(projects=("other-app",)))
+    repo = repository.open_vault(held.vault)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        filling.complete(repo, str(tmp_path), stop)
+    assert files(whole) <= files(held), "every file was written, and git was not told"
+    assert filling.complete(repo, str(tmp_path)) == 0
+
+    assert git(Path(held.vault), "status", "--porcelain") == ""
+    assert not [line for line in git(Path(held.vault), "ls-files", "-t").splitlines() if line.startswith("S ")]
 
 
 @pytest.mark.slow

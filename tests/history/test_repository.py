@@ -138,6 +138,18 @@ def test_a_failure_of_git_says_which_command_and_why(vault: Path) -> None:
         repository.run(repo, "cat-file", "-p", "nothing")
 
 
+def test_what_git_prints_is_read_while_it_prints_it_as_far_as_it_is_wanted(vault: Path) -> None:
+    repo = repository.init(vault)
+    large = b"much\0" * 400_000
+    oid = repository.run(repo, "hash-object", "-w", "--stdin", stdin=large).decode().strip()
+
+    assert sum(map(len, repository.fields(repo, "cat-file", "blob", oid))) == 4 * 400_000
+    with repository.printing(repo, "cat-file", "blob", oid) as out:
+        assert out.read(4) == b"much", "git ends when no more is read, and that is no failure"
+    with pytest.raises(GitError, match=r"git ls-tree failed in .*Not a valid object name nothing"):
+        list(repository.each(repo, "ls-tree", "-z", "nothing"))
+
+
 def test_a_machine_without_git_is_told_so(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository.init(vault)
     monkeypatch.setenv("PATH", str(vault))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
@@ -153,18 +154,15 @@ def advance(repo: Repository, copy: Copy, base: str, head: str, held: int) -> No
     if base == head:
         return
     base, head = (oid or repository.empty_tree(repo) for oid in (base, head))
-    changes = tree_changes(repo, base, head)
-    listed = repository.run(repo, "diff-index", "--cached", "--name-only", "--no-renames", "-z", base, env=env(copy))
-    theirs = set(listed.split(b"\0"))
-    update(repo, copy, [entry for entry in changes if entry.path not in theirs], held)
+    words = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", base)
+    theirs = set(repository.fields(repo, *words, env=env(copy)))
+    update(repo, copy, (entry for entry in tree_changes(repo, base, head) if entry.path not in theirs), held)
 
 
-def tree_changes(repo: Repository, base: str, head: str) -> list[IndexEntry]:
-    """List what `head` has that `base` has not, file by file; a deleted file has the mode `GONE`."""
-    return [
-        IndexEntry(GONE if meta.endswith(b" D") else meta.split(b" ")[1], meta.split(b" ")[3], path)
-        for meta, path in _compared(repo, base, head)
-    ]
+def tree_changes(repo: Repository, base: str, head: str) -> Iterator[IndexEntry]:
+    """Yield what `head` has that `base` has not, file by file; a deleted file has the mode `GONE`."""
+    for meta, path in _compared(repo, base, head):
+        yield IndexEntry(GONE if meta.endswith(b" D") else meta.split(b" ")[1], meta.split(b" ")[3], path)
 
 
 def files_changed(
@@ -180,9 +178,8 @@ def files_changed(
 
 
 def _compared(repo: Repository, base: str, head: str) -> Iterator[tuple[bytes, bytes]]:
-    raw = repository.run(repo, "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, head)
-    fields = raw.split(b"\0")
-    return zip(fields[::2], fields[1::2], strict=False)
+    fields = repository.fields(repo, "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev", "-z", base, head)
+    return zip(fields, fields, strict=True)
 
 
 def keep_bytes(repo: Repository) -> None:
@@ -194,19 +191,21 @@ def keep_bytes(repo: Repository) -> None:
         file.write_text(f"{text.rstrip()}\n{BYTES}\n".lstrip(), encoding="utf-8")
 
 
-def update(repo: Repository, copy: Copy, entries: list[IndexEntry], held: int) -> None:
-    """Write these entries into a copy."""
-    if entries:
-        lines = b"".join(b"%b %b\t%b\0" % entry for entry in entries)
-        repository.run(repo, "update-index", "-z", "--index-info", stdin=lines, env=env(copy), held=held)
-        there = [os.fsdecode(entry.path) for entry in entries if entry.mode != GONE]
-        if absent := part.absent(repo, there):
-            listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(absent))
-            words = ("update-index", "-z", "--skip-worktree", "--stdin")
-            repository.run(repo, *words, stdin=listed, env=env(copy), held=held)
+def update(repo: Repository, copy: Copy, entries: Iterable[IndexEntry], held: int) -> None:
+    """Write these entries into a copy, however many there are."""
+    here = part.load(repo)
+    with tempfile.TemporaryFile(dir=repo.git_dir) as lines, tempfile.TemporaryFile(dir=repo.git_dir) as absent:
+        for entry in entries:
+            lines.write(b"%b %b\t%b\0" % entry)
+            if here and entry.mode != GONE and part.is_absent(repo, here, os.fsdecode(entry.path)):
+                absent.write(b"%b\0" % entry.path)
+        for listed, how in ((lines, ("--index-info",)), (absent, ("--skip-worktree", "--stdin"))):
+            if listed.tell():
+                listed.seek(0)
+                repository.run(repo, "update-index", "-z", *how, stdin=listed, env=env(copy), held=held)
 
 
-def tree_with(repo: Repository, base: str, entries: list[IndexEntry], held: int) -> str:
+def tree_with(repo: Repository, base: str, entries: Iterable[IndexEntry], held: int) -> str:
     """Return the id of a tree: that of commit `base`, with these entries put into it."""
     copy = Copy(repo.git_dir / f"{PREFIX}{secrets.token_hex(6)}", None)
     try:

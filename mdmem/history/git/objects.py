@@ -6,9 +6,10 @@ Git fetches a text that it lacks when it is asked for, one at a time; what is kn
 from __future__ import annotations
 
 import hashlib
-import io
 import os
+import tempfile
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from mdmem.history.git import repository
 from mdmem.history.git.repository import Repository
@@ -18,8 +19,6 @@ FILTER = "--filter=blob:none"
 """For `git clone`: commits and folders without texts. A remote that cannot leave them out sends all of them."""
 ALL = "--filter=blob:limit=1g"
 """For `git fetch`, where texts are missing: leaves out nothing, and lets git take what comes for a part."""
-AT_ONCE_BYTES = 8 * 1024 * 1024
-"""So much of what git has is unpacked at a time, where all of it is read."""
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
 _SETTINGS = ("extensions.partialClone", f"remote.{REMOTE}.promisor", f"remote.{REMOTE}.partialclonefilter")
@@ -49,11 +48,15 @@ def complete(repo: Repository) -> Repository:
 
 
 def read(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield objects of any kind, each with its id, as git keeps them, all read by one process."""
-    asked = "".join(f"{oid}\n" for oid in oids).encode()
-    words = ("cat-file", "--batch", "--buffer")
-    out = repository.run(repo, *words, stdin=asked, network=repo.is_partial) if asked else b""
-    yield from ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
+    """Yield objects of any kind, each with its id, as git keeps them: read by one process, one at a time."""
+    with tempfile.TemporaryFile(dir=repo.git_dir) as asked:
+        asked.writelines(f"{oid}\n".encode("ascii") for oid in oids)
+        if not asked.tell():
+            return
+        asked.seek(0)
+        words = ("cat-file", "--batch", "--buffer")
+        with repository.printing(repo, *words, stdin=asked, network=repo.is_partial) as out:
+            yield from _found(out)
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -64,36 +67,29 @@ def blob_id(data: bytes, like: str) -> str:
 
 def every(repo: Repository) -> Iterator[tuple[str, bytes]]:
     """Yield every object of the repository, reachable or not: its id, and it unpacked."""
-    words = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize)", "--unordered")
-    some: list[str] = []
-    room = AT_ONCE_BYTES
-    for line in io.BytesIO(repository.run(repo, *words)):
-        oid, _, size = line.decode("ascii").partition(" ")
-        some.append(oid)
-        room -= int(size)
-        if room < 0:
-            yield from read(repo, some)
-            some, room = [], AT_ONCE_BYTES
-    yield from read(repo, some)
+    words = ("cat-file", "--batch", "--buffer", "--batch-all-objects", "--unordered")
+    with repository.printing(repo, *words) as out:
+        yield from _found(out)
 
 
-def printed(out: bytes) -> Iterator[tuple[list[bytes], bytes | None]]:
-    """Yield what `git cat-file --batch` printed of each object: its id, kind and size, and its bytes; None: missing."""
-    at = 0
-    while at < len(out):
-        end = out.index(b"\n", at)
-        facts = out[at:end].split(b" ")
+def printed(out: BinaryIO) -> Iterator[tuple[list[bytes], bytes | None]]:
+    """Yield what `git cat-file --batch` prints of each object: its id, kind and size, and its bytes; None: missing."""
+    while line := out.readline():
+        facts = line.rstrip(b"\n").split(b" ")
         if facts[-1] == b"missing":
             yield facts, None
-            at = end + 1
         else:
-            yield facts, out[end + 1 : end + 1 + int(facts[-1])]
-            at = end + 2 + int(facts[-1])
+            yield facts, out.read(int(facts[-1]))
+            out.read(1)
+
+
+def _found(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    return ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
 
 
 def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str, str]]:
     """Yield the files of a commit, of all folders or of these: the mode, the object's id, and the path."""
-    for line in repository.ended(repository.run(repo, "ls-tree", "-r", "-z", oid, "--", *folders)):
+    for line in repository.each(repo, "ls-tree", "-r", "-z", oid, "--", *folders):
         facts, _, path = line.partition("\t")
         mode, _, oid = facts.split(" ")
         yield mode, oid, path

@@ -109,4 +109,9 @@ def absent(repo: Repository, paths: Iterable[str]) -> set[str]:
     part = load(repo)
     if part is None:
         return set()
-    return {path for path in paths if not part.has(path) and not os.path.lexists(repo.root / path)}
+    return {path for path in paths if is_absent(repo, part, path)}
+
+
+def is_absent(repo: Repository, part: VaultPart, path: str) -> bool:
+    """Whether this part leaves out a file that is not on disk either."""
+    return not part.has(path) and not os.path.lexists(repo.root / path)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 BRANCH = "main"
 """The branch of a new vault."""
+
+READ_BYTES = 64 * 1024
+"""So much of what git prints is read at a time."""
 
 OWN_IDENTITY = ("mdmem", "mdmem@localhost")
 """Who commits when git knows no name and address."""
@@ -172,9 +177,8 @@ def start(
         GitError: when git is missing, or (with `check`) when it fails.
     """
     git, missing = _load()
-    settings = [word for setting in OVERRULED for word in ("-c", setting)]
     ours = {**ENVIRONMENT, **({} if repo else LOCAL_ONLY), **(env or {})}
-    command = [*_without_inherited(ours, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
+    command = _command(git, args, ours, network)
     # A session of its own: no terminal to prompt on, and ^C cannot stop git half-way through a write.
     how: dict[str, Any] = {"start_new_session": True, "pass_fds": () if held is None or os.name == "nt" else (held,)}
     try:
@@ -197,6 +201,76 @@ def start(
     if check and done.status:
         raise GitError(f"git {args[0]} failed in {cwd}: {reason(done)}")
     return done
+
+
+def _command(git: type[Git], args: list[str] | tuple[str, ...], ours: dict[str, str], network: bool) -> list[str]:
+    settings = [word for setting in OVERRULED for word in ("-c", setting)]
+    return [*_without_inherited(ours, network), str(git.GIT_PYTHON_GIT_EXECUTABLE), *settings, *args]
+
+
+@contextmanager
+def printing(
+    repo: Repository,
+    *args: str,
+    stdin: BinaryIO | None = None,
+    env: dict[str, str] | None = None,
+    network: bool = False,
+) -> Iterator[BinaryIO]:
+    """Open what one git command on the vault prints, to be read while it does: there may be more than fits in memory.
+
+    Git is ended when it is not read to the end.
+
+    Raises:
+        GitError: when git is missing, or fails.
+    """
+    git, missing = _load()
+    ours = {"GIT_DIR": str(repo.git_dir), "GIT_WORK_TREE": str(repo.root), **ENVIRONMENT}
+    ours |= ({} if network else LOCAL_ONLY) | (env or {})
+    command = _command(git, args, ours, network)
+    try:
+        kept = git(str(repo.root)).execute(command, istream=stdin, env=ours, as_process=True, start_new_session=True)
+    except (missing, OSError) as error:
+        raise GitError(f"git cannot be started ({type(error).__name__}). Install git 2.38 or later.") from error
+    process: Any = kept.proc  # `kept` ends it when nothing refers to it any longer
+    said: list[bytes] = []
+    listening = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)
+    listening.start()
+    is_read = False
+    try:
+        yield process.stdout
+        is_read = not process.stdout.read(1)
+    finally:
+        if not is_read:
+            process.terminate()
+        process.stdout.close()
+        status = process.wait()
+        listening.join()
+        process.stderr.close()
+    if is_read and status:
+        done = GitResult(status, b"", said[0].decode("utf-8", "replace"))
+        raise GitError(f"git {args[0]} failed in {repo.root}: {reason(done)} No note is lost.")
+
+
+def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[str]:
+    """Yield, as text, what one git command on the vault ends with a zero byte, while it prints it.
+
+    Raises:
+        GitError: when it fails.
+    """
+    return map(os.fsdecode, fields(repo, *args, env=env))
+
+
+def fields(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[bytes]:
+    """Yield the bytes that one git command on the vault ends with a zero byte, while it prints it.
+
+    Raises:
+        GitError: when it fails.
+    """
+    with printing(repo, *args, env=env) as out:
+        rest = b""
+        while read := out.read(READ_BYTES):
+            *whole, rest = (rest + read).split(b"\0")
+            yield from whole
 
 
 def _stoppable(git: Any) -> GitResult:
@@ -227,14 +301,6 @@ def start_module(cwd: Path, module: str, args: list[str]) -> GitResult:
     except (missing, OSError) as error:
         raise GitError(f"{module} cannot be started ({type(error).__name__}).") from error
     return GitResult(int(status), bytes(out), str(err))
-
-
-def ended(out: bytes) -> Iterator[str]:
-    """Yield what git ended with a zero byte, one at a time: there may be as many as the vault has notes."""
-    at = 0
-    while (end := out.find(b"\0", at)) >= 0:
-        yield os.fsdecode(out[at:end])
-        at = end + 1
 
 
 def reason(done: GitResult) -> str:

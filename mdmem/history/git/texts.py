@@ -1,22 +1,11 @@
-"""Texts of files that git has, by path: read some at a time, when they are asked for, however many there are."""
+"""Texts of files that git has, by path: read one at a time, when they are asked for, however many there are."""
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
-from itertools import islice
+from collections.abc import Container, ItemsView, Iterator, Mapping, MutableMapping
 
 from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
-
-AT_ONCE = 500
-"""Number of texts that are held at a time."""
-
-
-def in_parts(repo: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield objects of any kind, each with its id, as git keeps them; what git lacks is left out."""
-    rest = iter(oids)
-    while part := list(islice(rest, AT_ONCE)):
-        yield from objects.read(repo, part)
 
 
 class Texts(MutableMapping[str, bytes]):
@@ -56,17 +45,22 @@ class Texts(MutableMapping[str, bytes]):
             return held is None and data is None
         return held == data if isinstance(held, bytes) else objects.blob_id(data, held) == held
 
+    def without(self, paths: Container[str]) -> Texts:
+        """Return the same texts but for those at these paths."""
+        return Texts(self._repo, {path: held for path, held in self._files.items() if path not in paths})
+
     def read(self) -> Iterator[tuple[str, bytes]]:
         """Yield the paths with their texts.
 
         Raises:
             KeyError: when git lacks a text.
         """
-        files = iter(self._files.items())
-        while part := list(islice(files, AT_ONCE)):
-            wanted = sorted({held for _, held in part if isinstance(held, str)})
-            found = dict(objects.read(self._repo, wanted))
-            yield from ((path, held if isinstance(held, bytes) else found[held]) for path, held in part)
+        texts = objects.read(self._repo, (held for held in self._files.values() if isinstance(held, str)))
+        for path, held in self._files.items():
+            oid, data = next(texts, ("", b"")) if isinstance(held, str) else (held, held)
+            if oid != held:
+                raise KeyError(path)
+            yield path, data
 
 
 class _Items(ItemsView[str, bytes]):

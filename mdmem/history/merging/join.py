@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ class Joined(NamedTuple):
     moved: deleted path of ours -> the path under which the file is put.
     """
 
-    puts: Mapping[str, bytes]
+    puts: Texts
     deletes: tuple[str, ...]
     conflicts: list[str]
     refused: list[str]
@@ -85,14 +85,19 @@ def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
 
 def tree(repo: Repository, oid: str) -> tuple[Tree, list[str]]:
     """List the files of a commit, and apart from them what no vault takes."""
-    files: Tree = {}
+    found: Tree = {}
     refused: list[str] = []
     for mode, blob, path in objects.listed(repo, oid):
         if _is_file(mode, path):
-            files[sys.intern(path)] = sys.intern(blob)  # three trees have most of them in common
+            found[sys.intern(path)] = sys.intern(blob)  # three trees have most of them in common
         else:
             refused.append(path)
-    return files, refused
+    return found, refused
+
+
+def files(repo: Repository, oid: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a commit, one at a time: the path, and the id of the text."""
+    return ((path, blob) for mode, blob, path in objects.listed(repo, oid) if _is_file(mode, path))
 
 
 def _is_file(mode: str, path: str) -> bool:

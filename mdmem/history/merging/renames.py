@@ -186,6 +186,8 @@ def _made_twice(
     repo: Repository, our: Side, our_new: list[str], their: Side, their_new: list[str]
 ) -> tuple[Moves, Moves]:
     """Find notes that both sides made under different names, and the folders of sessions that were made twice."""
+    if not our_new or not their_new:
+        return {}, {}
     ids = [_ids(repo, our.files, our_new), _ids(repo, their.files, their_new)]
     paths: Moves = {}
     folders: Moves = {}
@@ -221,6 +223,8 @@ def _is_page(path: str) -> bool:
 def _moved(files: Tree, to: Moves) -> Moves:
     """Return every file's path in a tree and its new one; a file whose new name is taken keeps its own."""
     done = {path: path for path in files if to.get(path, path) == path}
+    if len(done) == len(files):
+        return done
     taken = set(done)
     for path in sorted(files):
         if path not in done:

@@ -6,6 +6,7 @@ A place of which one version is gone from the note has been decided in an editor
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -191,7 +192,7 @@ def _texts(repo: Repository, names: list[str]) -> list[bytes | None]:
     if not names:
         return []
     out = repository.run(repo, "cat-file", "--batch", stdin=os.fsencode("\n".join([*names, ""])))
-    return [data for _, data in objects.printed(out)]
+    return [data for _, data in objects.printed(io.BytesIO(out))]
 
 
 def _open(config: Config, was: bytes, place: KeptPlace) -> OpenChoice | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from mdmem.errors import NotFoundError
-from mdmem.history import past
+from mdmem.errors import GitError, NotFoundError
 from mdmem.history.git import lock, objects, part, repository, writer
+from mdmem.history.git.part import VaultPart
 from mdmem.history.git.repository import Repository
 from mdmem.history.merging import join
 from mdmem.vault import disk
 
 Tell = Callable[[int, int], None]
 AT_ONCE = 1_000
-"""Maximum number of files held in memory at a time."""
+"""Maximum number of files whose texts are asked for at a time."""
 
 
 def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
@@ -22,11 +24,11 @@ def fill(repo: Repository, tell: Tell = lambda *_: None) -> None:
     head = "" if (repo.git_dir / "index").exists() else writer.tip(repo, "HEAD")
     if not head or writer.marked(repo) is not None:
         return
-    tree, _ = join.tree(repo, head)
     held = part.load(repo)
-    _write(repo, {path: oid for path, oid in tree.items() if held is None or held.has(path)}, tell)
+    _write(repo, lambda: (file for file in join.files(repo, head) if held is None or held.has(file[0])), tell)
     repository.run(repo, "read-tree", "HEAD")
-    _mark(repo, "--skip-worktree", part.absent(repo, tree))
+    if held:
+        _mark(repo, "--skip-worktree", (path for path, _ in _absent(repo, held)))
     repository.attempt(repo, "update-index", "-q", "--refresh")
 
 
@@ -37,38 +39,46 @@ def complete(repo: Repository, state_dir: str, tell: Tell = lambda *_: None) -> 
         NotFoundError: when all of the vault is here.
         BusyError, GitError, OSError: when it cannot be done.
     """
-    if part.load(repo) is None:
+    held = part.load(repo)
+    if held is None:
         raise NotFoundError(f"The whole vault is already at {repo.root}.")
     with lock.held(state_dir):
         repo = objects.complete(repo)
-        missing = part.absent(repo, tree := join.tree(repo, "HEAD")[0])
-        _write(repo, {path: tree[path] for path in sorted(missing)}, tell)
-        _mark(repo, "--no-skip-worktree", missing)
+        count = _write(repo, lambda: _absent(repo, held), tell)
+        _mark(repo, "--no-skip-worktree", (path for path, _ in join.files(repo, "HEAD") if not held.has(path)))
         part.forget(repo)
         repository.attempt(repo, "update-index", "-q", "--refresh")
-    return len(missing)
+    return count
 
 
-def _write(repo: Repository, files: dict[str, str], tell: Tell) -> None:
-    done = 0
-    for chunk in _chunks(iter(files.items())):
-        wanted = sorted(set(chunk.values()))
+def _absent(repo: Repository, held: VaultPart) -> Iterator[tuple[str, str]]:
+    """Yield the files of the last commit that are neither part of what is here nor on disk."""
+    return ((path, oid) for path, oid in join.files(repo, "HEAD") if part.is_absent(repo, held, path))
+
+
+def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tell: Tell) -> int:
+    """Write files, of each its path and the id of its text, never holding all of them; return how many."""
+    total, done = sum(1 for _ in files()), 0
+    rest = files()
+    while chunk := list(islice(rest, AT_ONCE)):
+        wanted = [oid for _, oid in chunk]
         objects.bring(repo, wanted)
-        texts = past.objects_of(repo, wanted)
-        for path, oid in chunk.items():
+        texts = objects.read(repo, wanted)
+        for path, oid in chunk:
+            found, data = next(texts, ("", b""))
+            if found != oid:
+                raise GitError(f"git has no text of {path} in {repo.root}. Run `mdmem sync` again when the remote can.")
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
-                disk.create(folder, name, texts[oid], durable=False)
+                disk.create(folder, name, data, durable=False)
         done += len(chunk)
-        tell(done, len(files))
+        tell(done, total)
+    return total
 
 
-def _chunks(files: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    while chunk := dict(islice(files, AT_ONCE)):
-        yield chunk
-
-
-def _mark(repo: Repository, how: str, paths: set[str]) -> None:
-    if paths:
-        listed = "".join(f"{path}\0" for path in sorted(paths)).encode("utf-8", "surrogateescape")
-        repository.run(repo, "update-index", "-z", how, "--stdin", stdin=listed)
+def _mark(repo: Repository, how: str, paths: Iterator[str]) -> None:
+    with tempfile.TemporaryFile(dir=repo.git_dir) as listed:
+        listed.writelines(os.fsencode(path) + b"\0" for path in paths)
+        if listed.tell():
+            listed.seek(0)
+            repository.run(repo, "update-index", "-z", how, "--stdin", stdin=listed)
