@@ -41,6 +41,10 @@ def _route(words: list[str]) -> None:
         import gc
 
         gc.set_threshold(20_000, 20, 20)  # what a command makes, it mostly keeps until it ends
+        if sys.getfilesystemencoding() == "ascii":  # what a person typed would be stored as question marks
+            from mdmem import launch
+
+            launch.use_utf8()
         from mdmem.cli import main as run
 
         run()

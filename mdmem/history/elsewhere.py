@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Collection
 from pathlib import Path
 
 from mdmem.history.git import repository
-from mdmem.history.git.repository import Repository
+from mdmem.history.git.repository import GitResult, Repository
 
 TRANSCRIPTS = (
     "mdmem does not change the agents' own transcripts. Search them with: "
@@ -65,6 +66,15 @@ def protected(remote: str, url: str) -> str:
         f"{remote} ({url}) does not let its history be replaced, so it still has what was purged here. "
         f"Everything is committed here. Allow it for one push ({way}), and run `mdmem sync` again."
     )
+
+
+def refusal(done: GitResult) -> str:
+    """Return why a remote did not take a push, and what to do where that is known."""
+    found = re.search(r"(?m)^ ?! \[[^\]]+\].*\((.+)\)$", done.err)
+    if not found:
+        return repository.reason(done)
+    tip = " Somebody works in that repository: sync through a bare one (git init --bare PATH)."
+    return f"{found[1]:.200}.{tip if 'checked out' in found[1] else ''}"
 
 
 def in_git(repo: Repository, oids: Collection[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -122,7 +123,8 @@ def backup(config: Config, target: Path) -> Backup:
 
     Raises:
         UsageError: when the file exists.
-        VaultError, BusyError, GitError: as `commit.commit`; a bundle that git does not verify is removed.
+        VaultError, BusyError, GitError: as `commit.commit`; a bundle that git does not verify is removed. GitError
+            also for a shallow clone, of which git verifies a bundle that cannot be cloned.
     """
     commit.commit(config)
     target = target.absolute()
@@ -132,6 +134,11 @@ def backup(config: Config, target: Path) -> Backup:
     head = writer.tip(repo, repository.branch(repo))
     if not head:
         raise GitError("The vault has no commit yet, so there is nothing to back up.")
+    if repository.run(repo, "rev-parse", "--is-shallow-repository").strip() == b"true":
+        raise GitError(
+            f"{config.vault} is a shallow clone: its older commits are not here, and no backup without them can be"
+            f" restored. Fetch them first: git -C {shlex.quote(config.vault)} fetch --unshallow"
+        )
     try:
         repository.run(repo, "bundle", "create", "--quiet", str(target), "--all")
         repository.run(repo, "bundle", "verify", "--quiet", str(target))

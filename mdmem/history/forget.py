@@ -80,7 +80,7 @@ def keep(config: Config, paths: Iterable[str], tell: Tell = untold) -> set[str]:
         VaultError, BusyError, GitError: as `commit.commit_paths`.
     """
     paths = list(dict.fromkeys(paths))
-    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} as they were", tell)
+    done = commit.commit_paths(config, paths, f"Keep {counted(len(paths), 'note')} before deletion", tell)
     refused = {one.path for one in done.held_back} | {one.path for one in done.left_out}
     return refused.union(done.staged, (one.path for one in done.staying)).intersection(paths)
 

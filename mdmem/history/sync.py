@@ -332,7 +332,7 @@ def _push(
         raise GitError(elsewhere.protected(remote, _url(repo, remote)))
     if any(reason in done.err for reason in OVERTAKEN):
         return None
-    raise GitError(f"{remote} rejected the push: {repository.reason(done)} Everything is committed here.")
+    raise GitError(f"{remote} rejected the push: {elsewhere.refusal(done)} Everything is committed here.")
 
 
 def _over_purge(

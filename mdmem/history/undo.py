@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from mdmem.config import Config
-from mdmem.errors import GitError, NotFoundError, UsageError
+from mdmem.errors import GitError, NotFoundError, UsageError, VaultError
 from mdmem.history import changes, commit, find, message, pages, past, rewrite
 from mdmem.history.git import objects, repository
 from mdmem.history.git.repository import Repository
@@ -42,9 +42,10 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
         NotFoundError: when nothing has that name.
         VaultError, BusyError, GitError: as `commit.commit`.
     """
+    meant = _commit_now(config, target)
     commit.commit(config, tell=tell)  # what is not in history yet could not be brought back
     repo = repository.open_vault(config.vault)
-    found = _commits(repo, target)
+    found = _commits(repo, target, meant)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
     walked = {entry.path for entry in disk.walk(config.vault, "journal")}
@@ -123,9 +124,18 @@ def apply(config: Config, planned: UndoPlan, update_page: UpdatePage | None = No
     return rewrite.apply(config, told(planned.steps, "Taking back", tell), text, update_page, tell)
 
 
-def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
+def _commit_now(config: Config, target: str) -> str:
+    """Return the commit that a name such as HEAD means before anything new is committed; "" when it means none."""
+    try:
+        return find.commit_of(repository.open_vault(config.vault), target)
+    except (VaultError, NotFoundError, UsageError):
+        return ""
+
+
+def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, str]]:
     """List the commits that `target` means, the last one first, with their sessions; merges have nothing of their own.
 
+    meant: the commit that it means if it is no session; "" to look again.
     The session of a commit that was named itself is "".
     """
     form = f"--format=%H%x00%s%x00{message.SESSION_FORMAT}"
@@ -138,7 +148,7 @@ def _commits(repo: Repository, target: str) -> list[tuple[str, str, str]]:
     if of_session:
         return of_session
     try:
-        oid = find.commit_of(repo, target)
+        oid = meant or find.commit_of(repo, target)
     except UsageError:
         raise NotFoundError(
             f"No session or commit is called {target!r}. `mdmem sessions` and `mdmem log --stat` list them."

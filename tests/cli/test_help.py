@@ -143,6 +143,16 @@ def test_ctrl_c_while_it_still_loads_is_no_traceback(
 
 
 @pytest.mark.slow
+def test_what_is_typed_in_a_locale_without_an_encoding_is_stored_as_it_was(vault: Path) -> None:
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    words = [sys.executable, "-m", "mdmem", "note", "größer 日本"]
+    subprocess.run(words, env={**os.environ, **plain}, check=True, capture_output=True)
+
+    (file,) = vault.glob("notes/*.md")
+    assert "größer 日本" in file.read_text("utf-8")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["config", "path"], ["search", "--limit", "x"]])
 def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(words: list[str]) -> None:
     out, into = os.pipe()

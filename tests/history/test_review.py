@@ -182,6 +182,21 @@ def test_a_backup_is_a_verified_bundle_that_git_clones(vault: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_no_backup_is_made_of_a_shallow_clone_since_git_could_not_restore_it(vault: Path, tmp_path: Path) -> None:
+    config = start(vault)
+    turn(vault)
+    commit.commit(config)
+    turn(vault, 2)
+    commit.commit(config)
+    (vault / ".git" / "shallow").write_text(git(vault, "rev-parse", "HEAD"))
+
+    with pytest.raises(GitError, match="fetch --unshallow"):
+        export.backup(config, tmp_path / "vault.bundle")
+
+    assert not (tmp_path / "vault.bundle").exists()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("reviewed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_import_is_passed_over_and_what_was_captured_before_stays_in_the_queue(vault: Path, reviewed: bool) -> None:
     config = start(vault)

@@ -90,6 +90,18 @@ def test_a_clone_is_a_whole_vault_with_a_clean_status(first: Config, tmp_path: P
     assert sync.sync(second) == sync.Synced([], 0, [], [], 0, [])
 
 
+@pytest.mark.slow
+def test_a_remote_in_which_somebody_works_is_refused_with_the_reason_and_what_to_do(
+    first: Config, tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "-q", first.vault, "worked-in")
+    git(Path(first.vault), "remote", "set-url", "origin", str(tmp_path / "worked-in"))
+    turn(Path(first.vault), 2)
+
+    with pytest.raises(GitError, match="branch is currently checked out.*git init --bare"):
+        sync.sync(first)
+
+
 def test_work_on_two_machines_meets(first: Config, tmp_path: Path, remote: Path) -> None:
     second = machine(tmp_path, remote)
     turn(Path(first.vault), 2)

@@ -45,6 +45,18 @@ def test_undoing_a_session_removes_its_notes_and_nothing_else(vault: Path) -> No
 
 
 @pytest.mark.slow
+def test_undoing_head_undoes_what_it_was_before_pending_notes_are_committed(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/first.md", "one\n")
+    commit.commit(config)
+    put(vault, "notes/second.md", "two\n")
+
+    undo.apply(config, undo.plan(config, "HEAD"))
+
+    assert [path.name for path in (vault / "notes").iterdir()] == ["second.md"]
+
+
+@pytest.mark.slow
 def test_undoing_the_undoing_brings_the_notes_back(vault: Path) -> None:
     config = start(vault)
     turn(vault)
