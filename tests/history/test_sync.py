@@ -98,7 +98,7 @@ def test_a_remote_in_which_somebody_works_is_refused_with_the_reason_and_what_to
     git(Path(first.vault), "remote", "set-url", "origin", str(tmp_path / "worked-in"))
     turn(Path(first.vault), 2)
 
-    with pytest.raises(GitError, match="branch is currently checked out.*git init --bare"):
+    with pytest.raises(GitError, match=r"branch is currently checked out.*git init --bare"):
         sync.sync(first)
 
 
