@@ -8,11 +8,12 @@ computed from the posting lists that are read anyway, and cost nothing in the in
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from heapq import nlargest
-from itertools import repeat
+from itertools import chain, islice, repeat
 from math import log
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
@@ -20,7 +21,7 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from mdmem.search.index.view import View
 
@@ -46,6 +47,8 @@ MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
 MAX_KEPT, MAX_KEPT_NOTES = 400, 300
 """Where so many terms are found is kept, of those that no more notes have: some MB."""
+MAX_PLAIN = 4_096
+"""Where a word of more notes is found is packed until it is needed: of a hundred thousand it is 1 MB and not 11."""
 
 RERANKED = 150
 """Number of the best notes that are reranked."""
@@ -78,13 +81,48 @@ def _cost(view: View, unit: Unit) -> int:
     )
 
 
+class _Packed(Generic[_Number]):
+    """A number of each of many notes, in an eighth of a dictionary's memory. It can only be gone through."""
+
+    def __init__(self, found: Mapping[int, _Number], code: Literal["d", "I"]) -> None:
+        self._notes = array("I", found)
+        self._values = array(code, found.values())
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def keys(self) -> Iterable[int]:
+        """Return the notes, in the dictionary's order."""
+        return self._notes
+
+    def items(self) -> Iterator[tuple[int, _Number]]:
+        """Yield the notes with their numbers."""
+        return zip(self._notes, self._values, strict=True)
+
+
+_Numbers = dict[int, _Number] | _Packed[_Number]
+
+
 class _Match(NamedTuple):
     """Where one unit is found: what it gives each note and each folder, and how often it is in each note's body."""
 
-    notes: dict[int, float]
+    notes: _Numbers[float]
     folders: dict[int, float]
-    body: dict[int, int]
+    body: _Numbers[int]
     rarity: float
+
+    def packed(self) -> _Match:
+        """Return the same, packed where it is much: a question may have many words that many notes have."""
+        if isinstance(self.notes, _Packed) or len(self.notes) <= MAX_PLAIN:
+            return self
+        return self._replace(notes=_Packed(self.notes, "d"), body=_Packed(dict(self.body.items()), "I"))
+
+
+def _some(found: _Numbers[_Number], wanted: Collection[int]) -> dict[int, _Number]:
+    """Return a number of each note, of those that are wanted at least."""
+    if isinstance(found, dict):
+        return found
+    return {note: value for note, value in found.items() if note in wanted}
 
 
 def scores(
@@ -125,40 +163,47 @@ def scores(
     pool = sorted(result, key=result.__getitem__, reverse=True)[:POOL]
     if surroundings:
         _add_context(view, matches, pool, total, covered)
-    return result | {note: score * prior(note) for note, score in whole(pool).items()}
+    result.update((note, score * prior(note)) for note, score in whole(pool).items())
+    return result
 
 
-def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
+def _add(total: dict[int, float], more: _Numbers[float]) -> None:
     if not total:
-        total.update(more)
+        total.update(more.items())
         return
     known = total.get
-    total.update({key: known(key, 0.0) + score for key, score in more.items()})
+    pairs = iter(more.items())
+    while some := {key: known(key, 0.0) + score for key, score in islice(pairs, MAX_PLAIN)}:
+        total.update(some)
 
 
 def _matches(view: View, asked: Collection[Unit]) -> list[_Match]:
     """Return where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
-    matches = [_joined([_known_match(view, term, weight) for term, weight in unit.terms]) for unit in asked]
+    matches = [_joined(_known_match(view, term, weight) for term, weight in unit.terms).packed() for unit in asked]
     if any(unit.in_code for unit in asked):
-        found = set().union(*(match.notes for match in matches))
+        found = set[int]().union(*(match.notes.keys() for match in matches))
         for place, unit in enumerate(asked):
-            others = [_in_code(view, term, weight, found) for term, weight in unit.in_code]
-            matches[place] = _joined([matches[place], *others])
+            others = (_in_code(view, term, weight, found) for term, weight in unit.in_code)
+            matches[place] = _joined(chain([matches[place]], others)).packed()
     return matches
 
 
-def _joined(matches: list[_Match]) -> _Match:
-    first, *others = matches
-    if others:
-        first = _Match(dict(first.notes), dict(first.folders), dict(first.body), first.rarity)
-    for other in others:
-        _take_larger(first.notes, other.notes)
-        _take_larger(first.folders, other.folders)
-        _take_larger(first.body, other.body)
-    return first._replace(rarity=max([first.rarity, *(other.rarity for other in others)]))
+def _joined(matches: Iterable[_Match]) -> _Match:
+    """Return one match for what stands for the same word; one after the other is held, as there may be hundreds."""
+    several = iter(matches)
+    first = next(several)
+    notes: dict[int, float] | None = None
+    for other in several:
+        if notes is None:
+            notes, folders, body = dict(first.notes.items()), dict(first.folders), dict(first.body.items())
+        _take_larger(notes, other.notes)
+        _take_larger(folders, other.folders)
+        _take_larger(body, other.body)
+        first = _Match(notes, folders, body, max(first.rarity, other.rarity))
+    return first
 
 
-def _take_larger(into: dict[int, _Number], more: Mapping[int, _Number]) -> None:
+def _take_larger(into: dict[int, _Number], more: _Numbers[_Number]) -> None:
     for key, value in more.items():
         if value > into.get(key, 0):
             into[key] = value
@@ -256,18 +301,19 @@ def _add_context(
         for other in near:
             beside.setdefault(other, []).append(note)
     for match in matches:
+        body, known = _some(match.body, beside), _some(match.notes, norm)
         times: dict[int, int] = {}
-        for other in match.body.keys() & beside.keys():
+        for other in body.keys() & beside.keys():
             for note in beside[other]:
-                times[note] = times.get(note, 0) + match.body[other]
+                times[note] = times.get(note, 0) + body[other]
         gain = CONTEXT * match.rarity * (K + 1)
         for note, count in times.items():
             total[note] += gain * count / (count + norm[note])
-            covered[note] += note not in match.notes
+            covered[note] += note not in known
 
 
 def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
-    """Return the scores of all notes; among the best, each further note of a session counts less (`AGAIN`).
+    """Return the scores, changed in place: among the best notes, each further note of a session counts less (`AGAIN`).
 
     An agent's session holds many notes on one thing, which would fill the first ten places.
     """
@@ -278,7 +324,8 @@ def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
         if view.is_session[folder]:
             spread[note] = found[note] * AGAIN[min(seen[folder], len(AGAIN) - 1)]
             seen[folder] += 1
-    return found | spread
+    found.update(spread)
+    return found
 
 
 def typical(view: View, text: str) -> list[Unit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import random
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -41,7 +43,7 @@ from mdmem.search.index import (
 )
 from mdmem.search.query import Query
 from mdmem.vault.disk import WalkedFile
-from mdmem.views import figures
+from mdmem.views import figures, sessions
 
 
 @pytest.fixture
@@ -1109,3 +1111,24 @@ def test_a_process_that_reads_many_vaults_keeps_few_files_open(tmp_path: Path, h
         assert index.current(settings) is not None
 
     assert len(os.listdir("/proc/self/fd")) - before < 20
+
+
+def test_an_index_that_was_read_is_out_of_memory_as_soon_as_a_newer_one_is(vault: Path, settings: Config) -> None:
+    write(vault, "journal/p/2026-09-14/0800-a-00893aaf/001-000-prompt-a-7gk2q9m4x1.md", "Why is the zeppelin slow?\n")
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    gc.disable()  # nothing waits until Python looks for rubbish
+    try:
+        engine.search(settings, "zeppelin", engine.SearchOptions(update=False))
+        engine.related(settings, "7gk2q9m4x1", update=False)
+        sessions.table(view)
+        assert view.members[view.folder_of[0]]
+        old = weakref.ref(view)
+        del view
+        write(vault, "notes/b.md", "We chose the zeppelin.\n")
+        index.update(settings)
+        assert index.current(settings) is not None
+        assert old() is None
+    finally:
+        gc.enable()

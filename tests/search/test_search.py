@@ -13,9 +13,10 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.errors import NotFoundError
-from mdmem.search import engine, hits, index, recall
+from mdmem.search import engine, hits, index, ranking, recall
 from mdmem.search.engine import SearchResult
 from mdmem.search.index import pending
+from mdmem.search.units import units_of
 from mdmem.vault import front_matter
 from tests.helpers.talk import Talk
 
@@ -121,6 +122,21 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Con
     found = ids(ask(settings, "when do we ship the release, June?"))
 
     assert set(found[:2]) == {"n4m3b2v1c0", "p9o8i7u6y5"}
+
+
+def test_words_of_many_notes_are_scored_in_less_memory_and_give_the_same_order(
+    settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    for words in ("why does the date parser fail in June", "uploader slow retries pars*", "fetch user row function"):
+        asked = units_of(view, words)
+        monkeypatch.setattr(ranking, "MAX_PLAIN", 10_000)
+        plain = ranking.scores(view, asked)
+        monkeypatch.setattr(ranking, "MAX_PLAIN", 1)
+        assert plain
+        assert ranking.scores(view, asked) == plain
 
 
 def test_words_find_identifiers_and_identifiers_words(settings: Config) -> None:

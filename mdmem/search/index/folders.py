@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
 from mdmem.vault.layout import is_session
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 MAX_FOLDERS = 2_000
 """Number of folders of which something is cached."""
@@ -31,34 +32,48 @@ class Leaf(NamedTuple):
         return len(self.table) - len(self.deleted)
 
 
-class Numbered(Protocol):
-    """Segments whose folders are numbered through; see `View`."""
+class Folders(NamedTuple):
+    """The folders of all segments, numbered through. It knows no view, which is gone as soon as nobody has it.
 
-    @property
-    def leaves(self) -> Sequence[Leaf]:
-        """Return the segments."""
-        ...
+    numbers: by name. of_leaf: for each segment the numbers of its own folders; None where they are the same.
+    """
 
-    @property
-    def numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
-        """Return the folders' numbers, and for each segment those of its folders; None where they are its own."""
-        ...
+    leaves: Sequence[Leaf]
+    starts: Sequence[int]
+    numbers: dict[str, int]
+    of_leaf: list[list[int] | None]
+
+    @classmethod
+    def of(cls, leaves: Sequence[Leaf], starts: Sequence[int]) -> Folders:
+        """Number the folders of segments. starts: the first note of each."""
+        numbers: dict[str, int] = {}
+        of_leaf: list[list[int] | None] = []
+        for leaf in leaves:
+            found = leaf.table.folders()
+            of_leaf.append([numbers.setdefault(folder, len(numbers)) for folder in found] if numbers else None)
+            numbers = numbers or {folder: number for number, folder in enumerate(found)}
+        return cls(leaves, starts, numbers, of_leaf)
+
+    def place(self, note: int) -> int:
+        """Return the place of the segment in which a note lies."""
+        return bisect_right(self.starts, note) - 1
 
     def name(self, note: int) -> str:
-        """Return a note's file name."""
-        ...
+        """Return a note's file name; of one in a part of a session with the part before it."""
+        leaf = self.leaves[self.place(note)]
+        return leaf.table.name(note - leaf.start)
 
 
 class Members:
     """The notes of each folder, in the order of its files, looked up when they are asked for."""
 
-    def __init__(self, view: Numbered) -> None:
-        self._view = view
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
         self._known: dict[int, list[int]] = {}
 
     @cached_property
     def _parts(self) -> list[tuple[Leaf, array[int], array[int]]]:
-        return [(leaf, *leaf.table.members()) for leaf in self._view.leaves]
+        return [(leaf, *leaf.table.members()) for leaf in self._folders.leaves]
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
@@ -67,19 +82,19 @@ class Members:
             parts = list(self._in_segments(folder))
             found = list(chain.from_iterable(parts))
             if len(parts) > 1:  # within a segment they are in order
-                found.sort(key=lambda note: layout.place_in_sequence(self._view.name(note)))
+                found.sort(key=lambda note: layout.place_in_sequence(self._folders.name(note)))
             self._known[folder] = found
         return self._known[folder]
 
     def of(self, folder: str) -> Iterator[int]:
         """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
-        number = self._view.numbered[0].get(folder)
+        number = self._folders.numbers.get(folder)
         return chain.from_iterable(() if number is None else self._in_segments(number))
 
     @cached_property
     def _own_numbers(self) -> list[dict[int, int] | range]:
         """For each segment, the number that it gives to a folder, by the folder's number in the view."""
-        of_leaf = zip(self._parts, self._view.numbered[1], strict=True)
+        of_leaf = zip(self._parts, self._folders.of_leaf, strict=True)
         return [
             range(len(ends)) if numbers is None else dict(zip(numbers, range(len(ends)), strict=True))
             for (_, _, ends), numbers in of_leaf
@@ -112,10 +127,13 @@ class Sessions(dict[int, bool]):
 class FolderOf(dict[int, int]):
     """The number of the folder of each of a few notes, looked up when it is asked for."""
 
-    def __init__(self, look_up: Callable[[int], int]) -> None:
+    def __init__(self, folders: Folders) -> None:
         super().__init__()
-        self._look_up = look_up
+        self._folders = folders
 
     def __missing__(self, note: int) -> int:
-        found = self[note] = self._look_up(note)
+        place = self._folders.place(note)
+        leaf, number_of = self._folders.leaves[place], self._folders.of_leaf[place]
+        own = leaf.table.folder_of[note - leaf.start]
+        found = self[note] = own if number_of is None else number_of[own]
         return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
-from mdmem.search.index.folders import MAX_FOLDERS, FolderOf, Leaf, Members, Sessions
+from mdmem.search.index.folders import MAX_FOLDERS, FolderOf, Folders, Leaf, Members, Sessions
 from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
@@ -177,20 +177,14 @@ class View:
         return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
 
     @cached_property
-    def numbered(self) -> tuple[dict[str, int], list[list[int] | None]]:
-        """Return the folders' numbers, and for each segment those of its folders; None where they are its own."""
-        numbers: dict[str, int] = {}
-        of_leaf: list[list[int] | None] = []
-        for leaf in self.leaves:
-            found = leaf.table.folders()
-            of_leaf.append([numbers.setdefault(folder, len(numbers)) for folder in found] if numbers else None)
-            numbers = numbers or {folder: number for number, folder in enumerate(found)}
-        return numbers, of_leaf
+    def numbered(self) -> Folders:
+        """Return the folders of all segments, numbered through."""
+        return Folders.of(self.leaves, self._starts)
 
     @cached_property
     def folders(self) -> list[str]:
         """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
-        return list(self.numbered[0])
+        return list(self.numbered.numbers)
 
     @property
     def folder_of(self) -> FolderOf | array[int]:
@@ -209,22 +203,13 @@ class View:
 
     @cached_property
     def _folder_of_few(self) -> FolderOf:
-        return FolderOf(self._folder_of_one)
-
-    def _folder_of_one(self, note: int) -> int:
-        leaf = self._leaf(note)
-        own, number_of = leaf.table.folder_of[note - leaf.start], self._folder_numbers[leaf.start]
-        return own if number_of is None else number_of[own]
+        return FolderOf(self.numbered)
 
     def _folder_of_rows(self, leaf: Leaf, start: int, end: int) -> Iterable[int]:
         """Return the numbers of the folders of some rows of a segment."""
-        number_of = self._folder_numbers[leaf.start]
+        number_of = self.numbered.of_leaf[self.numbered.place(leaf.start)]
         own = leaf.table.folder_of[start:end]
         return own if number_of is None else map(number_of.__getitem__, own)
-
-    @cached_property
-    def _folder_numbers(self) -> dict[int, list[int] | None]:
-        return dict(zip(self._starts, self.numbered[1], strict=True))
 
     def path(self, note: int) -> str:
         """Return a note's path: vault-relative, POSIX."""
@@ -273,7 +258,7 @@ class View:
     @cached_property
     def members(self) -> Members:
         """Return the notes of each folder, by the folder's number."""
-        return Members(self)
+        return Members(self.numbered)
 
     @cached_property
     def is_session(self) -> Sessions:
@@ -284,7 +269,7 @@ class View:
     def folder_sizes(self) -> list[int]:
         """Return how many notes each folder has, by the folder's number."""
         sizes = [0] * len(self.folders)
-        for leaf, number_of in zip(self.leaves, self.numbered[1], strict=True):
+        for leaf, number_of in zip(self.leaves, self.numbered.of_leaf, strict=True):
             ends = leaf.table.members()[1]
             own = map(sub, ends, chain((0,), ends))
             if number_of is None:
@@ -307,7 +292,7 @@ class View:
     @cached_property
     def root(self) -> int:
         """Return the number of the vault's own folder, or -1 when no note lies in it."""
-        return self.numbered[0].get("", -1)
+        return self.numbered.numbers.get("", -1)
 
     def neighbours(self, note: int, reach: int) -> list[int]:
         """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
@@ -326,7 +311,7 @@ class View:
 
     def members_of(self, folder: str) -> list[int]:
         """Return the notes of a folder itself; of a session's also those in its parts."""
-        number = self.numbered[0].get(folder)
+        number = self.numbered.numbers.get(folder)
         return [] if number is None else self.members[number]
 
     def lying_in(self, folder: str) -> Iterator[int]:
