@@ -21,7 +21,7 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from mdmem.search.index.view import View
 
@@ -86,7 +86,7 @@ class _Packed(Generic[_Number]):
 
     def __init__(self, found: Mapping[int, _Number], code: Literal["d", "I"]) -> None:
         self._notes = array("I", found)
-        self._values = array(code, found.values())
+        self._values: Sequence[_Number] = array(code, found.values())
 
     def __len__(self) -> int:
         return len(self._notes)

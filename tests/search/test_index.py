@@ -1121,7 +1121,7 @@ def test_an_index_that_was_read_is_out_of_memory_as_soon_as_a_newer_one_is(vault
     gc.disable()  # nothing waits until Python looks for rubbish
     try:
         engine.search(settings, "zeppelin", engine.SearchOptions(update=False))
-        engine.related(settings, "7gk2q9m4x1", update=False)
+        engine.related(settings, view.path(0), update=False)
         sessions.table(view)
         assert view.members[view.folder_of[0]]
         old = weakref.ref(view)

@@ -130,7 +130,7 @@ def test_words_of_many_notes_are_scored_in_less_memory_and_give_the_same_order(
     index.update(settings)
     view = index.current(settings)
     assert view is not None
-    for words in ("why does the date parser fail in June", "uploader slow retries pars*", "fetch user row function"):
+    for words in ("why does the date parser fail in June", "our database of reports", "fetch user row function"):
         asked = units_of(view, words)
         monkeypatch.setattr(ranking, "MAX_PLAIN", 10_000)
         plain = ranking.scores(view, asked)
