@@ -345,6 +345,9 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import pairs, tables
 
         found.append(pairs.find(text, low, marks, words))
+        if secrets.has_any(low, secrets.ESCAPES):
+            plain = secrets.unescaped(text, low)
+            found.append(pairs.find(plain, lower(plain), marks, words))
         if "\n" in text or "values" in low:
             found.append(span for span in tables.find(text, low) if not text.startswith(marks, span[0]))
     if not found:
@@ -365,10 +368,13 @@ _PLACE_SIGNS = (
     "ogin(",
     "redential",
     "asicAuth(",
-    "Authentication(",
+    "uthentication(",
+    "uthenticate(",
     "PDO(",
     "iFi.begin(",
     "root/",
+    "root:",
+    "admin:",
     "admin/",
     "master/",
     "user/",
@@ -386,6 +392,7 @@ _COMMAND_SIGNS = (
     "htpasswd", "rabbitmqctl", "mysqladmin", "sqlplus ", "userid=", "passwd", "nmcli", "encrypt_string", "http-basic",
     "wpa_passphrase", "alias set ", "initial-password", "impdp ", "expdp ", "sqlldr ", "<<<", " pass ", "secret set",
     "secret put", "secrets set", "password=-", "env add ", "isql ", 'send "', "send '", "send --", "sendline(",
+    " community ", "key-string ", "input_pw ",
 )  # fmt: skip
 """What stands in every command line that `commands` knows."""
 

@@ -14,7 +14,7 @@ KEYWORDS = (
     "pass", "pw", "secret", "token", "key", "cred", "auth", "cookie", "bearer", "jwt", "psk", "sessid", "jsessionid",
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
-    "nonce", "p/w", "asword",
+    "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
@@ -22,6 +22,17 @@ KEYWORDS_BEYOND_ASCII = (
     "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña", "hasło",
     "şifre", "lösenord", "jelszó",
 )  # fmt: skip
+
+ESCAPES = {
+    "&quot;": '\\\\\\\\\\"',
+    "&#34;": '\\\\\\\\"',
+    "&#39;": "\\\\\\\\'",
+    "%22": '\\\\"',
+    "%3d": "  =",
+    "%3a": "  :",
+    "%26": "  &",
+}
+"""Signs between a name and a value as they are written in HTML and in addresses, and the same in as many characters."""
 
 SHORTEST_TOKEN = 14
 """No token that can be told by its look is shorter, in characters."""
@@ -38,6 +49,16 @@ def has_any(text: str, words: Iterable[str]) -> bool:
         if word in text:
             return True
     return False
+
+
+def unescaped(text: str, low: str) -> str:
+    """Return a text in which `ESCAPES` are undone, every other character at its place. low: it in lower case."""
+    for escape, plain in ESCAPES.items():
+        at = low.find(escape)
+        if at >= 0:
+            for written in dict.fromkeys((escape, escape.upper())):
+                text = text.replace(written, plain)
+    return text
 
 
 def has_keyword(low: str) -> bool:

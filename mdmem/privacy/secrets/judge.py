@@ -21,9 +21,9 @@ _LITERALS = ("'", '"', "\\")
 _TRAILING = ",;.)]}"
 _BRANCHES = frozenset(":|?(")
 _CODE = frozenset(".,?:;()")
-_DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(")
+_DEFINERS = ("define(", "setdefault(", "putenv(", "setenv(", "setproperty(", "environmentvariable(")
 _TAKERS = ("password", "passwd", "passphrase", "secret", "apikey", "api_key")
-_LONGEST_PHRASE = 240
+_LONGEST_PHRASE, _LONGEST_LABEL = 240, 24
 _MOST_LISTED = 200
 _SHORTEST_HASH = 20
 
@@ -63,6 +63,23 @@ def line(name: Name, at: int) -> list[Span]:
     return _read(name, at, lambda literal: _is_alone_on_line(name, literal) and _is_spoken(name, literal))
 
 
+def column(name: Name, at: int) -> list[Span]:
+    """`API KEY    …`: the label and the value alone on a line, in two columns."""
+    label = name.line_before().strip(" ")
+    words = label.split(" ")
+    if len(label) > _LONGEST_LABEL or not (label == "" or all(map(str.isalpha, words))):
+        return []
+    return _read(
+        name,
+        at,
+        lambda literal: (
+            scan.line_ends(name.text, literal.end + literal.quoted)
+            and values.is_varied(literal.text)
+            and values.is_spoken_secret(literal.text, quoted=literal.quoted)
+        ),
+    )
+
+
 def said(name: Name, at: int) -> list[Span]:
     """`Password for bob: …`."""
     return _read(
@@ -88,9 +105,9 @@ def beside(name: Name, at: int) -> list[Span]:
 
 def argument(name: Name, at: int) -> list[Span]:
     """`set("name", "…")`."""
-    if not literals.closes_call(name.text, at):
+    before = name.low[max(0, name.start - 32) : name.start - 1].rstrip(" \\")
+    if not literals.closes_call(name.text, at) and not before.endswith("environmentvariable("):
         return []
-    before = name.low[max(0, name.start - 16) : name.start - 1].rstrip(" \\")
     if name.kind == "authorization":
         return headers.authorization(name, at)
     if before.endswith(_DEFINERS):
@@ -130,7 +147,7 @@ def call(name: Name, at: int) -> list[Span]:
 
 def markup(name: Name, at: int) -> list[Span]:
     """`<password>…</password>`."""
-    end = name.text.find("</", at, at + 4096)
+    end = name.text.find("]]>" if name.text[at - 1] == "[" else "</", at, at + 4096)
     value = name.text[at:end] if end > at else ""
     if not value.strip() or "\n" in value.strip() or "<" in value:
         return []

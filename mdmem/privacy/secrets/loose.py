@@ -20,7 +20,7 @@ _SHORTEST, _LONGEST = 6, 64
 _LONGEST_USER = 20
 _NEAR, _LONG_WORD = 128, 14
 _MOST_USERS = 3
-USERS = ("root/", "admin/", "master/", "user/", "default/")
+USERS = ("root/", "admin/", "master/", "user/", "default/", "root:", "admin:")
 """How a pair of a user and a password begins that stands by itself."""
 LOGINS = ("login:", "account:", "telnet:", "telnet ", "ssh:", "ftp:", "계정:", "계정 ")
 """What stands before a user and a password, in lower case."""
@@ -70,20 +70,25 @@ def in_groups(name: Name, at: int) -> list[Span]:
     letters = groups.replace(separator, "") if separator in (" ", "-") else ""
     if len(letters) != 16 or not letters.isalpha() or groups[4::5] != 3 * separator or rest[19:20].isalnum():
         return []
-    if not letters.islower() or reads_like_words(shape(letters), letters):
-        return []
     start = at + len(ahead) - len(rest)
+    is_value = name.text[name.sign] in ":=" and name.text[start + len(groups) :][:1] in ("", "\n", "\r", '"', "'")
+    if not letters.islower() or (reads_like_words(shape(letters), letters) and not is_value):
+        return []
     return [(start, start + len(groups), name.kind)]
 
 
 def said_before(name: Name) -> list[Span]:
-    """Find the password in `… is the password`, `… is my password`."""
+    """Find the password in `… is the password`, `… is my password`, `… as the password`, `… as password`."""
     head = name.text[max(0, name.start - _LONGEST - 16) : name.start]
-    words = head.rpartition("\n")[2].split(" ")
-    if name.kind != "password" or len(words) < 4 or words[-3:-1] not in (["is", "the"], ["is", "my"]) or words[-1]:
+    *words, last = head.rpartition("\n")[2].split(" ")
+    if words[-1:] in (["the"], ["my"], ["your"], ["its"]):
+        words.pop()
+    elif words[-1:] == ["is"]:
         return []
-    word = words[-4].strip("\"'`")
-    if not _is_secret(word):
+    if name.kind != "password" or len(words) < 2 or words.pop() not in ("is", "as") or last:
+        return []
+    word = words[-1].strip("\"'`")
+    if not (_is_secret(word) or values.is_spoken_secret(word, quoted=word != words[-1])):
         return []
     start = name.start - len(head) + head.rindex(word)
     return [(start, start + len(word), name.kind)]
@@ -105,14 +110,15 @@ def has_long_word(text: str, start: int, end: int) -> bool:
 
 
 def of_users(text: str) -> Iterator[Span]:
-    """Find `root/…`, `admin/…`: of users that every machine has, with a password that is not a word of a path."""
+    """Find `root/…`, `admin:…@host`: of users that every machine has, with a password that is not a word of a path."""
     for user in USERS:
         at = text.find(user)
         while at >= 0:
             start = at + len(user)
             word = _word(text, start)
             before, after = text[at - 1 : at], text[start + len(word) : start + len(word) + 1]
-            apart = not (before.isalnum() or before in _IN_PATHS) and after in ("", "\n", "\r", ",", " ", ")")
+            ends = ("@",) if user[-1] == ":" else ("", "\n", "\r", ",", " ", ")")
+            apart = not (before.isalnum() or before in _IN_PATHS) and after in ends
             if apart and _is_secret(word) and len(set(shape(word))) > 2:
                 yield start, start + len(word), "password"
             at = text.find(user, start)

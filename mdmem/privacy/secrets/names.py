@@ -21,6 +21,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
             "sshpass", "requirepass", "masterauth", "dbpwd", "userpwd", "rootpw", "adminpw", "bindpw", "userpw",
             "비밀번호", "비번", "암호", "패스워드", "パスワード", "密码", "密碼", "口令", "пароль", "contraseña",
             "senha", "motdepasse", "wachtwoord", "hasło", "şifre", "parola", "lösenord", "salasana", "jelszó",
+            "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
         ),
     ),
     ("secret", STRONG, ("secret", "secrets")),
@@ -69,7 +70,7 @@ SHORT: dict[str, tuple[str, int]] = {
 TAILS = (
     "old", "new", "prod", "production", "dev", "development", "test", "testing", "stage", "staging", "live", "base",
     "value", "val", "string", "plain", "plaintext", "text", "clear", "confirm", "confirmation", "again", "repeat",
-    "raw", "main", "primary", "secondary", "default", "b64", "base64", "hex",
+    "raw", "main", "private", "primary", "secondary", "default", "b64", "base64", "hex",
 )  # fmt: skip
 """Words after the noun that leave it what it was: `SECRET_KEY_BASE`, `password_new`."""
 

@@ -8,8 +8,7 @@ and a value: the signs it begins with, a condition on the name, where the value 
 from __future__ import annotations
 
 from mdmem.privacy import limits, secrets
-from mdmem.privacy.secrets import judge, literals, loose, names, scan
-from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
+from mdmem.privacy.secrets import judge, loose, names, scan, starts
 from mdmem.privacy.secrets.names import LITERAL, WEAK
 from mdmem.privacy.secrets.scan import Name
 
@@ -24,18 +23,12 @@ if TYPE_CHECKING:
 _LIGHT = 0.5
 """What a name costs that means no secret, compared with one that does."""
 
-_MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><(|→\n\r,는은は是/*.")
+_MAY_FOLLOW = frozenset(scan.CLOSERS + " \t:=＝：?!><([|→\n\r,는은は是/*.")
 _FIRST_HANGUL = "가"
-_VERBS = (" is ", " is: ", " was ", " should be ", " ist ", " est ", " es ", "は", "는 ", "은 ", "是")
-_VERB_SIGNS = "iIwWsSeEfFoOtTは는은是"
-_OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
-_ARROWS = ("-> ", "→ ", "- ", "– ")
-_FALLBACKS = ("or ", "|| ", "?? ")
+_VERB_SIGNS = "iIwWsSeEfFoOtTcClLは는은是"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
-_MARKUP_VALUES = ("<value>", "<string>")
-_CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
-_SETTERS = ("env ", "configure set ", "config set ", "config set --secret ", "kv put ")
+_SETTERS = ("env ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
 _GETTERS = ("env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(")
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
@@ -108,11 +101,12 @@ def _weigh(text: str, low: str, start: int, end: int) -> tuple[int, str]:
         return names.NONE, ""
     if weight or len(name) > scan.LONGEST_NAME // 2:
         return weight, kind
-    if name in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
+    word = low[start:end]
+    if word in ("key", "phrase", "code") and text[start - 1 : start] in (" ", "."):  # "the API key is …", "api.key=…"
         weight, kind = _remembered(" ".join(low[max(0, start - 12) : end].replace(".", " ").split()[-2:]))
-        if not weight and name == "key" and text[end : end + 1] == " " and loose.has_long_word(text, end, end):
+        if not weight and word == "key" and text[end : end + 1] == " " and loose.has_long_word(text, end, end):
             return WEAK, _PLAIN_KEY
-        if weight or (text[start - 1] == " " and (name != "key" or not _is_set(text, end))):
+        if weight or (text[start - 1] == " " and (word != "key" or not _is_set(text, end))):
             return min(weight, LITERAL if _is_set(text, end) else WEAK) if kind == "key" else weight, kind
     if low[start:end] == "bearer":
         return LITERAL, "authorization"
@@ -223,220 +217,34 @@ def _is_called(name: Name) -> bool:
     return name.closed == name.end == name.sign
 
 
-# -- where the value begins
-
-
-def _after_assignment(name: Name) -> int:
-    """`name = …`, `"name": …`, `name := …`; also with the value on the next line, in JSON."""
-    text = name.text
-    value = scan.assignment(text, name.sign)
-    if not value:
-        return 0
-    if name.sign > name.closed and text[name.sign] == ":" and not text[value : value + 1].isspace():
-        return 0  # "Pass :meth:`…`" is no pair
-    if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
-        return 0  # … ? "pass" : "fail"
-    if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
-        return value + 1  # ${NAME:-…}
-    value = skip_blank(text, value)
-    if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
-        return 0
-    if text[value : value + 1] in ("\n", "\r"):
-        ahead = text[value : value + 64]
-        rest = ahead.lstrip()
-        return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
-    if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
-        return _of_its_place(name, value)
-    return _after_tag(text, value)
-
-
-def _of_its_place(name: Name, value: int) -> int:
-    """Return where the name's own value begins in `user, password = "…", "…"`."""
-    text = name.text
-    others = name.line_before().strip().rstrip(",").split(", ")
-    if not all(other.isidentifier() for other in others):
-        return value
-    at = value
-    for _ in others:
-        literal = literals.read(text, at, whole_word=False)
-        if not literal or text[literal.end + 1 : literal.end + 2] != ",":
-            return value
-        at = skip_blank(text, literal.end + 2)
-    return at
-
-
-def _after_tag(text: str, value: int) -> int:
-    """Return where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
-    first = text[value : value + 2]
-    if first == "**":
-        return skip_blank(text, value + 2)
-    if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
-        tag, blank, rest = text[value : value + 32].partition(" ")
-        return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
-    return value
-
-
-def _closes_string(name: Name, value: int) -> bool:
-    """Whether the quotes at `value` close the string that the name stands in: getpass("Password: ")."""
-    quote = name.text[value]
-    line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
-    if quote != "'":
-        return line.count(quote) % 2 == 1
-    inside = False
-    for part in line.split(quote)[:-1]:
-        if inside or not part[-1:].isalnum():  # else it is an apostrophe
-            inside = not inside
-    return inside
-
-
-def _after_comparison(name: Name) -> int:
-    at = scan.comparison(name.low, name.sign)
-    return skip_blank(name.text, at) if at else 0
-
-
-def _after_type(name: Name) -> int:
-    """`var name string = "…"`."""
-    kind, found, _ = name.text[name.sign : name.sign + 48].partition("=")
-    if not found:
-        return 0
-    at = skip_blank(name.text, name.sign + len(kind) + 1)
-    is_type = " " not in kind.strip() and kind.strip().replace("[]", "").strip("*&?").isidentifier()
-    return at if is_type and name.text[at : at + 1] in QUOTES else 0
-
-
-def _after_for(name: Name) -> int:
-    """`SET PASSWORD FOR 'bob'@'host' = '…'`."""
-    if not name.low.startswith(" for ", name.closed):
-        return 0
-    head, found, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
-    return name.closed + len(head) + 3 if found else 0
-
-
-def _at_string(name: Name) -> int:
-    """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
-    return 0 if name.word() == "pass" or _closes_string(name, name.sign) else name.sign
-
-
-def _behind_sign(name: Name) -> int:
-    return name.sign + 1
-
-
-def _at_sign(name: Name) -> int:
-    return name.sign
-
-
-def _behind_comma(name: Name) -> int:
-    return skip_blank(name.text, name.sign + 1)
-
-
-def _after_verb(name: Name) -> int:
-    """`my password is …`, `the password for the shop is …`."""
-    low, at = name.low, name.closed
-    if low.startswith(_OF_WHAT, at):
-        words = low[at : at + 48].partition("\n")[0].partition(" is ")
-        at += len(words[0]) if words[1] else 0
-    if not low.startswith(_VERBS, at):
-        return 0
-    at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
-    return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
-
-
-def _after_remark(name: Name) -> int:
-    """`Password for bob: …`, `A temporary password is generated for root@localhost: …`."""
-    line = name.text[name.closed : name.closed + 96].partition("\n")[0]
-    head, found, _ = line.partition(": ")
-    return name.closed + len(head) + 2 if found and " " in head and not head.strip(_REMARK) else 0
-
-
-_REMARK = _CELL + "@'\"/()"
-
-
-def _in_next_cell(name: Name) -> int:
-    """`| name | … |`."""
-    row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
-    value = skip_blank(name.text, name.sign + 1)
-    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL) and name.text[value : value + 1] != "|"
-    return value if in_table else 0
-
-
-def _after_arrow(name: Name) -> int:
-    arrow = next((arrow for arrow in _ARROWS if name.text.startswith(arrow, name.sign)), "")
-    return skip_blank(name.text, name.sign + len(arrow)) if arrow and name.sign != name.closed else 0
-
-
-def _after_default(name: Name) -> int:
-    """`variable "NAME" { default = "…" }` of Terraform."""
-    block, found, _ = name.low[name.closed : name.closed + 400].partition("default")
-    if not found or "}" in block.partition("{")[2] or not name.low.endswith('variable "', 0, name.start):
-        return 0
-    value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(found)))
-    return skip_blank(name.low, value) if value else 0
-
-
-def _after_value_word(name: Name) -> int:
-    """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
-    ahead = name.low[name.closed : name.closed + 64]
-    rest = ahead.lstrip(" \t\r\n,\"'-")
-    if len(rest) == len(ahead) or not rest.startswith("value"):
-        return 0
-    at = scan.closers(name.low, name.closed + len(ahead) - len(rest) + len("value"))
-    value = scan.assignment(name.low, skip_blank(name.low, at))
-    return skip_blank(name.low, value) if value else 0
-
-
-def _after_markup(name: Name) -> int:
-    """`<name>NAME</name> <value>…`, `<key>NAME</key> <string>…`, `<property name="NAME"><value>…`."""
-    ahead = name.low[name.closed : name.closed + 96]
-    rest = ahead.partition(">")[2].lstrip()
-    if not rest.startswith(_MARKUP_VALUES) or ahead[:2] not in ("</", "><", ">\n"):
-        return 0
-    return name.closed + len(ahead) - len(rest) + rest.index(">") + 1
-
-
-def _after_fallback(name: Name) -> int:
-    """`os.environ.get("NAME") or "…"`, `process.env.NAME || '…'`, `getenv("NAME", "…")`."""
-    text, at = name.text, skip_blank(name.text, name.closed)
-    if text[at : at + 1] == ",":
-        at = skip_blank(text, at + 1)
-        return at if closes_call(text, at) else 0
-    at = skip_blank(text, at + 1) if text[at : at + 1] in (")", "]") else at
-    sign = next((sign for sign in _FALLBACKS if text.startswith(sign, at)), "")
-    at = skip_blank(text, at + len(sign))
-    return at if sign and text[at : at + 1] in QUOTES else 0
-
-
-def _on_next_line(name: Name) -> int:
-    """Return a label on a line of its own, and the value on the next."""
-    at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
-    at = scan.closers(name.text, at)
-    return scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
-
-
 RULES: tuple[Rule, ...] = (
     # signs, condition on the name, where the value begins, how it is judged
-    ("\"'`)]|?o,", _is_looked_up, _after_fallback, judge.assigned),
-    (":=＝：?!|<+", _always, _after_assignment, judge.assigned),
-    (".", _appends, _after_assignment, judge.assigned),
-    ("=!.e-", _always, _after_comparison, judge.beside),
-    ("", _is_bare, _after_type, judge.assigned),
-    ("fF", _always, _after_for, judge.assigned),
-    (":：\n\r", _is_label, _on_next_line, judge.below),
-    (">", _is_tag, _behind_sign, judge.markup),
-    (">", _is_keyed, _behind_sign, judge.markup),
-    ("|", _always, _in_next_cell, judge.beside),
-    ("(", _is_called, _behind_sign, judge.call),
-    (",", _is_argument, _behind_comma, judge.argument),
-    (",", _is_constant, _behind_comma, judge.constant),
-    ("'\"`", _is_bare, _at_string, judge.beside),
-    (_VERB_SIGNS, _always, _after_verb, judge.spoken),
-    ("-→–", _always, _after_arrow, judge.beside),
-    ("", _is_bearer, _at_sign, judge.header),
-    ("", _is_flag, _at_sign, judge.flag),
-    (",\n\rvV-", _always, _after_value_word, judge.assigned),
-    ("<>", _always, _after_markup, judge.markup),
-    ("{", _always, _after_default, judge.assigned),
-    ("", _is_bare, _after_remark, judge.said),
-    ("", _heads_bare_line, _at_sign, judge.line),
+    ("\"'`)]|?o,", _is_looked_up, starts.after_fallback, judge.assigned),
+    (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
+    (".", _appends, starts.after_assignment, judge.assigned),
+    ("=!.e-", _always, starts.after_comparison, judge.beside),
+    ("", _is_bare, starts.after_type, judge.assigned),
+    ("fF", _always, starts.after_for, judge.assigned),
+    (":：\n\r", _is_label, starts.on_next_line, judge.below),
+    ("[", _always, starts.after_brackets, judge.assigned),
+    ("rR/", _is_bare, starts.after_registry_type, judge.flag),
+    (">", _is_tag, starts.behind_sign, judge.markup),
+    (">", _is_keyed, starts.behind_sign, judge.markup),
+    ("|", _always, starts.in_next_cell, judge.beside),
+    ("(", _is_called, starts.behind_sign, judge.call),
+    (",", _is_argument, starts.behind_comma, judge.argument),
+    (",", _is_constant, starts.behind_comma, judge.constant),
+    ("'\"`", _is_bare, starts.at_string, judge.beside),
+    (_VERB_SIGNS, _always, starts.after_verb, judge.spoken),
+    ("-→–.", _always, starts.after_arrow, judge.beside),
+    ("", _is_bearer, starts.at_sign, judge.header),
+    ("", _is_flag, starts.at_sign, judge.flag),
+    (",\n\raAvV-", _always, starts.after_value_word, judge.assigned),
+    ("<>", _always, starts.after_markup, judge.markup),
+    ("{", _always, starts.after_default, judge.assigned),
+    ("", _is_bare, starts.after_remark, judge.said),
+    ("", _is_bare, starts.in_column, judge.column),
+    ("", _heads_bare_line, starts.at_sign, judge.line),
 )
 """The first row that finds a secret decides; an assignment decides in any case. No signs: any."""
 

@@ -29,6 +29,9 @@ HOOKS = (
     ("maker.ifttt.com/trigger/", WORD + "/"),
     ("chat.googleapis.com/v1/spaces/", WORD + "/?=&%"),
     ("outlook.office.com/webhook/", WORD + "/@"),
+    (".infura.io/v3/", WORD),
+    (".g.alchemy.com/v2/", WORD),
+    ("open-apis/bot/v2/hook/", WORD),
 )
 """Addresses whose path is the secret: the address up to it, and the characters of the rest."""
 
@@ -47,6 +50,9 @@ CALLS = (
     ("wifi.begin(", 1),
 )
 """Calls that take a password without its name, and the number of that argument."""
+
+LOGINS = (("login(", 0), ("login(", 1), ("authenticate(", 1))
+"""Calls that may take something else as well: there, only what is unlike words counts."""
 
 PGPASS_PORTS = (":5432:", ":*:")
 
@@ -70,7 +76,7 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
             if address in low:
                 yield from _hooks(text, low, address, alphabet)
     yield from _pgpass_lines(text)
-    for call, number in CALLS:
+    for call, number in (*CALLS, *LOGINS):
         if call in low:
             yield from _arguments(text, low, call, number)
     if "(" in text and "/" in text:
@@ -207,7 +213,8 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
         if len(arguments) > number:
             value = arguments[number].strip().removeprefix("@")
             core = value.strip("\"'")
-            if len(core) + 2 == len(value) and values.is_secret(core, STRONG, quoted=True):
+            is_sure = (call, number) not in LOGINS or values.is_unlike_words(core)
+            if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):
                 start = text.index(value, begin + sum(len(word) + 1 for word in arguments[:number])) + 1
                 yield start, start + len(core), "password"
         at = low.find(call, begin)

@@ -1,0 +1,252 @@
+"""Where the value of a named secret begins: behind `=`, "is", a closing tag, the label of the line above.
+
+One function for each way to join a name and a value; each returns a place in the text, 0 where there is none.
+"""
+
+from __future__ import annotations
+
+from mdmem.privacy.secrets import literals, scan
+from mdmem.privacy.secrets.literals import QUOTES, closes_call, skip_blank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mdmem.privacy.secrets.scan import Name
+
+_VERBS = (
+    " is ", " is: ", " was ", " should be ", " to ", " set to ", " changed to ", " from ", " ist ", " lautet ", " est ",
+    " es ",
+    "は", "는 ", "은 ", "是",
+)  # fmt: skip
+_OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
+_ARROWS = ("-> ", "→ ", "- ", "– ")
+_FALLBACKS = ("or ", "|| ", "?? ")
+_DATA = "<![CDATA["
+_LONGEST_INSIDE = 32
+_CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
+_MARKUP_VALUES = ("<value>", "<string>")
+
+
+def after_assignment(name: Name) -> int:
+    """`name = …`, `"name": …`, `name := …`; also with the value on the next line, in JSON."""
+    text = name.text
+    value = scan.assignment(text, name.sign)
+    if not value:
+        return 0
+    if name.sign > name.closed and text[name.sign] == ":" and not text[value : value + 1].isspace():
+        return 0  # "Pass :meth:`…`" is no pair
+    if name.is_quoted() and text.endswith(("? ", "?"), 0, name.start - 1):
+        return 0  # … ? "pass" : "fail"
+    if text[value : value + 1] == "-" and text[name.start - 2 : name.start] == "${":
+        return value + 1  # ${NAME:-…}
+    value = skip_blank(text, value)
+    if name.closed == name.end and text[value : value + 1] in QUOTES and _closes_string(name, value):
+        return 0
+    if text[value : value + 1] in ("\n", "\r"):
+        ahead = text[value : value + 64]
+        rest = ahead.lstrip()
+        return value + len(ahead) - len(rest) if name.is_quoted() and rest[:1] == text[name.closed - 1] else 0
+    if text[value : value + 1] in QUOTES and name.low[name.start - 2 : name.start] == ", ":
+        return _of_its_place(name, value)
+    return _after_tag(text, value)
+
+
+def _of_its_place(name: Name, value: int) -> int:
+    """Return where the name's own value begins in `user, password = "…", "…"`."""
+    text = name.text
+    others = name.line_before().strip().rstrip(",").split(", ")
+    if not all(other.isidentifier() for other in others):
+        return value
+    at = value
+    for _ in others:
+        literal = literals.read(text, at, whole_word=False)
+        if not literal or text[literal.end + 1 : literal.end + 2] != ",":
+            return value
+        at = skip_blank(text, literal.end + 2)
+    return at
+
+
+def _after_tag(text: str, value: int) -> int:
+    """Return where a value begins behind a tag or an anchor of YAML (`!!str …`, `&name …`), or markdown's stars."""
+    first = text[value : value + 2]
+    if first == "**":
+        return skip_blank(text, value + 2)
+    if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
+        tag, blank, rest = text[value : value + 32].partition(" ")
+        return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
+    return value
+
+
+def _closes_string(name: Name, value: int) -> bool:
+    """Whether the quotes at `value` close the string that the name stands in: getpass("Password: ")."""
+    quote = name.text[value]
+    line = name.text[max(0, name.start - 200) : name.start].rpartition("\n")[2]
+    if quote != "'":
+        return line.count(quote) % 2 == 1
+    inside = False
+    for part in line.split(quote)[:-1]:
+        if inside or not part[-1:].isalnum():  # else it is an apostrophe
+            inside = not inside
+    return inside
+
+
+def after_comparison(name: Name) -> int:
+    """`name == "…"`, `name.equals("…")`."""
+    at = scan.comparison(name.low, name.sign)
+    return skip_blank(name.text, at) if at else 0
+
+
+def after_type(name: Name) -> int:
+    """`var name string = "…"`."""
+    kind, found, _ = name.text[name.sign : name.sign + 48].partition("=")
+    if not found:
+        return 0
+    at = skip_blank(name.text, name.sign + len(kind) + 1)
+    is_type = " " not in kind.strip() and kind.strip().replace("[]", "").strip("*&?").isidentifier()
+    return at if is_type and name.text[at : at + 1] in QUOTES else 0
+
+
+def after_for(name: Name) -> int:
+    """`SET PASSWORD FOR 'bob'@'host' = '…'`."""
+    if not name.low.startswith(" for ", name.closed):
+        return 0
+    head, found, _ = name.text[name.closed : name.closed + 96].partition("\n")[0].partition(" = '")
+    return name.closed + len(head) + 3 if found else 0
+
+
+def at_string(name: Name) -> int:
+    """`IDENTIFIED BY PASSWORD '…'`, "the password `…`"."""
+    return 0 if name.word() == "pass" or _closes_string(name, name.sign) else name.sign
+
+
+def behind_sign(name: Name) -> int:
+    """`<name>…`, also `<name><![CDATA[…`."""
+    return name.sign + (len(_DATA) + 1 if name.text.startswith(_DATA, name.sign + 1) else 1)
+
+
+def at_sign(name: Name) -> int:
+    """`name …`."""
+    return name.sign
+
+
+def behind_comma(name: Name) -> int:
+    """`("name", …`."""
+    return skip_blank(name.text, name.sign + 1)
+
+
+def after_verb(name: Name) -> int:
+    """`my password is …`, `the password for the shop is …`."""
+    low, at = name.low, name.closed
+    if low.startswith(_OF_WHAT, at):
+        words = low[at : at + 48].partition("\n")[0].partition(" is ")
+        at += len(words[0]) if words[1] else 0
+    if not low.startswith(_VERBS, at) or (name.word() == "pass" and low.startswith((" to ", " from "), at)):
+        return 0
+    at = skip_blank(low, at + len(next(verb for verb in _VERBS if low.startswith(verb, at))))
+    return skip_blank(low, at + 1) if low[at : at + 1] in (":", "：") else at
+
+
+def after_remark(name: Name) -> int:
+    """`Password for bob: …`, `A temporary password is generated for root@localhost: …`."""
+    line = name.text[name.closed : name.closed + 96].partition("\n")[0]
+    head, found, _ = line.partition(": ")
+    return name.closed + len(head) + 2 if found and " " in head and not head.strip(_REMARK) else 0
+
+
+_REMARK = _CELL + "@'\"/()"
+
+
+def in_next_cell(name: Name) -> int:
+    """`| name | … |`."""
+    row = name.text[max(0, name.start - 48) : name.start].rpartition("\n")[2]
+    value = skip_blank(name.text, name.sign + 1)
+    in_table = "|" in row and not row.rpartition("|")[2].strip(_CELL) and name.text[value : value + 1] != "|"
+    return value if in_table else 0
+
+
+def after_arrow(name: Name) -> int:
+    """`name -> …`, `name - …`, `name ..... …`."""
+    arrow = next((arrow for arrow in _ARROWS if name.text.startswith(arrow, name.sign)), "")
+    if not arrow and name.text.startswith("...", name.sign):
+        ahead = name.text[name.sign : name.sign + 96]
+        arrow = ahead[: len(ahead) - len(ahead.lstrip("."))]
+    return skip_blank(name.text, name.sign + len(arrow)) if arrow and name.sign != name.closed else 0
+
+
+def in_column(name: Name) -> int:
+    """`name    …`, with a gap as between columns."""
+    gap = name.text[name.closed : name.sign]
+    return name.sign if "\t" in gap or len(gap) > 1 else 0
+
+
+def after_brackets(name: Name) -> int:
+    """`char name[] = "…"`; `name [None]: …`, as programs ask for it."""
+    inside, closing, _ = name.text[name.sign + 1 : name.sign + 1 + _LONGEST_INSIDE].partition("]")
+    at = name.sign + len(inside) + 2
+    if not closing or "\n" in inside:
+        return 0
+    if name.text.startswith(": ", at):
+        return skip_blank(name.text, at + 1) if name.sign != name.closed else 0
+    value = scan.assignment(name.text, skip_blank(name.text, at)) if not inside or inside.isdigit() else 0
+    value = skip_blank(name.text, value) if value else 0
+    return value if name.text[value : value + 1] == '"' else 0
+
+
+def after_registry_type(name: Name) -> int:
+    """`name    REG_SZ    …`, `/v name /t REG_SZ /d …`, of Windows' registry."""
+    at = name.sign + 3 * name.low.startswith("/t ", name.sign)
+    kind = name.low[at : at + _LONGEST_INSIDE].partition(" ")[0]
+    if not kind.startswith("reg_"):
+        return 0
+    at = skip_blank(name.low, at + len(kind))
+    return skip_blank(name.low, at + 3) if name.low.startswith("/d ", at) else at
+
+
+def after_default(name: Name) -> int:
+    """`variable "NAME" { default = "…" }` of Terraform."""
+    block, found, _ = name.low[name.closed : name.closed + 400].partition("default")
+    if not found or "}" in block.partition("{")[2] or not name.low.endswith('variable "', 0, name.start):
+        return 0
+    value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(found)))
+    return skip_blank(name.low, value) if value else 0
+
+
+def after_value_word(name: Name) -> int:
+    """`{"name": "NAME", "value": "…"}`, and the same in YAML and XML."""
+    ahead = name.low[name.closed : name.closed + 64]
+    rest = ahead.lstrip(" \t\r\n,\"'-")
+    rest = rest.removeprefix("android:")
+    if len(rest) == len(ahead) or not rest.startswith("value"):
+        return 0
+    at = scan.closers(name.low, name.closed + len(ahead) - len(rest) + len("value"))
+    value = scan.assignment(name.low, skip_blank(name.low, at))
+    return skip_blank(name.low, value) if value else 0
+
+
+def after_markup(name: Name) -> int:
+    """`<name>NAME</name> <value>…`, `<key>NAME</key> <string>…`, `<property name="NAME"><value>…`."""
+    ahead = name.low[name.closed : name.closed + 96]
+    rest = ahead.partition(">")[2].lstrip()
+    if not rest.startswith(_MARKUP_VALUES) or ahead[:2] not in ("</", "><", ">\n"):
+        return 0
+    return name.closed + len(ahead) - len(rest) + rest.index(">") + 1
+
+
+def after_fallback(name: Name) -> int:
+    """`os.environ.get("NAME") or "…"`, `process.env.NAME || '…'`, `getenv("NAME", "…")`."""
+    text, at = name.text, skip_blank(name.text, name.closed)
+    if text[at : at + 1] == ",":
+        at = skip_blank(text, at + 1)
+        return at if closes_call(text, at) else 0
+    at = skip_blank(text, at + 1) if text[at : at + 1] in (")", "]") else at
+    sign = next((sign for sign in _FALLBACKS if text.startswith(sign, at)), "")
+    at = skip_blank(text, at + len(sign))
+    return at if sign and text[at : at + 1] in QUOTES else 0
+
+
+def on_next_line(name: Name) -> int:
+    """Return a label on a line of its own, and the value on the next."""
+    at = name.sign + (name.text[name.sign : name.sign + 1] in (":", "："))
+    at = scan.closers(name.text, at)
+    below = scan.next_line(name.text, at) if scan.line_ends(name.text, at) else 0
+    rule = len(name.text[below : below + 96]) - len(name.text[below : below + 96].lstrip("-=~")) if below else 0
+    return scan.next_line(name.text, below + rule) if rule >= 3 and scan.line_ends(name.text, below + rule) else below
