@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import shlex
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -35,7 +36,13 @@ def files(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
     count = 0
     paths = sorted(entry.path for entry in disk.walk(config.vault)) if scope.paths is None else scope.paths
     for place, path in enumerate(paths):
-        data = disk.read_path(config.vault, path)
+        try:
+            data = disk.read_path(config.vault, path)
+        except PermissionError:
+            file = shlex.quote(str(Path(config.vault, path)))
+            text = f"{path} may not be read, so no search finds it, and no commit takes it."
+            found.append(warning(text, f"`sudo chown $USER {file}; chmod u+rw {file}`"))
+            continue
         if data is None:
             continue
         count += 1
@@ -180,7 +187,7 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 def _linking(config: Config, path: str) -> str:
     """Return the text of a note with links of the vault; what an agent said or read has none."""
-    data = disk.read_path(config.vault, path) or b""
+    data = disk.readable(config.vault, path) or b""
     text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
     return "" if "digest" in notes.parse(data if text else b"").meta else text
 

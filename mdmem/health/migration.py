@@ -73,7 +73,7 @@ def fitting(folder: str) -> str:
 
 def _update_links(config: Config, moved: dict[bytes, bytes]) -> None:
     for entry in disk.walk(config.vault):
-        data = disk.read_path(config.vault, entry.path)
+        data = disk.readable(config.vault, entry.path)
         new = data or b""
         for old, name in moved.items():
             new = new.replace(old, name)

@@ -139,8 +139,12 @@ class _Reading:
             self._pass(self._fresh(change))
 
     def _fresh(self, change: Change) -> File | None:
-        """Read a file; None when there is nothing to commit about it, or it is too large."""
-        file = _read_file(self._root, change)
+        """Read a file; None when there is nothing to commit about it, it is too large or may not be read."""
+        try:
+            file = _read_file(self._root, change)
+        except PermissionError:
+            self._held_back += [HeldBack(change.path, 1, gate.UNREADABLE)] * self._wanted.has(change.path)
+            return None
         if file and len(file.data) >= disk.MAX_READ_BYTES:
             self._held_back += [HeldBack(change.path, 1, gate.TOO_LARGE)] * self._wanted.has(change.path)
             return None

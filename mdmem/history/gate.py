@@ -14,6 +14,9 @@ from mdmem.vault import archives, disk, journal, layout, note, packed, people
 TOO_LARGE = "too large"
 """The rule by which a file is held back that is longer than anything of a vault is read."""
 
+UNREADABLE = "unreadable"
+"""The rule by which a file is held back that may not be read."""
+
 NUL = "NUL byte"
 """The rule by which a note is held back that is not UTF-8 text: in UTF-16, no rule would find a secret."""
 
@@ -39,6 +42,8 @@ class HeldBack(NamedTuple):
         """Return why the file was not committed, in a sentence."""
         if self.rule == TOO_LARGE:
             return f"{self.path} is larger than {disk.MAX_READ_BYTES // 1024**2} MiB, so it was not committed."
+        if self.rule == UNREADABLE:
+            return f"{self.path} may not be read, so it was not committed."
         if self.rule == NUL:
             return (
                 f"{self.path}:{self.line} holds a NUL byte (is it saved as UTF-16?), so it cannot be searched for"
@@ -55,6 +60,9 @@ class HeldBack(NamedTuple):
             return "Split it, or move it out of the vault."
         if self.rule == FILE_NAME:
             return "Rename it."
+        if self.rule == UNREADABLE:
+            name = shlex.quote(self.path)
+            return f"Make it yours, in the vault's folder: sudo chown $USER {name}; chmod u+rw {name}"
         if self.rule == NUL:
             return f"Save it as UTF-8, without NUL bytes, and commit again, or, if it may stay: {self._accept}"
         return f"Remove that and commit again, or, if it may stay: {self._accept}"

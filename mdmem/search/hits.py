@@ -153,5 +153,5 @@ def _made(view: View, root: str, shown: Shown, notes: Iterable[int]) -> Iterator
 
 def read(root: str, path: str, data: bytes | None = None) -> str:
     """Return a note's text as it may be quoted. data: its file, where that was read already."""
-    data = disk.read_path(root, path) if data is None else data
+    data = disk.readable(root, path) if data is None else data
     return people.quoted(root, (data or b"").decode("utf-8", "replace"))

@@ -182,7 +182,7 @@ def _with_text(view: View, root: str, notes: Iterable[int], wanted: str) -> set[
     """Keep the notes whose text on disk has `wanted`: words in lower case, single spaces between."""
     kept = set()
     for note in notes:
-        data = disk.read_path(root, view.path(note))
+        data = disk.readable(root, view.path(note))
         if data is not None and wanted in _flat(data.decode("utf-8", "replace")):
             kept.add(note)
     return kept

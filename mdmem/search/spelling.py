@@ -73,7 +73,7 @@ def distance(a: str, b: str, limit: int) -> int:
 def _as_written(view: View, root: str, term: str) -> str:
     """Return a word as some note writes it: the index knows only its stem."""
     for notes, _ in view.postings("body", term):
-        text = (disk.read_path(root, view.path(notes[0])) or b"").decode("utf-8", "replace")
+        text = (disk.readable(root, view.path(notes[0])) or b"").decode("utf-8", "replace")
         for word in analysis.words(text):
             if term in analysis.terms(word)[:1]:
                 return word.lower()

@@ -179,7 +179,7 @@ def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     prompt = next((name for name in names if name.split("-", 3)[2] == "prompt"), "")
     if not prompt or any(source not in _LOOK_UPS and source != "bash" for source in sources):
         return WORK
-    data = disk.read_path(folder, prompt) or b""
+    data = disk.readable(folder, prompt) or b""
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
     if not sources and _is_look_up(text):
         return ECHO
@@ -202,4 +202,4 @@ def _is_look_up(text: str) -> bool:
 def _cites(folder: str, names: Iterable[str]) -> bool:
     """Whether an answer cites what the agent was given: it adds nothing to that."""
     answers = (name for name in names if name.split("-", 3)[2] == "response")
-    return any(b"[mem:" in (disk.read_path(folder, name) or b"") for name in answers)
+    return any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)

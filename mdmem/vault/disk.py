@@ -222,6 +222,7 @@ def read(folder: Folder, name: str) -> bytes | None:
     except OSError as error:
         if system.is_error(error, "ENOENT", "ELOOP", "ENXIO"):
             return None
+        error.filename = os.path.join(folder.path, name)
         raise
     try:
         found = os.fstat(fd)
@@ -335,6 +336,14 @@ def read_path(root: str, path: str) -> bytes | None:
     """Read the note at a vault-relative POSIX path, never through a link; None when it is not there."""
     data = read_file(root, path)
     return _packed_note(root, path) if data is None else data
+
+
+def readable(root: str, path: str) -> bytes | None:
+    """Read a note as `read_path` does; None also when its file's permissions refuse that."""
+    try:
+        return read_path(root, path)
+    except PermissionError:
+        return None
 
 
 def read_file(root: str, path: str) -> bytes | None:

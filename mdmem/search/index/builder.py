@@ -54,7 +54,10 @@ def without_collections() -> Iterator[None]:
 
 
 def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
-    """Read files as they are indexed; None for one that is gone. A folder stays open while its files follow."""
+    """Read files as they are indexed; None for one that is gone or may not be read.
+
+    A folder stays open while its files follow.
+    """
     rules = privacy.Rules.of(config.load(root).settings)
     with ExitStack() as kept:
         within, folder = None, None
@@ -63,9 +66,13 @@ def read(root: str, entries: Iterable[WalkedFile]) -> Iterator[Document | None]:
             if above != within:
                 kept.close()
                 within, folder = above, _opened(root, above, kept)
-            data = disk.read(folder, name) if folder else None
+            try:
+                data = disk.read(folder, name) if folder else None
+            except PermissionError:
+                yield None
+                continue
             if data is None:
-                data = disk.read_path(root, entry.path)
+                data = disk.readable(root, entry.path)
             mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
             yield None if data is None else document.build(root, entry, data, mtime_ns=mtime_ns, rules=rules)
 

@@ -417,7 +417,7 @@ class _Tally:
 
         note = batch.view.find(entry.path)
         mtime_ns = -1 if scan_record.fresh(entry.mtime_ns, time.time_ns()) else entry.mtime_ns
-        data = disk.read_path(root, entry.path)
+        data = disk.readable(root, entry.path)
         if data is None:
             if note is not None:
                 batch.remove(note)

@@ -71,7 +71,8 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
             within, known = folder, {view.name(note): note for note in view.members.of(folder)}
         note = known.get(name)
         if note is None:
-            missing.append(entry.path)
+            if disk.readable(config.vault, entry.path) is not None:
+                missing.append(entry.path)
         else:
             met[note] = 1
             if not _agrees(config, view, note, entry.path):
@@ -88,6 +89,6 @@ def _compare(config: Config, view: View, progress: Progress | None) -> Report:
 
 
 def _agrees(config: Config, view: View, note: int, path: str) -> bool:
-    data = disk.read_path(config.vault, path) or b""
+    data = disk.readable(config.vault, path) or b""
     by_id = view.notes("facet", f"id:{view.facts(note)['id']}".lower())
     return view.number("digest", note) == layout.digest(data) and view.find(path) == note and note in by_id

@@ -74,7 +74,7 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
         return None
     from mdmem.search.index import document
 
-    read = [(entry, disk.read_path(root, entry.path)) for entry in diff.files]
+    read = [(entry, disk.readable(root, entry.path)) for entry in diff.files]
     documents = [
         document.build(root, entry, data, mtime_ns=-1, is_kept=False) for entry, data in read if data is not None
     ]

@@ -234,7 +234,7 @@ def _is_other(root: str, view: View, note: int, found: os.stat_result) -> bool:
         return True
     if mtime_ns != -1:
         return False
-    data = disk.read_path(root, view.path(note))
+    data = disk.readable(root, view.path(note))
     return data is None or layout.digest(data) != view.number("digest", note)
 
 

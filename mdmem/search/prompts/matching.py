@@ -120,7 +120,7 @@ _OPS: dict[str, Callable[[PromptMatcher, PromptTerm], set[int]]] = {
 
 def body(root: str, path: str) -> str:
     """Read a prompt's text, without what is private in it."""
-    return snippet.body_of(people.quoted(root, (disk.read_path(root, path) or b"").decode("utf-8", "replace"))).strip()
+    return snippet.body_of(people.quoted(root, (disk.readable(root, path) or b"").decode("utf-8", "replace"))).strip()
 
 
 def _flat(text: str) -> list[str]:
