@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from datetime import datetime
 from functools import partial
@@ -36,6 +37,12 @@ def print_result(done: CommitResult) -> int:
         click.echo(f"{made.oid[:8]} {safe(made.subject)}")
     for held in done.held_back:
         click.secho(safe(str(held)), err=True, fg="yellow")
+    for change in done.staying:
+        if change.kind == "changed":
+            text = f"{change.path} stays on this machine, but history has it from before. To remove it there, too:"
+            click.secho(
+                safe(f"{text} mdmem purge --history-only {shlex.quote(change.path)} --apply"), err=True, fg="yellow"
+            )
     if done.staged:
         click.secho(f"Not committed, because you staged it: {safe(', '.join(done.staged))}", err=True, dim=True)
     for left in done.left_out:

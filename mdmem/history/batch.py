@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mdmem import steps
 from mdmem.config import Config
-from mdmem.history import beside, changes, gate, pages, private
+from mdmem.history import beside, changes, gate, pages, past, private
 from mdmem.history.beside import LeftOut, Targets
 from mdmem.history.changes import Change, State
 from mdmem.history.gate import HeldBack
@@ -61,7 +61,7 @@ def read(config: Config, repo: Repository, state: State, wanted: Wanted) -> Comm
 
     state: as `in_order` returns it.
     """
-    reading = _Reading(config, wanted)
+    reading = _Reading(config, repo, wanted)
     folder = ""
     total = max(wanted.total, len(state.changes))
     for place, change in enumerate(state.changes):
@@ -96,9 +96,10 @@ def in_order(state: State) -> State:
 class _Reading:
     """A batch while it is read. room: how many bytes more fit in. targets: what the notes read so far link to."""
 
-    def __init__(self, config: Config, wanted: Wanted) -> None:
+    def __init__(self, config: Config, repo: Repository, wanted: Wanted) -> None:
         self.room = MAX_BYTES
         self.targets = Targets()
+        self._repo = repo
         self._root = config.vault
         self._wanted = wanted
         self._gate = gate.CommitGate(config.settings)
@@ -161,7 +162,8 @@ class _Reading:
         is_free = path in self._wanted.accept or file.change.kind == "deleted"  # its name is in history, whatever it is
         held = None if is_free else self._gate.look(path, file.data)
         if held:
-            self._held_back.append(held)
+            before = past.objects_of(self._repo, [file.change.oid])[file.change.oid] if file.change.oid else b""
+            self._held_back.append(held._replace(in_history=self._gate.is_known(file.data, before)))
         else:
             self._files.append(file._replace(meta={key: file.meta[key] for key in NEEDED if key in file.meta}))
             self.room -= len(file.data)

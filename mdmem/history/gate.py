@@ -24,15 +24,20 @@ FILE_NAME = "file name"
 """The rule by which a file is held back whose name tells something."""
 
 
+IN_HISTORY = " History has it from before it was marked; `mdmem purge 'THE TEXT' --apply` removes it there, too."
+
+
 class HeldBack(NamedTuple):
     """A file that was not committed, because of what its text holds.
 
     line: where the first private text or secret is, from 1. rule: the rule that finds it.
+    in_history: the last commit has the private text, from before it was marked.
     """
 
     path: str
     line: int
     rule: str
+    in_history: bool = False
 
     def __str__(self) -> str:
         return f"{self.why} {self.todo}"
@@ -51,7 +56,8 @@ class HeldBack(NamedTuple):
             )
         what = f"The name of {self.path}" if self.rule == FILE_NAME else f"{self.path}:{self.line}"
         rule = "" if self.rule == FILE_NAME else f" ({self.rule})"
-        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed."
+        known = IN_HISTORY if self.in_history else ""
+        return f"{what} holds private text or what looks like a secret{rule}, so it was not committed.{known}"
 
     @property
     def todo(self) -> str:
@@ -102,6 +108,11 @@ class CommitGate:
         findings = privacy.clean(text, rules=rules, origin=origin, explain=True).findings
         first = min(findings, key=lambda found: found.line, default=None)
         return HeldBack(path, first.line if first else 1, first.rule if first else "unknown")
+
+    def is_known(self, data: bytes, before: bytes) -> bool:
+        """Whether a private section of a file stands in what the file was before."""
+        spans = privacy.clean(data.decode("utf-8", "replace"), rules=self._rules).spans
+        return any(span.strip().encode("utf-8", "replace") in before for span in spans if span.strip())
 
     def _look_inside(self, path: str, data: bytes) -> HeldBack | None:
         """Look at each note of an archive, and at what somebody wrote beside them; lines are those of the archive."""

@@ -31,6 +31,7 @@ from tests.helpers.history_vault import (
     head_files,
     put,
     run_and_kill,
+    run_here,
     start,
     turn,
 )
@@ -391,6 +392,29 @@ def test_a_note_with_a_secret_is_held_back_and_the_others_are_committed(vault: P
     assert len(head_files(vault)) == 6
     objects = git(vault, "cat-file", "--batch-all-objects", "--batch", "--buffer")
     assert SECRET not in objects
+
+
+@pytest.mark.slow
+def test_a_text_that_is_marked_private_after_it_was_committed_is_said_to_be_in_history(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/plan.md", "Ask Falkenberg about it.\n")
+    put(vault, "notes/offer.md", "Falkenberg pays.\n")
+    commit.commit(config)
+    put(vault, "notes/plan.md", "Ask <private>Falkenberg</private> about it.\n")
+    put(vault, "notes/offer.md", "---\nprivate: true\n---\nFalkenberg pays.\n")
+    put(vault, "notes/new.md", "Ask <private>Falkenberg</private> again.\n")
+
+    new, old = commit.commit(config).held_back
+    told = run_here("commit").stderr
+
+    assert (new.in_history, old.in_history) == (False, True)
+    assert (
+        "notes/new.md:1 holds private text or what looks like a secret (private-tag), so it was not committed. R"
+        in told
+    )
+    assert "History has it from before it was marked; `mdmem purge 'THE TEXT' --apply` removes it there, too." in told
+    assert "notes/offer.md stays on this machine, but history has it from before." in told
+    assert "mdmem purge --history-only notes/offer.md --apply" in told
 
 
 def test_a_note_that_is_no_utf8_text_is_held_back_with_the_reason_and_what_to_do(vault: Path) -> None:
