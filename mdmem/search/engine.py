@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cache, partial
+from heapq import nlargest
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ from mdmem.search.asking import shape
 from mdmem.search.asking.english import SURE
 from mdmem.search.hits import SNIPPET_CHARS, ManyHits, SearchHit, Shown, hits_of, read
 from mdmem.search.index import completion, scan
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.search.text import analysis
 from mdmem.search.text.stopwords import STOPWORDS
@@ -19,7 +21,7 @@ from mdmem.search.units import Unit, is_known, units_of
 from mdmem.vault import note as notes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
     from datetime import datetime
 
     from mdmem.config import Config
@@ -185,7 +187,7 @@ def batch(config: Config, queries: Iterable[tuple[str, str]], *, limit: int = 10
         yield name, freshness.answered(config, answer) or []
 
 
-def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> set[int] | None:
+def for_agent(view: View, project: str | None, without_session: str, here: Place | None) -> Set[int] | None:
     """Return the notes that an agent may be shown, or None for all of them."""
     among = None
     if project is not None:
@@ -193,7 +195,9 @@ def for_agent(view: View, project: str | None, without_session: str, here: Place
     hidden = view.internal | staged.hidden(view, here)
     if without_session:
         hidden |= view.of_session(without_session)
-    return (set(view.all) if among is None else among) - hidden if hidden else among
+    if among is None:
+        return AllBut(view, hidden) if hidden else None
+    return among - hidden
 
 
 def prior_by_kind(view: View, now: datetime | None) -> Callable[[int], float]:
@@ -304,10 +308,24 @@ def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> It
     created = view.numbers("created")
     ranked = sort == "relevance" and any(found.values())
     key: Callable[[int], float] = found.__getitem__ if ranked else created.__getitem__
-    notes = sorted(found, key=key, reverse=sort != "oldest")
-    for _, equals in groupby(notes, key=key):
+    for _, equals in groupby(_by_key(found, key, falls=sort != "oldest"), key=key):
         group = list(equals)
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")
+
+
+_FIRST = 500
+"""Number of notes that are put in order before the others, which are rarely asked for."""
+
+
+def _by_key(found: Collection[int], key: Callable[[int], float], *, falls: bool) -> Iterator[int]:
+    """Yield notes in an order."""
+    rest = found
+    if falls and len(found) > 2 * _FIRST:
+        first = nlargest(_FIRST, found, key=key)
+        least = key(first[-1])
+        yield from (note for note in first if key(note) != least)
+        rest = [note for note in found if key(note) <= least]
+    yield from sorted(rest, key=key, reverse=falls)
 
 
 def _part(view: View, order: Iterator[int], options: SearchOptions) -> dict[int, int]:

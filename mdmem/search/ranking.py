@@ -9,11 +9,12 @@ computed from the posting lists that are read anyway, and cost nothing in the in
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from heapq import nlargest
-from itertools import chain, islice, repeat
+from itertools import chain, count, repeat
 from math import log
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.text import analysis
@@ -21,7 +22,7 @@ from mdmem.search.text.stopwords import STOPWORDS
 from mdmem.search.units import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from mdmem.search.index.view import View
 
@@ -47,8 +48,6 @@ MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
 MAX_KEPT, MAX_KEPT_NOTES = 400, 300
 """Where so many terms are found is kept, of those that no more notes have: some MB."""
-MAX_PLAIN = 4_096
-"""Where a word of more notes is found is packed until it is needed: of a hundred thousand it is 1 MB and not 11."""
 
 RERANKED = 150
 """Number of the best notes that are reranked."""
@@ -57,8 +56,6 @@ AGAIN = (1.0, 0.7, 0.35)
 
 MAX_TYPICAL = 20
 """Notes like another one are looked for by this many of its words."""
-
-_Number = TypeVar("_Number", int, float)
 
 
 def affordable(view: View, asked: Iterable[Unit], max_postings: int = MAX_POSTINGS) -> list[Unit]:
@@ -81,48 +78,46 @@ def _cost(view: View, unit: Unit) -> int:
     )
 
 
-class _Packed(Generic[_Number]):
-    """A number of each of many notes, in an eighth of a dictionary's memory. It can only be gone through."""
+class _Posting(NamedTuple):
+    """A posting list, or a part of one: notes in ascending order, and how often each has the term (None: once).
 
-    def __init__(self, found: Mapping[int, _Number], code: Literal["d", "I"]) -> None:
-        self._notes = array("I", found)
-        self._values: Sequence[_Number] = array(code, found.values())
+    within: only these of the notes; None: all.
+    """
 
-    def __len__(self) -> int:
-        return len(self._notes)
+    notes: Sequence[int]
+    weights: bytes | None
+    is_body: bool
+    within: Container[int] | None = None
 
-    def keys(self) -> Iterable[int]:
-        """Return the notes, in the dictionary's order."""
-        return self._notes
-
-    def items(self) -> Iterator[tuple[int, _Number]]:
-        """Yield the notes with their numbers."""
-        return zip(self._notes, self._values, strict=True)
-
-
-_Numbers = dict[int, _Number] | _Packed[_Number]
+    def some(self, notes: set[int]) -> Iterable[int]:
+        """Return those of a few notes that are in it."""
+        found, within = notes.intersection(self.notes), self.within
+        return found if within is None else (note for note in found if note in within)
 
 
 class _Match(NamedTuple):
-    """Where one unit is found: what it gives each note and each folder, and how often it is in each note's body."""
+    """Where one unit is found: what it gives each note and each folder, and the posting lists.
 
-    notes: _Numbers[float]
+    Of a word that half of a large vault has, the lists take a tenth of the memory of what it gives each note.
+    """
+
+    notes: dict[int, float]
     folders: dict[int, float]
-    body: _Numbers[int]
+    lists: Sequence[_Posting]
     rarity: float
 
-    def packed(self) -> _Match:
-        """Return the same, packed where it is much: a question may have many words that many notes have."""
-        if isinstance(self.notes, _Packed) or len(self.notes) <= MAX_PLAIN:
-            return self
-        return self._replace(notes=_Packed(self.notes, "d"), body=_Packed(dict(self.body.items()), "I"))
+    def some(self, notes: set[int]) -> set[int]:
+        """Return those of a few notes where it is found."""
+        return {note for one in self.lists for note in one.some(notes)}
 
-
-def _some(found: _Numbers[_Number], wanted: Collection[int]) -> dict[int, _Number]:
-    """Return a number of each note, of those that are wanted at least."""
-    if isinstance(found, dict):
+    def times(self, notes: set[int]) -> dict[int, int]:
+        """Return how often it is in the bodies of a few notes, where it is."""
+        found: dict[int, int] = {}
+        for one in self.lists:
+            for note in one.some(notes) if one.is_body else ():
+                often = one.weights[bisect_left(one.notes, note)] if one.weights else 1
+                found[note] = max(found.get(note, 0), often)
         return found
-    return {note: value for note, value in found.items() if note in wanted}
 
 
 def scores(
@@ -138,72 +133,74 @@ def scores(
     among: only these notes are in the answer. prior: what a note's score is multiplied by, whatever was asked; of
     the best `POOL` notes only. surroundings: whether neighbours and folders count.
     """
-    matches = _matches(view, asked)
+    matches: list[_Match] = []
     total: dict[int, float] = {}
-    covered: Counter[int] = Counter()
+    covered = array("H", bytes(2 * view.size))  # by how many words: a dictionary would be as large as `total`
     folders: dict[int, float] = {}
-    for match in matches:
-        _add(total, match.notes)
-        covered.update(match.notes.keys())
+    for match in _matches(view, asked):
+        known = total.get
+        for note, score in match.notes.items():
+            if among is None or note in among:
+                total[note] = known(note, 0.0) + score
+                covered[note] += 1
         if surroundings:
             _add(folders, match.folders)
-    if among is not None:
-        total = {note: score for note, score in total.items() if note in among}
+        matches.append(match._replace(notes={}))
     share = COORDINATION / max(len(asked), 1)
     folder_of, is_session = view.folder_of_many(len(total)), view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
-
     coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
+    of_folder = folders.get
 
-    def whole(notes: Iterable[int]) -> dict[int, float]:
-        of_folder = folders.get
-        return {note: total[note] * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note in notes}
+    def whole(scores: Mapping[int, float]) -> Iterator[float]:
+        return (score * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note, score in scores.items())
 
-    result = whole(total)
-    pool = sorted(result, key=result.__getitem__, reverse=True)[:POOL]
+    found = array("d", whole(total))
+    best = {note: total[note] for _, _, note in nlargest(POOL, zip(found, count(0, -1), total, strict=False))}
+    total.update(zip(tuple(total), found, strict=True))
     if surroundings:
-        _add_context(view, matches, pool, total, covered)
-    result.update((note, score * prior(note)) for note, score in whole(pool).items())
-    return result
+        _add_context(view, matches, best, covered)
+    total.update({note: score * prior(note) for note, score in zip(best, tuple(whole(best)), strict=True)})
+    return total
 
 
-def _add(total: dict[int, float], more: _Numbers[float]) -> None:
+def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
     if not total:
-        total.update(more.items())
+        total.update(more)
         return
     known = total.get
-    pairs = iter(more.items())
-    while some := {key: known(key, 0.0) + score for key, score in islice(pairs, MAX_PLAIN)}:
-        total.update(some)
+    total.update({key: known(key, 0.0) + score for key, score in more.items()})
 
 
-def _matches(view: View, asked: Collection[Unit]) -> list[_Match]:
-    """Return where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
-    matches = [_joined(_known_match(view, term, weight) for term, weight in unit.terms).packed() for unit in asked]
-    if any(unit.in_code for unit in asked):
-        found = set[int]().union(*(match.notes.keys() for match in matches))
-        for place, unit in enumerate(asked):
-            others = (_in_code(view, term, weight, found) for term, weight in unit.in_code)
-            matches[place] = _joined(chain([matches[place]], others)).packed()
-    return matches
+def _matches(view: View, asked: Collection[Unit]) -> Iterator[_Match]:
+    """Yield where each unit is found. What code calls the same thing finds no note: it orders those that are found."""
+    matches = (_joined(_known_match(view, term, weight) for term, weight in unit.terms) for unit in asked)
+    if not any(unit.in_code for unit in asked):
+        yield from matches
+        return
+    every = list(matches)
+    found = set().union(*(match.notes for match in every))
+    for unit, match in zip(asked, every, strict=True):
+        yield _joined(chain([match], (_in_code(view, term, weight, found) for term, weight in unit.in_code)))
 
 
 def _joined(matches: Iterable[_Match]) -> _Match:
     """Return one match for what stands for the same word; one after the other is held, as there may be hundreds."""
     several = iter(matches)
     first = next(several)
+    lists = list(first.lists)
     notes: dict[int, float] | None = None
     for other in several:
         if notes is None:
-            notes, folders, body = dict(first.notes.items()), dict(first.folders), dict(first.body.items())
+            notes, folders = dict(first.notes), dict(first.folders)
         _take_larger(notes, other.notes)
         _take_larger(folders, other.folders)
-        _take_larger(body, other.body)
-        first = _Match(notes, folders, body, max(first.rarity, other.rarity))
+        lists += other.lists
+        first = _Match(notes, folders, lists, max(first.rarity, other.rarity))
     return first
 
 
-def _take_larger(into: dict[int, _Number], more: _Numbers[_Number]) -> None:
+def _take_larger(into: dict[int, float], more: Mapping[int, float]) -> None:
     for key, value in more.items():
         if value > into.get(key, 0):
             into[key] = value
@@ -231,12 +228,12 @@ def _in_code(view: View, term: str, weight: float, among: Collection[int]) -> _M
     notes = {
         note: score for note, score in found.notes.items() if note in among and flags[note] // KIND_STEP == _OBSERVATION
     }
-    return _Match(notes, {}, {note: times for note, times in found.body.items() if note in notes}, found.rarity)
+    return _Match(notes, {}, [one._replace(within=notes) for one in found.lists], found.rarity)
 
 
 def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FIELDS) -> _Match:
     notes: dict[int, float] = {}
-    body: dict[int, int] = {}
+    every: list[_Posting] = []
     folders: dict[int, float] = {}
     rarity = 0.0
     for field in fields:
@@ -258,13 +255,12 @@ def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FI
             _add(notes, found)
         else:
             notes = found
+        every += [_Posting(rows, weights, field == "body") for rows, weights in lists]
         if field == "body":
             rarity = rarity_here
-            for rows, weights in lists:
-                body.update(zip(rows, weights or repeat(1), strict=False))
         if field in ("body", "date"):
             _add(folders, _match_folders(view, [rows for rows, _ in lists], weight))
-    return _Match(notes, folders, body, rarity)
+    return _Match(notes, folders, every, rarity)
 
 
 def _weigh_titles(view: View, found: dict[int, float]) -> None:
@@ -275,11 +271,12 @@ def _weigh_titles(view: View, found: dict[int, float]) -> None:
         found[note] *= more[flags[note] // KIND_STEP]
 
 
-def _match_folders(view: View, lists: Iterable[Collection[int]], weight: float) -> dict[int, float]:
+def _match_folders(view: View, lists: Collection[Collection[int]], weight: float) -> dict[int, float]:
     """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
     counts: Counter[int] = Counter()
+    folder_of = view.folder_of_many(sum(map(len, lists)))
     for rows in lists:
-        counts.update(map(view.folder_of_many(len(rows)).__getitem__, rows))
+        counts.update(map(folder_of.__getitem__, rows))
     counts.pop(view.root, None)
     gain = weight * _idf(len(view.folders), len(counts)) * (K + 1)
     flat, slope = K * (1 - B), K * B / view.average_members
@@ -287,9 +284,7 @@ def _match_folders(view: View, lists: Iterable[Collection[int]], weight: float) 
     return {folder: gain * times / (times + flat + slope * sizes[folder]) for folder, times in counts.items()}
 
 
-def _add_context(
-    view: View, matches: list[_Match], pool: list[int], total: dict[int, float], covered: dict[int, int]
-) -> None:
+def _add_context(view: View, matches: list[_Match], pool: dict[int, float], covered: array[int]) -> None:
     """Add to the scores of the pool's notes what stands before and after them."""
     lengths = view.lengths("body")
     beside: dict[int, list[int]] = {}
@@ -300,26 +295,27 @@ def _add_context(
         norm[note] = flat + slope * sum(lengths[other] for other in near)
         for other in near:
             beside.setdefault(other, []).append(note)
+    of_pool, near_pool = set(pool), set(beside)
     for match in matches:
-        body, known = _some(match.body, beside), _some(match.notes, norm)
         times: dict[int, int] = {}
-        for other in body.keys() & beside.keys():
+        for other, often in match.times(near_pool).items():
             for note in beside[other]:
-                times[note] = times.get(note, 0) + body[other]
+                times[note] = times.get(note, 0) + often
         gain = CONTEXT * match.rarity * (K + 1)
-        for note, count in times.items():
-            total[note] += gain * count / (count + norm[note])
-            covered[note] += note not in known
+        having = match.some(of_pool)
+        for note, often in times.items():
+            pool[note] += gain * often / (often + norm[note])
+            covered[note] += note not in having
 
 
 def rerank(view: View, found: dict[int, float]) -> dict[int, float]:
-    """Return the scores, changed in place: among the best notes, each further note of a session counts less (`AGAIN`).
+    """Change the scores and return them: among the best, each further note of a session counts less (`AGAIN`).
 
     An agent's session holds many notes on one thing, which would fill the first ten places.
     """
     seen: Counter[int] = Counter()
     spread: dict[int, float] = {}
-    for note in sorted(found, key=found.__getitem__, reverse=True)[:RERANKED]:
+    for note in nlargest(RERANKED, found, key=found.__getitem__):
         folder = view.folder_of[note]
         if view.is_session[folder]:
             spread[note] = found[note] * AGAIN[min(seen[folder], len(AGAIN) - 1)]

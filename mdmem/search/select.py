@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mdmem.search import staged
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.ranking import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Set
 
     from mdmem.search.index.view import View
     from mdmem.search.query import Filter, Query
@@ -29,7 +30,7 @@ _MAX_PREFIX_TERMS = 200
 
 def allowed(
     view: View, root: str, query: Query, *, internal: bool = False, here: Place | None = None
-) -> set[int] | None:
+) -> Set[int] | None:
     """Return the notes that a query allows, or None when it allows every one.
 
     internal: look among the internal memories, and not, as else, among all other notes.
@@ -48,7 +49,7 @@ def allowed(
         hidden |= unwanted
     if not hidden:
         return kept
-    return (set(view.all) if kept is None else kept) - hidden
+    return AllBut(view, hidden) if kept is None else kept - hidden
 
 
 def unmatched(view: View, query: Query) -> tuple[str, ...]:

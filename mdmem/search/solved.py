@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from mdmem import timestamps
 from mdmem.agents import aliases
 from mdmem.search import runs
+from mdmem.search.index.all_but import AllBut
 from mdmem.search.text import errors
 from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Set
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -72,9 +73,9 @@ class Finder:
     among: look only at these notes; None: at all but the internal memories.
     """
 
-    def __init__(self, config: Config, view: View, among: set[int] | None = None) -> None:
+    def __init__(self, config: Config, view: View, among: Set[int] | None = None) -> None:
         self._config, self._view = config, view
-        self._notes = set(view.all) - view.internal if among is None else among
+        self._notes = AllBut(view, view.internal) if among is None else among
         self._failed = view.notes("facet", "is:failed")
         self._shells = view.with_any(f"tool:{name}" for name in runs.SHELLS) & self._notes
         self._edits = edits(view)
@@ -210,16 +211,14 @@ class Finder:
         return text if len(text) <= MAX_DIFF_CHARS else text[:MAX_DIFF_CHARS].rpartition("\n")[0] + "\n…"
 
 
-def of_error(config: Config, view: View, error: str, among: Iterable[int] | None) -> Fix | None:
+def of_error(config: Config, view: View, error: str, among: Set[int] | None) -> Fix | None:
     """Return what solved an error before, the latest; one look-up in the index when it was never seen.
 
     among: the notes that may be shown; None: all of them.
     """
     wanted = errors.signatures(error)
     seen = view.with_any(errors.facet(one) for one in wanted)
-    if among is not None:
-        seen &= set(among)
-    if not seen:
+    if not (seen if among is None else seen & among):
         return None
-    found = Finder(config, view, None if among is None else set(among)).find(wanted, [], 1)
+    found = Finder(config, view, among).find(wanted, [], 1)
     return found[0] if found else None

@@ -83,7 +83,7 @@ def match(
     if asked.problem:
         return MatchedPrompts([], {}, 0, (asked.problem,))
     permitted = allowed(view, root, narrowed, here=here)
-    among = set(view.all) if permitted is None else permitted
+    among = set(view.all if permitted is None else permitted)
     matched, hints = _matched((TitleMatcher if titles_only else PromptMatcher)(view, root, among), asked)
     units = [] if titles_only else _units(view, asked)
     scores = dict.fromkeys(matched, 0.0) | (ranking.scores(view, units, among=matched) if units else {})

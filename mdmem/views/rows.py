@@ -15,7 +15,7 @@ from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS
 from mdmem.vault import links, note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from mdmem.config import Config
     from mdmem.search.index.view import View
@@ -109,11 +109,11 @@ def newest(view: View, root: str, query: Query, *, limit: int | None, oldest: bo
         every = list(_newest(view, kept, without))
         return every[::-1][:limit], len(every)
     pages = view.of_kinds(without)
-    total = view.live - len(pages) if kept is None else len(kept - pages)
+    total = view.live - len(pages) if kept is None else len(kept) - len(pages & kept)
     return list(islice(_newest(view, kept, without), limit)), total
 
 
-def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[set[int] | None, tuple[str, ...]]:
+def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tuple[Set[int] | None, tuple[str, ...]]:
     """Return the notes that a query allows, None for all, and the kinds that are left out of them."""
     kinds = {value for condition in query.filters if condition.key == "kind" for value in condition.values}
     internal = bool(kinds) and kinds <= set(note.INTERNAL)
@@ -121,7 +121,7 @@ def _chosen(view: View, root: str, query: Query, *, pages: bool = False) -> tupl
     return chosen, () if kinds or pages else note.PAGES
 
 
-def _newest(view: View, kept: set[int] | None, without: tuple[str, ...]) -> Iterator[int]:
+def _newest(view: View, kept: Set[int] | None, without: tuple[str, ...]) -> Iterator[int]:
     """Yield these notes, None for all, without those of some kinds, newest first."""
     flags = view.numbers("flags")
     unwanted = {KINDS.index(kind) for kind in without}

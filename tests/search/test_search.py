@@ -15,7 +15,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.search import engine, hits, index, ranking, recall
 from mdmem.search.engine import SearchResult
-from mdmem.search.index import pending
+from mdmem.search.index import all_but, pending
 from mdmem.search.units import units_of
 from mdmem.vault import front_matter
 from tests.helpers.talk import Talk
@@ -113,6 +113,35 @@ def test_a_question_is_answered_though_no_note_has_all_of_its_words(settings: Co
     assert ids(result)[0] == "7gk2q9m4x1"
 
 
+@pytest.mark.parametrize("sort", engine.SORTS)
+def test_of_many_notes_the_first_are_put_in_order_before_the_others(
+    settings: Config, sort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None
+    found = {note: float(note % 3) for note in view.all}
+    at_once = list(engine.in_order(view, found, sort))
+    monkeypatch.setattr(engine, "_FIRST", 2)
+
+    assert list(engine.in_order(view, found, sort)) == at_once
+    assert sorted(at_once) == list(view.all)
+
+
+def test_all_notes_but_some_are_a_set(settings: Config) -> None:
+    index.update(settings)
+    view = index.current(settings)
+    assert view is not None and view.size > 5
+    every = set(view.all)
+    few = all_but.AllBut(view, {0, 3})
+
+    assert set(few) == every - {0, 3} and len(few) == view.size - 2
+    assert 3 not in few and 4 in few
+    assert {1, 3, 4} & few == few & {1, 3, 4} == {1, 4}
+    assert few - {1} == every - {0, 1, 3}
+    assert set(all_but.AllBut(view, set())) == every
+
+
 def test_function_words_do_not_find_anything_when_there_are_others(settings: Config) -> None:
     assert ask(settings, "when do we ship").total == 1
     assert ask(settings, "in of the").total > 1
@@ -124,19 +153,20 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(settings: Con
     assert set(found[:2]) == {"n4m3b2v1c0", "p9o8i7u6y5"}
 
 
-def test_words_of_many_notes_are_scored_in_less_memory_and_give_the_same_order(
-    settings: Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_a_word_is_found_is_told_from_its_posting_lists(settings: Config) -> None:
     index.update(settings)
     view = index.current(settings)
     assert view is not None
-    for words in ("why does the date parser fail in June", "our database of reports", "fetch user row function"):
+    every = set(view.all)
+    for words in ("why does the date parser fail in June", "our database of reports", "delete user row function"):
         asked = units_of(view, words)
-        monkeypatch.setattr(ranking, "MAX_PLAIN", 10_000)
-        plain = ranking.scores(view, asked)
-        monkeypatch.setattr(ranking, "MAX_PLAIN", 1)
-        assert plain
-        assert ranking.scores(view, asked) == plain
+        for unit, match in zip(asked, ranking._matches(view, asked), strict=True):
+            assert match.some(every) == set(match.notes)
+            lists = [found for term, _ in unit.terms for found in view.postings("body", term)]
+            times = [dict(zip(notes, weights or b"\1" * len(notes), strict=True)) for notes, weights in lists]
+            found = match.times(every)
+            assert found.keys() <= match.notes.keys()
+            assert all(found[note] >= often for one in times for note, often in one.items())
 
 
 def test_words_find_identifiers_and_identifiers_words(settings: Config) -> None:

@@ -7,7 +7,6 @@ removes what was written.
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections import defaultdict
 from itertools import accumulate, chain, compress, count
@@ -97,16 +96,8 @@ def _moved(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[
         rows = array("I", compress(rows, kept))
         times = bytes(compress(times, kept)) if times else None
     elif rows.typecode == "H":
-        return (_shifted(rows, new.start) if new.start else rows), times
+        return (layout.shifted(rows, new.start, "H") if new.start else rows), times
     return array("H", map(new.__getitem__, rows)), times
-
-
-def _shifted(rows: array[int], by: int) -> array[int]:
-    """Add a number to rows, in a tenth of the time of a loop: all of them as one number. None gets too large."""
-    data = rows.tobytes()
-    order = sys.byteorder
-    added = int.from_bytes(data, order) + int.from_bytes(by.to_bytes(2, order) * len(rows), order)
-    return array("H", added.to_bytes(len(data), order))
 
 
 def _by_key(leaves: Sequence[Leaf]) -> Iterator[tuple[bytes, list[tuple[int, bytes]]]]:

@@ -99,7 +99,7 @@ class View:
             notes: Sequence[int] = postings[0]
             weights = postings[1]
             if leaf.start:
-                notes = [leaf.start + row for row in notes]
+                notes = layout.shifted(postings[0], leaf.start)
             if not leaf.deleted.isdisjoint(postings[0]):
                 kept = [row not in leaf.deleted for row in postings[0]]
                 notes = list(compress(notes, kept))

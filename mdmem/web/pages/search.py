@@ -156,7 +156,7 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     permitted = select.allowed(view, root, query, here=staged.ANYWHERE)
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
-        return set(view.all) if permitted is None else permitted
+        return set(view.all if permitted is None else permitted)
     found = set().union(*(select.with_term(view, term) for unit in units for term, _ in unit.terms))
     return found if permitted is None else found & permitted
 
