@@ -132,6 +132,21 @@ def test_many_segments_have_the_same_beginnings_of_words_as_one(
         assert list(parts.terms_of_length("body", "n", range(2, 4), limit)) == wanted
 
 
+def test_many_segments_have_the_notes_in_the_same_order_as_one(
+    settings: Config, documents: list[Document], tmp_path: Path
+) -> None:
+    other = str(tmp_path / "private" / "other")
+    write_segments(settings.index_dir, documents, 1000)
+    write_segments(other, documents[::-1], 5)
+    whole, parts = store.open_view(settings.index_dir), store.open_view(other)
+    assert whole is not None and parts is not None and len(parts.leaves) > 1
+
+    wanted = [(whole.number("created", note), whole.path(note)) for note in whole.all]
+    assert len({second for second, _ in wanted}) < len(wanted), "some are of one second"
+    for view in (whole, parts):
+        assert [view.path(note) for note in view.newest()] == [path for _, path in sorted(wanted, reverse=True)]
+
+
 def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(
     settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,13 @@ file and never the whole; posting lists lie one after the other. Nothing is read
 from __future__ import annotations
 
 import marshal
+import sys
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mdmem.search.index.layout import DamagedError, Postings, count_postings, decode_postings
 from mdmem.search.index.layout import key as key_of
@@ -175,3 +176,18 @@ class Dictionary:
             values = self._data[ends[begin] : ends[-1]]
             for place in range(begin, len(keys)):
                 yield keys[place], values[ends[place] - ends[begin] : ends[place + 1] - ends[begin]]
+
+
+_MANY_ROWS = 64
+
+
+def shifted(rows: array[int], by: int, code: Literal["H", "I"] = "I") -> array[int]:
+    """Return rows with a number added to each, of many in a tenth of the time of a loop: all of them as one number.
+
+    code: of the array, which must be wide enough for each of them.
+    """
+    if len(rows) < _MANY_ROWS:
+        return array(code, [by + row for row in rows])
+    data, order = array(code, rows).tobytes(), sys.byteorder
+    every = int.from_bytes(by.to_bytes(len(data) // len(rows), order) * len(rows), order)
+    return array(code, (int.from_bytes(data, order) + every).to_bytes(len(data), order))

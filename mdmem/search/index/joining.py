@@ -96,7 +96,7 @@ def _moved(new: Renumber, rows: array[int], times: bytes | None) -> tuple[array[
         rows = array("I", compress(rows, kept))
         times = bytes(compress(times, kept)) if times else None
     elif rows.typecode == "H":
-        return (layout.shifted(rows, new.start, "H") if new.start else rows), times
+        return (dictionary.shifted(rows, new.start, "H") if new.start else rows), times
     return array("H", map(new.__getitem__, rows)), times
 
 

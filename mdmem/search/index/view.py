@@ -6,12 +6,13 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress, islice
+from itertools import chain, compress, groupby, islice
 from operator import add, sub
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
+from mdmem.search.index.dictionary import shifted
 from mdmem.search.index.folders import MAX_FOLDERS, FolderOf, Folders, Leaf, Members, Sessions
 from mdmem.vault.layout import split
 
@@ -99,7 +100,7 @@ class View:
             notes: Sequence[int] = postings[0]
             weights = postings[1]
             if leaf.start:
-                notes = layout.shifted(postings[0], leaf.start)
+                notes = shifted(postings[0], leaf.start)
             if not leaf.deleted.isdisjoint(postings[0]):
                 kept = [row not in leaf.deleted for row in postings[0]]
                 notes = list(compress(notes, kept))
@@ -324,15 +325,15 @@ class View:
 
     def newest(self) -> Iterator[int]:
         """Yield every note, the newest first; those of one second by their paths, the last first."""
-        created = self.numbers("created")
 
         def of_leaf(leaf: Leaf) -> Iterator[int]:
             return (leaf.start + row for row in leaf.table.newest() if row not in leaf.deleted)
 
-        if len(self.leaves) == 1:
-            return of_leaf(self.leaves[0])
-        parts = [of_leaf(leaf) for leaf in self.leaves]
-        return merge(*parts, key=lambda note: (created[note], self.path(note)), reverse=True)
+        created = self.numbers("created").__getitem__
+        merged = merge(*map(of_leaf, self.leaves), key=created, reverse=True)
+        for _, equals in groupby(merged, key=created):
+            group = list(equals)
+            yield from group if len(group) == 1 else sorted(group, key=self.path, reverse=True)
 
     def counts(self, notes: Iterable[int] | None = None) -> NoteCounts:
         """Return what these notes come to; None: all but the internal memories."""
