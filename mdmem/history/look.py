@@ -26,7 +26,7 @@ from mdmem.history import changes
 from mdmem.history.changes import Change, State
 from mdmem.history.git import git_index, objects, part, repository, writer
 from mdmem.history.git.repository import Repository
-from mdmem.vault import disk
+from mdmem.vault import disk, layout
 
 NAME = "folders-seen"
 """A file of state: what the folders of the vault were like at the last look."""
@@ -67,7 +67,8 @@ class SeenFolders(NamedTuple):
     """What is kept of the last look.
 
     branch, head, stamp (of the index), rules: what the repository was like; the index had then what the commit has.
-    times: when each folder changed last, in ns; -1: too lately to be told. left: paths that differ from the commit.
+    times: when each folder changed last, in ns; -1: too lately to be told, or to be looked into again. left: paths that
+    differ from the commit; in a `Look`, those of them in folders that it left out.
     began_ns: when the look began. whole, cost: when every file was looked at last, and the CPU seconds that it took.
     token: what the watcher gave. is_fresh: whether git lacks the times of files that were committed since.
     """
@@ -98,6 +99,9 @@ class Look(NamedTuple):
     is_plain: bool
 
 
+_Entries = list["os.DirEntry[str]"]
+
+
 class _UnsureError(Exception):
     """A short look cannot tell."""
 
@@ -113,16 +117,15 @@ def find(config: Config, repo: Repository, mode: LookMode, held: int) -> Look:
     token, touched = before.token if before else "", None  # what was touched since an older token is more, not less
     if mode.touched:
         token, touched = mode.touched(token)
-    if mode.only is not None:
-        touched, rest = list(mode.only), math.inf
-    elif before and touched is None and mode.background:
+    if before and touched is None and mode.background:
         touched = []
         rest = REST * before.cost
     else:
-        rest = math.inf if touched is not None else 0 if before and before.is_fresh else WHOLE_SECONDS
+        is_told = touched is not None or mode.only is not None
+        rest = math.inf if is_told else 0 if before and before.is_fresh else WHOLE_SECONDS
     if before and 0 <= time.time() - before.whole < rest:
         try:
-            return _short(repo, before, token, touched)
+            return _short(repo, before, token, touched) if mode.only is None else _among(repo, before, mode.only)
         except _UnsureError:
             pass
     return _whole(repo, before, token, held)
@@ -137,8 +140,10 @@ def keep(config: Config, look: Look, *, head: str, stamp: git_index.Stamp | None
     everything = {change.path for change in (*look.state.changes, *look.state.beside)}
     left = everything.difference(done)
     again = dict.fromkeys((path.rpartition("/")[0] for path in left), -1)
+    is_fresh = look.seen.is_fresh or left != everything
+    left.update(look.seen.left)
     seen = look.seen._replace(head=head, stamp=stamp, left=sorted(left), times={**look.seen.times, **again})
-    seen = seen._replace(is_fresh=seen.is_fresh or left != everything)
+    seen = seen._replace(is_fresh=is_fresh)
     try:
         files.replace(_file(config), json.dumps(seen).encode())
     except OSError:
@@ -201,37 +206,93 @@ def _rules(repo: Repository) -> int:
 def _short(repo: Repository, before: SeenFolders, token: str, touched: list[str] | None) -> Look:
     """Look into the folders that changed, and those in which something was touched; None to let git find that."""
     began_ns = time.time_ns()
-    named = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
-    is_same = named.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
-    index = git_index.stamp(repo.git_dir / "index")
-    is_same = is_same and index is not None and index == before.stamp and writer.marked(repo) is None
-    if not is_same or began_ns < before.began_ns:
-        raise _UnsureError
+    index = _as_it_was(repo, before, began_ns)
     differing: list[str] = []
     if touched is None:
         words = ("diff-files", "--name-only", "--ignore-submodules=all", "-z")
         touched = differing = list(filter(None, os.fsdecode(repository.run(repo, *words)).split("\0")))
-    # What was touched may be older than the last look, which need not have seen it.
-    unsure = {path.rpartition("/")[0] for path in touched} | before.times.keys() & touched
-    again = {path.rpartition("/")[0] for path in before.left} | unsure
+    doubted = frozenset((*before.left, *touched))  # the last look need not have seen what was touched before it
+    again = {path.rpartition("/")[0] for path in doubted} | before.times.keys() & touched
     times, listed = _walk(str(repo.root), before.times, began_ns, again)
+    state = _state(repo, before, listed, doubted)
+    if not {change.path for change in (*state.changes, *state.beside)}.issuperset(differing):
+        raise _UnsureError  # git takes a file for changed that is not: it converts line ends, or has an old time of it
+    seen = before._replace(times=times, left=[], began_ns=began_ns, token=token)
+    return Look(state, seen, index, is_plain=True)
+
+
+def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look:
+    """Look into the folders of these paths; the next look finds all others as this one does.
+
+    Of a session every file is compared: its page goes by what the notes beside it say.
+    """
+    index = _as_it_was(repo, before, time.time_ns())
+    sessions = {layout.session_of(path) for path in only} - {""}
+    with_parts = {f"{one}/{name}" for one in sessions for name in layout.folders(f"{repo.root}/{one}")} | sessions
+    listed = _listed(str(repo.root), with_parts.union(path.rpartition("/")[0] for path in only))
+    times = {folder: at for folder, at in before.times.items() if folder not in with_parts}
+    state = _state(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
+    left = [path for path in before.left if path.rpartition("/")[0] not in listed]
+    again = dict.fromkeys(listed, -1)
+    return Look(state, before._replace(times={**before.times, **again}, left=left), index, is_plain=True)
+
+
+def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_index.Stamp:
+    """Return what the index looks like, which is as it was at the last look, like all of the repository.
+
+    Raises:
+        _UnsureError: when it is not.
+    """
+    named = repository.attempt(repo, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD").out.decode("utf-8", "replace")
+    is_same = named.split("\n")[:2] == [before.head, before.branch] and _rules(repo) == before.rules
+    index = git_index.stamp(repo.git_dir / "index")
+    is_same = is_same and index == before.stamp and writer.marked(repo) is None
+    if index is None or not is_same or began_ns < before.began_ns:
+        raise _UnsureError
+    return index
+
+
+def _state(repo: Repository, before: SeenFolders, listed: Mapping[str, _Entries], doubted: Collection[str]) -> State:
+    """Compare folders that were read with the last commit. doubted: files that may differ, whatever their times are.
+
+    Raises:
+        _UnsureError: when git has to tell.
+    """
     known = _trees(repo, before.head, listed)
     found: list[Change] = []
-    sure = before._replace(times={folder: at for folder, at in before.times.items() if folder not in unsure})
     for folder, entries in listed.items():
-        found += _compare(folder, entries, known.get(folder, {}), sure, listed)
+        found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
         raise _UnsureError
-    if not {change.path for change in found}.issuperset(differing):
-        raise _UnsureError  # git takes a file for changed that is not: it converts line ends, or has an old time of it
     own = [change for change in found if changes.is_own(change.path)]
     beside = [change for change in found if not changes.is_own(change.path)]
-    state = State(before.branch, before.head, own, [], beside)
-    return Look(state, before._replace(times=times, began_ns=began_ns, token=token), index, is_plain=True)
+    return State(before.branch, before.head, own, [], beside)
 
 
-_Entries = list["os.DirEntry[str]"]
+def _listed(root: str, folders: Collection[str]) -> dict[str, _Entries]:
+    """Read these folders; one that is gone is given as empty.
+
+    Raises:
+        _UnsureError: when one cannot be read, or lies behind a link or in a repository of its own.
+    """
+    found: dict[str, _Entries] = {}
+    above = {
+        one[:end] for one in folders for end in (*(at for at, letter in enumerate(one) if letter == "/"), len(one))
+    }
+    for folder in above - {""}:
+        is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
+        if is_other or os.path.lexists(f"{root}/{folder}/.git"):
+            raise _UnsureError
+    for folder in folders:
+        try:
+            with os.scandir(f"{root}/{folder}") as scan:
+                found[folder] = [entry for entry in scan if folder or entry.name != ".git"]
+        except FileNotFoundError:
+            found[folder] = []
+        except OSError as error:
+            raise _UnsureError from error
+    return found
 
 
 def _walk(
@@ -324,7 +385,12 @@ def _parse_tree(data: bytes, id_bytes: int) -> _Tree:
 
 
 def _compare(
-    folder: str, entries: _Entries, known: _Tree, before: SeenFolders, listed: Mapping[str, _Entries]
+    folder: str,
+    entries: _Entries,
+    known: _Tree,
+    before: SeenFolders,
+    listed: Mapping[str, _Entries],
+    doubted: Collection[str],
 ) -> Iterable[Change]:
     """Compare a folder with what the commit has of it."""
     known = dict(known)
@@ -343,7 +409,7 @@ def _compare(
                 yield Change(path, "added")
         elif not mode.startswith("100") or not entry.is_file(follow_symlinks=False):
             raise _UnsureError
-        elif _may_differ(entry, path, before) and objects.blob_id(_read(entry), oid) != oid:
+        elif (path in doubted or _may_differ(entry, folder, before)) and objects.blob_id(_read(entry), oid) != oid:
             yield Change(path, "changed", oid)
     for name, (mode, oid) in known.items():
         if mode.startswith("100"):
@@ -356,11 +422,10 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _may_differ(entry: os.DirEntry[str], path: str, before: SeenFolders) -> bool:
+def _may_differ(entry: os.DirEntry[str], folder: str, before: SeenFolders) -> bool:
     """Whether a file may be another than at the last look: unless it has not been touched since, as its times tell."""
-    if os.name == "nt" or path in before.left:
+    if os.name == "nt":
         return True
-    folder = path.rpartition("/")[0]
     found = entry.stat(follow_symlinks=False)
     return folder not in before.times or max(found.st_ctime_ns, found.st_mtime_ns) > before.began_ns - STEP_NS
 

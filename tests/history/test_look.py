@@ -198,6 +198,7 @@ def test_short_looks_find_what_looks_at_every_file_find(
         lambda: pick().rename(pick().with_name(f"moved-{chance.randrange(10**6)}.md")),
         lambda: commit.commit(config, mode=BACKGROUND),
         lambda: commit.commit(config, session="other-session", mode=BACKGROUND),
+        lambda: commit.commit_paths(config, [str(pick().relative_to(vault))], "One of them"),
     ]
     looks = 0
     for _ in range(steps):
@@ -205,7 +206,16 @@ def test_short_looks_find_what_looks_at_every_file_find(
         wholes.clear()
         found = short(config, mode)
         looks += not wholes
-        assert found == every_change(config)
+        every = every_change(config)
+        assert found == every
+        some = {
+            *chance.sample(sorted({change.path for change in every}), len(every) // 2),
+            str(pick().relative_to(vault)),
+        }
+        among = short(config, LookMode(only=some))
+        assert {change for change in among if change.path in some} == {
+            change for change in every if change.path in some
+        }
     assert looks > (steps // 2 if mode == BACKGROUND else 0)
 
 
