@@ -25,6 +25,7 @@ from mdmem.config import Config
 from mdmem.history import changes
 from mdmem.history.changes import Change, State
 from mdmem.history.git import git_index, objects, part, repository, writer
+from mdmem.history.git.objects import Tree
 from mdmem.history.git.repository import Repository
 from mdmem.vault import disk, layout
 
@@ -355,11 +356,7 @@ def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-_Tree = dict[str, tuple[str, str]]
-"""A folder of a commit: name -> mode, object's id."""
-
-
-def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, _Tree]:
+def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, Tree]:
     """Read these folders as a commit has them; one that it has not is left out."""
     folders = list(folders)
     if any("\n" in folder for folder in folders):
@@ -367,27 +364,16 @@ def _trees(repo: Repository, head: str, folders: Iterable[str]) -> dict[str, _Tr
     asked = b"".join(os.fsencode(f"{head}:{folder}\n") for folder in folders)
     told = repository.run(repo, "cat-file", "--batch", stdin=asked) if asked else b""
     return {
-        folder: _parse_tree(data, len(head) // 2)
+        folder: objects.parse_tree(data, len(head) // 2)
         for folder, (facts, data) in zip(folders, objects.printed(io.BytesIO(told)), strict=True)
         if data is not None and facts[1] == b"tree"
     }
 
 
-def _parse_tree(data: bytes, id_bytes: int) -> _Tree:
-    found: _Tree = {}
-    at = 0
-    while at < len(data):
-        end = data.index(b"\0", at)
-        mode, _, name = data[at:end].partition(b" ")
-        found[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
-        at = end + 1 + id_bytes
-    return found
-
-
 def _compare(
     folder: str,
     entries: _Entries,
-    known: _Tree,
+    known: Tree,
     before: SeenFolders,
     listed: Mapping[str, _Entries],
     doubted: Collection[str],

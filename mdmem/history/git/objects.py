@@ -87,6 +87,22 @@ def _found(out: BinaryIO) -> Iterator[tuple[str, bytes]]:
     return ((facts[0].decode("ascii"), data) for facts, data in printed(out) if data is not None)
 
 
+Tree = dict[str, tuple[str, str]]
+"""A folder of a commit: name -> mode, object's id."""
+
+
+def parse_tree(data: bytes, id_bytes: int) -> Tree:
+    """Return a folder as git keeps it. id_bytes: the length of an object's id."""
+    found: Tree = {}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        found[os.fsdecode(name)] = mode.decode("ascii"), data[end + 1 : end + 1 + id_bytes].hex()
+        at = end + 1 + id_bytes
+    return found
+
+
 def listed(repo: Repository, oid: str, *folders: str) -> Iterator[tuple[str, str, str]]:
     """Yield the files of a commit, of all folders or of these: the mode, the object's id, and the path."""
     for line in repository.each(repo, "ls-tree", "-r", "-z", oid, "--", *folders):
