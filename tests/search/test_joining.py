@@ -147,6 +147,29 @@ def test_many_segments_have_the_notes_in_the_same_order_as_one(
         assert [view.path(note) for note in view.newest()] == [path for _, path in sorted(wanted, reverse=True)]
 
 
+def test_names_of_notes_that_lie_in_one_segment_or_in_several(settings: Config, documents: list[Document]) -> None:
+    write_segments(settings.index_dir, documents, 5)
+    view = store.open_view(settings.index_dir)
+    assert view is not None
+
+    for notes in ([], [3], [2, 0, 1], [7, 3, 4, 5, 6], [1, 3], [*view.all]):
+        assert view.names(notes) == [view.name(note) for note in notes]
+
+
+def test_of_a_dictionary_that_is_read_from_end_to_end_nothing_stays_in_memory(
+    settings: Config, documents: list[Document]
+) -> None:
+    write_segments(settings.index_dir, documents, 1000)
+    view = store.open_view(settings.index_dir)
+    terms = view.leaves[0].terms if view else None
+    assert isinstance(terms, dictionary.Dictionary)
+
+    assert len(list(terms.packed())) > dictionary.KEYS_PER_BLOCK
+    assert not terms._blocks
+    assert terms.count("body", "n17") == 1
+    assert len(terms._blocks) == 1
+
+
 def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(
     settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:

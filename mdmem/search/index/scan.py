@@ -9,6 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
+from mdmem.search.index.view import View
 from mdmem.vault import disk
 from mdmem.vault.disk import WalkedFile
 from mdmem.vault.layout import days, days_packed_in, is_in_session, projects, split
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from mdmem.search.index.folder_times import FolderTimes
-    from mdmem.search.index.view import View
 
 
 MAX_CHANGED, MAX_CAPTURED = 400, 100
@@ -265,11 +265,12 @@ def differences(view: View | None, seen: Seen) -> Diff:
 class Comparison:
     """The whole vault compared with the index while it is walked: no list of it is in memory.
 
-    It yields the files that are new or changed, and of each whether the index has it.
+    It yields the files that are new or changed, and of each whether the index has it. What it reads of the index for
+    that is kept until it has told what is gone, and no longer.
     """
 
     def __init__(self, view: View | None, entries: Iterable[WalkedFile]) -> None:
-        self._view = view
+        self._view = view and View(view.leaves, view.files)
         self._entries = entries
         self._met = bytearray(view.size if view else 0)
         self.is_complete = False
@@ -288,7 +289,8 @@ class Comparison:
         for entry in self._entries:
             folder, name = split(entry.path)
             if folder != within:
-                within, known = folder, {view.name(note): note for note in view.members.of(folder)}
+                members = list(view.members.of(folder))
+                within, known = folder, dict(zip(view.names(members), members, strict=True))
             note = known.get(name)
             if note is None:
                 yield entry, False
@@ -300,7 +302,7 @@ class Comparison:
     def gone(self) -> Iterator[str]:
         """Yield the paths of the notes that the index has and the vault has not, once all of it has been walked."""
         if self._view is not None and self.is_complete:
-            view = self._view
+            view, self._view = self._view, None
             yield from (view.path(note) for note in view.all if not self._met[note])
 
 

@@ -256,6 +256,16 @@ class View:
         leaf = self._leaf(note)
         return leaf.table.name(note - leaf.start)
 
+    def names(self, notes: Sequence[int]) -> list[str]:
+        """Return the file names of notes; of a folder's, which lie beside each other, all are read at once."""
+        first, last = (min(notes), max(notes) + 1) if notes else (0, 0)
+        parts = list(self._rows(first, last)) if last - first == len(notes) else []
+        if len(parts) != 1:
+            return [self.name(note) for note in notes]
+        leaf, start, end = parts[0]
+        found = leaf.table.some_names(start, end)
+        return [found[note - first] for note in notes]
+
     @cached_property
     def members(self) -> Members:
         """Return the notes of each folder, by the folder's number."""
