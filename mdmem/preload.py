@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 EVERY = "every-hook"
 FIRST = {
     "mdmem.agents.prompts": "a-prompt",
+    "mdmem.capture.tools.commands": "a-command",
+    "mdmem.capture.page": "an-answer",
+    "mdmem.vault.layout": "an-answer",
     "mdmem.privacy.secrets.pairs": "a-secret",
     "mdmem.privacy.memory": "a-private-section",
     "mdmem.privacy.sections": "a-private-section",
@@ -42,9 +45,9 @@ def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
     Raises:
         OSError, ValueError, TypeError, EOFError: when there is no file or source, or the file is damaged.
     """
-    import os
     from marshal import loads
 
+    os = quick_os()
     with open(path_in(package, name), "rb", 0) as file:
         data = file.read()
     if data[:HEAD_BYTES] != head():
@@ -56,6 +59,86 @@ def read(package: str, name: str = EVERY) -> "list[tuple[str, str, Any]]":
             return []
         found.append((module, package + source, code))
     return found
+
+
+class Environment:
+    """What `os.environ` has from `MutableMapping`, where `quick_os` has imported `os`."""
+
+    def __contains__(self, name: object) -> bool:
+        return self.get(name) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return dict(self) == dict(other) if isinstance(other, (dict, Environment)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> "Any":
+        """Return a method that hooks hardly use, or what such a method asks for."""
+        from collections.abc import MutableMapping
+
+        found: Any = getattr(MutableMapping, name)
+        return found.__get__(self) if callable(found) else found
+
+    def get(self, name: "Any", instead: "Any" = None) -> "Any":
+        """Return a value, or what is given in its place."""
+        try:
+            return self[name]  # type: ignore[index]
+        except KeyError:
+            return instead
+
+    def keys(self) -> "Any":
+        """Return the names that there are now."""
+        return dict.fromkeys(self).keys()
+
+
+def quick_os() -> "Any":
+    """Import `os` without the abstract base classes of collections, of which it needs one, for `os.environ`.
+
+    Creating them takes as long as running half of mdmem's own modules. Whoever imports them later gets the real ones.
+    """
+    loaded = sys.modules
+    if not {"os", "_collections_abc"} & loaded.keys():
+        instead: Any = type(sys)("_collections_abc")
+        instead.MutableMapping, instead.Mapping = Environment, (dict, Environment)
+        instead._check_methods = _check_methods
+        loaded["_collections_abc"] = instead
+        try:
+            import os
+        except Exception:  # noqa: BLE001 - an interpreter whose `os` needs more of them
+            loaded.pop("os", None)
+        finally:
+            del loaded["_collections_abc"]
+    import os
+
+    return os
+
+
+def _check_methods(checked: type, *methods: str) -> "Any":
+    """Return whether a class has methods, as `os.PathLike` asks."""
+    from _collections_abc import _check_methods as check  # type: ignore[attr-defined]
+
+    return check(checked, *methods)
+
+
+def _load_dynamic() -> None:
+    """Load the modules of the standard library in C that every hook needs, from where they are.
+
+    The interpreter asks for each in every folder of its path first.
+    """
+    import _imp
+    from _frozen_importlib import ModuleSpec
+
+    folder = next((path for path in sys.path if path.endswith("lib-dynload")), "")
+    for name in ("fcntl", "_json", "_sha256" if sys.version_info < (3, 12) else "_sha2"):
+        if folder and name not in sys.modules and name not in sys.builtin_module_names:
+            spec = ModuleSpec(name, None, origin=f"{folder}/{name}{_imp.extension_suffixes()[0]}")
+            try:
+                module = _imp.create_dynamic(spec)
+                _imp.exec_dynamic(module)
+            except ImportError:
+                continue  # it is elsewhere, or there is none
+            module.__spec__, module.__file__ = spec, spec.origin
+            sys.modules[name] = module
 
 
 def load(package: str, name: str = EVERY) -> None:
@@ -117,5 +200,6 @@ if "preloads" in globals():
     import gc
 
     gc.disable()  # as in every hook: so many new objects would be looked through several times
+    _load_dynamic()
     load(globals()["preloads"])
     sys.meta_path.insert(0, PreloadFinder(globals()["preloads"]))

@@ -211,3 +211,47 @@ def test_a_file_holds_every_module_that_it_is_made_for_and_is_not_written_twice(
 
     missing = set(bytecode.ROOTS[name]).difference(module for module, _, _ in preload.read(package, name))
     assert not missing, "while one is missing, the file is never taken for fresh, and written again each time"
+
+
+_MADE = """
+import sys
+if sys.argv[2:]:
+    made = {"__name__": "preload"}
+    exec(open(sys.argv[1]).read(), made)
+"""
+_ASKED_OF_THE_ENVIRONMENT = """
+    made["quick_os"]()
+    assert "_collections_abc" not in sys.modules
+import os
+env = os.environ
+env["ONE"] = "1"
+env.update({"TWO": "2"}, THREE="3")
+print("ONE" in env, "NONE" in env, 1 in {**env}, env.get("ONE"), env.get("NONE"), env.get("NONE", "-"))
+print(env.setdefault("ONE", "-"), env.pop("ONE"), env.pop("ONE", "-"), len(env) == len(list(env)))
+print(sorted(env.keys()), sorted(env.items()), sorted(env.values()))
+print(env == dict(env), env == {}, env != {}, dict(env) == env.copy(), env | env == {**env})
+print(sorted(env | {"A": "b"}), sorted({"A": "b"} | env))
+for name in ("__getitem__", "no_such_method", "pop"):
+    try:
+        print(getattr(env, name)("NONE"))
+    except Exception as error:
+        print(type(error).__name__)
+import collections.abc, pathlib
+print(isinstance({}, collections.abc.MutableMapping), [isinstance(one, os.PathLike) for one in (pathlib.Path(), "")])
+env.clear()
+print(dict(env), os.getenv("TWO"))
+"""
+_ASKED_OF_MODULES_IN_C = """
+    made["_load_dynamic"]()
+    assert {"fcntl", "_json"} <= sys.modules.keys() | set(sys.builtin_module_names)
+import fcntl, _json
+print([getattr(one, "__file__", "") for one in (fcntl, _json)], fcntl.LOCK_EX, _json.__spec__.origin, _json.scanstring)
+"""
+
+
+@pytest.mark.parametrize("asked", [_ASKED_OF_THE_ENVIRONMENT, _ASKED_OF_MODULES_IN_C])
+def test_what_is_imported_quickly_of_the_standard_library_is_as_ever(asked: str) -> None:
+    words = [sys.executable, "-I", "-S", "-c", _MADE + asked, str(REPO / "mdmem" / "preload.py")]
+    said = [subprocess.run([*words, *more], capture_output=True, text=True, check=True).stdout for more in ([], ["x"])]
+
+    assert said[0] == said[1] != ""

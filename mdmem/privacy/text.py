@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mdmem.privacy import secrets
 from mdmem.privacy.job import Job
-from mdmem.privacy.secrets import has_any, has_keyword, may_hold_token
+from mdmem.privacy.secrets import has_any, may_hold_token, may_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def _secret_spans(text: str, low: str, job: Job) -> list[tuple[int, int, str]]:
         from mdmem.privacy.secrets import commands
 
         found.append(span for span in commands.find(text, low, words) if not text.startswith(marks, span[0]))
-    if has_keyword(low):
+    if may_name(low):
         from mdmem.privacy.secrets import pairs, tables
 
         found.append(pairs.find(text, low, marks, words))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.privacy import clean
+from mdmem.privacy import clean, secrets
+from mdmem.privacy.secrets import names, pairs, tables
 
 WRAPPED = "CAAMABAAFAAYABwAIAAsADAAOAA8AEAARABIAEwAU"
 
@@ -87,3 +88,27 @@ def test_a_format_code_or_a_pattern_of_a_search_is_no_tag(text: str) -> None:
 )
 def test_what_may_open_something_is_masked_although_its_name_resembles_that_of_an_id(line: str) -> None:
     assert clean(line, origin="tool").redacted == 1
+
+
+@pytest.mark.parametrize("word", sorted(word.decode() for word in secrets.HARMLESS))
+def test_a_harmless_name_hides_nothing_whatever_stands_beside_it(word: str) -> None:
+    value = "tX9qW4mZ7kLp2VbN"
+    around = [
+        "{}={}", "{}: {}", '"{}": "{}"', "--{} {}", "the {} is {}", "{} {}", "| {} |\n|---|\n| {} |", "({}) {}",
+        "{}\n{}\n", "<{}>{}<", 'env("{}") or "{}"', "?{}={}", "{}, {}", "SET {} FOR bob = '{}'", "{} -> {}",
+        "name: {}\nvalue: {}",
+    ]  # fmt: skip
+    for written in (word, word.capitalize(), word.upper()):
+        for form in around:
+            text = form.format(written, value)
+            assert [*pairs.find(text, text.lower(), ()), *tables.find(text, text.lower())] == [], text
+        assert not secrets.may_name(f"12 {written}: {value}\n".lower())
+        weight, _ = names.weigh(written)
+        assert (weight, written.endswith("key"), "-" in written) == (names.NONE, False, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["passed pass x", "keys; api_key", "my_passed", "passed sid=", "authors 암호", "pin, passed"]
+)
+def test_beside_a_harmless_name_any_other_is_looked_at(text: str) -> None:
+    assert secrets.may_name(text)

@@ -34,6 +34,21 @@ ESCAPES = {
 }
 """Signs between a name and a value as they are written in HTML and in addresses, and the same in as many characters."""
 
+WITH_SIGNS = ("_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w")
+"""Those of them that are more than a part of a name."""
+
+HARMLESS = frozenset(
+    (
+        b"passed", b"passes", b"passing", b"passage", b"bypassed", b"bypassing", b"author", b"authors", b"authored",
+        b"keys", b"keyword", b"keywords", b"keyboard", b"keyerror", b"keyof", b"keyframes", b"monkeypatch", b"tokens",
+        b"tokenize", b"tokenized", b"tokenizer", b"max_tokens", b"upward", b"upwards", b"stopwords",
+    )
+)  # fmt: skip
+"""Whole names that hold a keyword and are never a secret's, whatever follows: texts of programs are full of them."""
+
+_MOST_NAMED = 64 * 1024
+"""A longer text is sure to hold other names too, in characters."""
+
 SHORTEST_TOKEN = 14
 """No token that can be told by its look is shorter, in characters."""
 
@@ -64,6 +79,20 @@ def unescaped(text: str, low: str) -> str:
 def has_keyword(low: str) -> bool:
     """Whether a text in lower case holds a word that could name a secret."""
     return has_any(low, KEYWORDS) or (not low.isascii() and has_any(low, KEYWORDS_BEYOND_ASCII))
+
+
+def may_name(low: str) -> bool:
+    """Whether a text in lower case holds such a word in more than harmless names."""
+    if len(low) > _MOST_NAMED or not has_any(low, KEYWORDS) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
+        return has_keyword(low)
+    kept = b"abcdefghijklmnopqrstuvwxyz0123456789_-"
+    blanks = bytes.maketrans(others := bytes(range(256)).translate(None, kept), b" " * len(others))
+    names = set(low.encode("ascii", "replace").translate(blanks).split()) - HARMLESS
+    return has_keyword(b" ".join(names).decode("ascii")) or has_any(low, () if low.isascii() else KEYWORDS_BEYOND_ASCII)
+
+
+_COLUMNS = ("pin", "insert into")
+"""In a table, columns are looked at that have other names than these keywords."""
 
 
 def keywords(text: str, words: frozenset[str] | None) -> tuple[str, ...] | list[str]:

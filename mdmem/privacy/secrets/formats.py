@@ -283,19 +283,36 @@ BEFORE_HASH = (
 Row = tuple[str, str, str, int, str]
 """kind, one prefix, alphabet, how many characters at least, what else it is."""
 
-BY_FIRST_TWO: dict[str, list[Row]] = {}
-"""The rows by the first two characters of each prefix, so that a word meets only the rows it may fit."""
+_ODD_SIGNS = frozenset("$+/:|~")
 
-ODD: list[Row] = []
+ODD: list[Row] = [
+    (row[0], prefix, *row[2:])
+    for row in FORMATS
+    if not _ODD_SIGNS.isdisjoint(row[1])
+    for prefix in row[1].split()
+    if not _ODD_SIGNS.isdisjoint(prefix)
+]
 """The rows whose prefix holds a sign that ends a word; they are looked for in the whole text."""
 
-for _kind, _prefixes, _alphabet, _least, _nature in FORMATS:
-    for _prefix in _prefixes.split():
-        _rows = ODD if _prefix.strip(DOTTED) else BY_FIRST_TWO.setdefault(_prefix[:2], [])
-        _rows.append((_kind, _prefix, _alphabet, _least, _nature))
+_PREFIXES = "".join([f" {row[1]}" for row in FORMATS])
+_by_first_two: dict[str, list[Row]] = {}
 
-PREFIXES: dict[str, tuple[str, ...]] = {first: tuple([row[1] for row in rows]) for first, rows in BY_FIRST_TWO.items()}
-"""The prefixes by their first two characters."""
+
+def rows(first_two: str) -> list[Row]:
+    """Return the rows of the prefixes that begin with two characters, so that a word meets only those it may fit.
+
+    They are sorted when a word may first have one: most texts have none.
+    """
+    if f" {first_two}" not in _PREFIXES:
+        return []
+    if not _by_first_two:
+        found: dict[str, list[Row]] = {}
+        for kind, prefixes, alphabet, least, nature in FORMATS:
+            for prefix in prefixes.split():
+                if _ODD_SIGNS.isdisjoint(prefix):
+                    found.setdefault(prefix[:2], []).append((kind, prefix, alphabet, least, nature))
+        _by_first_two.update(found)
+    return _by_first_two.get(first_two, [])
 
 
 def is_hash(number: str) -> bool:

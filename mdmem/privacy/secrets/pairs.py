@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.scan import Span
 
+    Judgement = tuple[Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _LIGHT = 0.5
@@ -79,7 +80,7 @@ def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
 
 def _secrets_of(name: Name) -> list[Span]:
     text = name.text
-    for condition, value_at, judged in _BY_SIGN.get(text[name.sign : name.sign + 1], _OTHERS):
+    for condition, value_at, judged in _rules_at(text[name.sign : name.sign + 1]):
         if condition(name):
             value = value_at(name)
             if value:
@@ -249,9 +250,14 @@ RULES: tuple[Rule, ...] = (
 """The first row that finds a secret decides; an assignment decides in any case. No signs: any."""
 
 _OTHERS = [rule[1:] for rule in RULES if not rule[0]]
-_BY_SIGN = {
-    sign: [rule[1:] for rule in RULES if sign in rule[0] or (not rule[0] and sign not in _NO_VALUE)]
-    for row in RULES
-    for sign in row[0]
-} | {"": []}
-"""The rows by the first sign behind a name, so that a name meets only the rows it may fit."""
+_SIGNS = frozenset("".join([rule[0] for rule in RULES]))
+_by_sign: dict[str, list[Judgement]] = {"": []}
+
+
+def _rules_at(sign: str) -> list[Judgement]:
+    """Return the rows that a name may fit by the first sign behind it; they are sorted when one is first met."""
+    if sign not in _by_sign and sign not in _SIGNS:
+        return _OTHERS
+    if sign not in _by_sign:
+        _by_sign[sign] = [rule[1:] for rule in RULES if (sign in rule[0] if rule[0] else sign not in _NO_VALUE)]
+    return _by_sign[sign]

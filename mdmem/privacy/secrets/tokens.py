@@ -8,11 +8,11 @@ from __future__ import annotations
 from mdmem.privacy import limits
 from mdmem.privacy.secrets import SHORTEST_TOKEN
 from mdmem.privacy.secrets.formats import (
+    ALNUM,
     AROUND,
     BASE64,
     BEFORE_DATA,
     BEFORE_HASH,
-    BY_FIRST_TWO,
     DIGITS,
     DOTS,
     DOTTED,
@@ -20,10 +20,10 @@ from mdmem.privacy.secrets.formats import (
     LONGEST,
     MIXED,
     ODD,
-    PREFIXES,
     PUBLIC,
     WORD,
     is_hash,
+    rows,
 )
 
 TYPE_CHECKING = False
@@ -32,20 +32,28 @@ if TYPE_CHECKING:
 
     from mdmem.privacy.secrets.formats import Row
 
-_SHAPES = {
-    **dict.fromkeys(range(ord("a"), ord("z") + 1), "a"),
-    **dict.fromkeys(range(ord("A"), ord("Z") + 1), "A"),
-    **dict.fromkeys(range(ord("0"), ord("9") + 1), "0"),
-}
-_SHAPE_BYTES = bytes(ord(_SHAPES.get(code, " ")) for code in range(256))
+_CLASSES = "A" * 26 + "0" * 10 + "a" * 26
+_SHAPES = str.maketrans(ALNUM, _CLASSES)
+_BLANKS = bytes.maketrans(bytes(range(256)), b" " * 256)
+
+
+def _mask(signs: str, instead: str) -> bytes:
+    """Return a table that writes signs in another way, and a blank for all others."""
+    table = bytearray(_BLANKS)
+    for code, sign in zip(signs.encode("ascii"), instead.encode("ascii"), strict=True):
+        table[code] = sign
+    return bytes(table)
+
+
+_SHAPE_BYTES = _mask(ALNUM, _CLASSES)
 _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
 _PRODUCT_KEY = 29
 """Five groups of five capitals and digits."""
-_LETTERS = bytes(97 if chr(code) in DOTTED else 32 for code in range(256))
+_LETTERS = _mask(DOTTED, "a" * len(DOTTED))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
-_LETTERS_64 = bytes(97 if chr(code) in BASE64 and chr(code) not in "=_-" else 32 for code in range(256))
+_LETTERS_64 = _mask(ALNUM + "+/", "a" * 64)
 _LONG_64 = b"a" * 36
 _BEFORE_RUN = BASE64.replace("=", "")
 _JOINED = WORD + "="
@@ -113,8 +121,8 @@ def _among(text: str, letters: bytes, shapes: str) -> Iterator[tuple[int, int, s
     while at >= 0:
         end = letters.find(b" ", at + SHORTEST_TOKEN)
         end = end if end >= 0 else len(letters)
-        prefixes = PREFIXES.get(text[at : at + 2])
-        known = _known(text, at, text[at:end]) if prefixes and text.startswith(prefixes, at) else None
+        formats = rows(text[at : at + 2])
+        known = _known(text, at, text[at:end], formats) if formats else None
         if known or shapes.find("0", at, end) >= 0 or shapes.count("aA", at, end) >= _LEAST_HUMPS:
             if not known and _looks_random(shapes[at:end], text[at:end]):
                 judged += 1
@@ -204,8 +212,8 @@ def _is_jumbled_base64(run: str) -> bool:
     return form.count("A") >= 4 and not reads_like_words(shape(run), run)
 
 
-def _known(text: str, at: int, word: str) -> tuple[int, int, str] | None:
-    for row in BY_FIRST_TWO.get(word[:2], ()):
+def _known(text: str, at: int, word: str, formats: list[Row]) -> tuple[int, int, str] | None:
+    for row in formats:
         if word.startswith(row[1]):
             if text.endswith(BEFORE_DATA, 0, at) or text.endswith(BEFORE_HASH, 0, at):
                 return None
@@ -290,7 +298,7 @@ def _random(text: str, at: int, end: int) -> tuple[int, int, str]:
     start = at - len(before) + len(before.rstrip(_BEFORE_RUN))
     last = end + len(after) - len(after.lstrip(BASE64))
     run = text[start:last]
-    known = _known(text, start, run) if start < at else None
+    known = _known(text, start, run, rows(run[:2])) if start < at else None
     if known:
         return known
     from mdmem.privacy.secrets import public  # few texts have a word that looks random
