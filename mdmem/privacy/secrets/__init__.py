@@ -85,8 +85,7 @@ def may_name(low: str) -> bool:
     """Whether a text in lower case holds such a word in more than harmless names."""
     if len(low) > _MOST_NAMED or not has_any(low, KEYWORDS) or has_any(low, WITH_SIGNS) or has_any(low, _COLUMNS):
         return has_keyword(low)
-    kept = b"abcdefghijklmnopqrstuvwxyz0123456789_-"
-    blanks = bytes.maketrans(others := bytes(range(256)).translate(None, kept), b" " * len(others))
+    blanks = table(_LETTERS + "_-", _LETTERS + "_-")
     names = set(low.encode("ascii", "replace").translate(blanks).split()) - HARMLESS
     return has_keyword(b" ".join(names).decode("ascii")) or has_any(low, () if low.isascii() else KEYWORDS_BEYOND_ASCII)
 
@@ -113,9 +112,17 @@ def words(low: str) -> frozenset[str] | None:
     """Return the words of letters and digits in a text in lower case; None of a short one, where they save nothing."""
     if len(low) < _LONG:
         return None
-    kept = b"abcdefghijklmnopqrstuvwxyz0123456789"
-    table = bytes(code if code in kept else 32 for code in range(256))
-    return frozenset(low.encode("ascii", "replace").translate(table).decode("ascii").split())
+    return frozenset(low.encode("ascii", "replace").translate(table(_LETTERS, _LETTERS)).decode("ascii").split())
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def table(signs: str, written: str) -> bytes:
+    """Return a table for `bytes.translate` that writes signs in another way, and all others as blanks."""
+    kept = signs.encode("ascii")
+    others = bytes(range(256)).translate(None, kept)
+    return bytes.maketrans(kept + others, written.encode("ascii") + b" " * len(others))
 
 
 def stands_in(value: Any, known: Iterable[str], depth: int = 0) -> bool:

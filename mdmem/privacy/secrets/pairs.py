@@ -15,10 +15,10 @@ from mdmem.privacy.secrets.scan import Name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from mdmem.privacy.secrets.scan import Span
 
-    Judgement = tuple[Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
     Rule = tuple[str, Callable[[Name], bool], Callable[[Name], int], Callable[[Name, int], list[Span]]]
 
 _LIGHT = 0.5
@@ -72,10 +72,9 @@ def find(text: str, low: str, marks: tuple[str, ...], words: frozenset[str] | No
 
 def _of_part(text: str, low: str, start: int, end: int) -> list[Span]:
     """Find the password behind the first part of a name, as people write it: `password-bob: …`."""
-    weight, kind = _weigh(text, low, start, end)
     name = Name(text, low, start, end)
-    name.weight, name.kind = weight, kind
-    return loose.said(name) if weight else []
+    name.weight, name.kind = _weigh(text, low, start, end)
+    return loose.said(name) if name.weight else []
 
 
 def _secrets_of(name: Name) -> list[Span]:
@@ -134,12 +133,11 @@ def _is_set(text: str, end: int) -> bool:
 
 def _remembered(name: str) -> tuple[int, str]:
     """Weigh a name, or remember what it weighed: a text has few names, many times."""
-    found = _weighed.get(name)
-    if found is None:
+    if name not in _weighed:
         if len(_weighed) >= _MOST_WEIGHED:
             _weighed.clear()
-        found = _weighed[name] = names.weigh(name)
-    return found
+        _weighed[name] = names.weigh(name)
+    return _weighed[name]
 
 
 _weighed: dict[str, tuple[int, str]] = {}
@@ -251,13 +249,11 @@ RULES: tuple[Rule, ...] = (
 
 _OTHERS = [rule[1:] for rule in RULES if not rule[0]]
 _SIGNS = frozenset("".join([rule[0] for rule in RULES]))
-_by_sign: dict[str, list[Judgement]] = {"": []}
+_by_sign: dict[str, list[Any]] = {"": []}
 
 
-def _rules_at(sign: str) -> list[Judgement]:
+def _rules_at(sign: str) -> list[Any]:
     """Return the rows that a name may fit by the first sign behind it; they are sorted when one is first met."""
-    if sign not in _by_sign and sign not in _SIGNS:
-        return _OTHERS
-    if sign not in _by_sign:
+    if sign in _SIGNS and sign not in _by_sign:
         _by_sign[sign] = [rule[1:] for rule in RULES if (sign in rule[0] if rule[0] else sign not in _NO_VALUE)]
-    return _by_sign[sign]
+    return _by_sign.get(sign, _OTHERS)

@@ -6,7 +6,7 @@ One C-speed translation leaves a run of one letter for each word; only runs of 1
 from __future__ import annotations
 
 from mdmem.privacy import limits
-from mdmem.privacy.secrets import SHORTEST_TOKEN
+from mdmem.privacy.secrets import SHORTEST_TOKEN, table
 from mdmem.privacy.secrets.formats import (
     ALNUM,
     AROUND,
@@ -34,26 +34,15 @@ if TYPE_CHECKING:
 
 _CLASSES = "A" * 26 + "0" * 10 + "a" * 26
 _SHAPES = str.maketrans(ALNUM, _CLASSES)
-_BLANKS = bytes.maketrans(bytes(range(256)), b" " * 256)
-
-
-def _mask(signs: str, instead: str) -> bytes:
-    """Return a table that writes signs in another way, and a blank for all others."""
-    table = bytearray(_BLANKS)
-    for code, sign in zip(signs.encode("ascii"), instead.encode("ascii"), strict=True):
-        table[code] = sign
-    return bytes(table)
-
-
-_SHAPE_BYTES = _mask(ALNUM, _CLASSES)
+_SHAPE_BYTES = table(ALNUM, _CLASSES)
 _SAMPLE = 512
 _LONGEST_HEAD = 96
 _SHORTEST_SPREAD = 24
 _PRODUCT_KEY = 29
 """Five groups of five capitals and digits."""
-_LETTERS = _mask(DOTTED, "a" * len(DOTTED))
+_LETTERS = table(DOTTED, "a" * len(DOTTED))
 _LONG_RUN = b"a" * SHORTEST_TOKEN
-_LETTERS_64 = _mask(ALNUM + "+/", "a" * 64)
+_LETTERS_64 = table(ALNUM + "+/", "a" * 64)
 _LONG_64 = b"a" * 36
 _BEFORE_RUN = BASE64.replace("=", "")
 _JOINED = WORD + "="
