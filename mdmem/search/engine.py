@@ -282,7 +282,7 @@ def guessed(view: View, config: Config, guess: str) -> list[Unit]:
 
 def prior(view: View, now: datetime | None = None) -> Callable[[int], float]:
     """Return how much more a note is worth, whatever is asked: what a person pinned, edited or kept, what is recent."""
-    created, flags = view.numbers("created"), view.numbers("flags")
+    created, flags = view.numbers_of("created"), view.numbers("flags")
     today = now.timestamp() if now is not None else time.time()
 
     def worth(note: int) -> float:
@@ -305,9 +305,8 @@ def in_order(view: View, found: dict[int, float], sort: str = "relevance") -> It
 
     The paths of one second's notes are in the order of events: where the newest comes first, the last does.
     """
-    created = view.numbers("created")
     ranked = sort == "relevance" and any(found.values())
-    key: Callable[[int], float] = found.__getitem__ if ranked else created.__getitem__
+    key: Callable[[int], float] = found.__getitem__ if ranked else view.numbers("created").__getitem__
     for _, equals in groupby(_by_key(found, key, falls=sort != "oldest"), key=key):
         group = list(equals)
         yield from group if len(group) == 1 else sorted(group, key=view.path, reverse=not ranked and sort != "oldest")

@@ -147,7 +147,7 @@ def scores(
             _add(folders, match.folders)
         matches.append(match._replace(notes={}))
     share = COORDINATION / max(len(asked), 1)
-    folder_of, is_session = view.folder_of_many(len(total)), view.is_session
+    folder_of, is_session = view.numbers_of("folder_of", total), view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
     coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
     of_folder = folders.get
@@ -242,7 +242,8 @@ def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FI
             continue
         rarity_here = weight * _idf(view.live, sum(len(rows) for rows, _ in lists))
         gain = FIELDS[field] * rarity_here * (K + 1)
-        lengths = view.lengths(field)
+        # of bodies they are asked for again
+        lengths = view.lengths(field) if field == "body" else view.numbers_of(f"length_{field}", *_notes(lists))
         flat, slope = K * (1 - B), K * B / view.average_length(field)
         found = {
             note: gain * times / (times + flat + slope * lengths[note])
@@ -259,8 +260,12 @@ def _match_term(view: View, term: str, weight: float, fields: Iterable[str] = FI
         if field == "body":
             rarity = rarity_here
         if field in ("body", "date"):
-            _add(folders, _match_folders(view, [rows for rows, _ in lists], weight))
+            _add(folders, _match_folders(view, _notes(lists), weight))
     return _Match(notes, folders, every, rarity)
+
+
+def _notes(lists: Iterable[tuple[Sequence[int], bytes | None]]) -> list[Sequence[int]]:
+    return [notes for notes, _ in lists]
 
 
 def _weigh_titles(view: View, found: dict[int, float]) -> None:
@@ -274,7 +279,7 @@ def _weigh_titles(view: View, found: dict[int, float]) -> None:
 def _match_folders(view: View, lists: Collection[Collection[int]], weight: float) -> dict[int, float]:
     """Score folders as if each were one long note, in which a word occurs once for every note that has it."""
     counts: Counter[int] = Counter()
-    folder_of = view.folder_of_many(sum(map(len, lists)))
+    folder_of = view.numbers_of("folder_of", *lists)
     for rows in lists:
         counts.update(map(folder_of.__getitem__, rows))
     counts.pop(view.root, None)

@@ -139,7 +139,7 @@ class _Weights:
 
     def __init__(self, view: View, words: Sequence[Unit], asked: int, *, foreign: bool) -> None:
         live = view.live + 1
-        sessions = view.is_session.count()
+        sessions = view.is_session.count(1)
         alone = sum(size for folder, size in enumerate(view.folder_sizes) if not view.is_session[folder])
         self._having: list[tuple[float, dict[int, float]]] = []
         for word in words:

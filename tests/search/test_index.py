@@ -40,6 +40,7 @@ from mdmem.search.index import (
     pending,
     scan,
     scan_record,
+    table,
     tiers,
     writer,
 )
@@ -362,7 +363,7 @@ def test_a_document_can_be_made_of_anything(data: bytes) -> None:
     made = document.build("", WalkedFile("a/b.md", 1, len(data), 1), data, mtime_ns=1)
 
     assert layout.decode_postings(layout.encode_postings([0], [1]))[0][0] == 0
-    (row,) = layout.Table(layout.encode_table([made.row]), 1).rows([0])
+    (row,) = table.Table(layout.encode_table([made.row]), 1).rows([0])
     assert row == made.row
 
 

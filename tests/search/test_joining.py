@@ -15,7 +15,8 @@ import pytest
 from mdmem import config
 from mdmem.config import Config
 from mdmem.search import engine, index, select
-from mdmem.search.index import builder, contents, dictionary, joining, layout, store, tiers, writer
+from mdmem.search.index import builder, contents, dictionary, folders, joining, layout, store, tiers, writer
+from mdmem.search.index import table as index_table
 from mdmem.search.index.document import Document
 from mdmem.vault import disk
 
@@ -168,6 +169,52 @@ def test_of_a_dictionary_that_is_read_from_end_to_end_nothing_stays_in_memory(
     assert not terms._blocks
     assert terms.count("body", "n17") == 1
     assert len(terms._blocks) == 1
+
+
+def test_folders_of_many_segments_have_one_number_each_and_the_notes_that_lie_in_them(
+    settings: Config, documents: list[Document]
+) -> None:
+    write_segments(settings.index_dir, [*documents[::2], *documents[1::2]], 9)  # segments share folders
+    with writer.alone(settings.index_dir, 1), writer.change(settings.index_dir, merge=False) as batch:
+        for number in (0, 3, 9, 40):
+            batch.remove(number)
+    view = store.open_view(settings.index_dir)
+    assert view is not None and len(view.leaves) > 3
+    lying: dict[str, list[str]] = {}
+    for path in view.paths():
+        lying.setdefault(path.rpartition("/")[0], [])
+    for note in view.all:
+        folder, _, name = view.path(note).rpartition("/")
+        lying[folder].append(name)
+
+    assert list(view.folders) == list(lying)  # in the order in which the notes have them
+    assert {view.folders[number] for number in range(len(view.folders))} == lying.keys()
+    assert [view.folders.find(folder) for folder in lying] == list(range(len(lying)))
+    assert view.folders.find("journal/p0") is None
+    assert view.folder_sizes == [len(names) for names in lying.values()]
+    for number, names in enumerate(lying.values()):
+        assert [view.name(note) for note in view.members[number]] == sorted(names)
+
+
+@pytest.mark.parametrize("name", ["created", "flags", "folder_of", "length_body", "mtime_ns"])
+@pytest.mark.parametrize("few", [1, 10, 50], ids=["one by one", "at first one by one", "all at once"])
+def test_a_number_of_some_notes_is_that_of_all_of_them(
+    settings: Config, documents: list[Document], monkeypatch: pytest.MonkeyPatch, name: str, few: int
+) -> None:
+    monkeypatch.setattr(folders, "FEW", few)
+    monkeypatch.setattr(index_table, "FEW", few)
+    write_segments(settings.index_dir, documents, 9)
+    view, other = store.open_view(settings.index_dir), store.open_view(settings.index_dir)
+    assert view is not None and other is not None
+    numbers = list(other.numbers(name))
+
+    some = view.numbers_of(name, {49, 0, 8, 9})
+
+    assert [some[note] for note in (0, 8, 9, 49)] == [numbers[note] for note in (0, 8, 9, 49)]
+    assert [some[note] for note in range(50)] == numbers
+    assert [view.numbers_of(name)[note] for note in range(50)] == numbers
+    assert [view.name(note) for note in range(50)] == [path.rpartition("/")[2] for path in other.paths()]
+    assert view.some_paths(7, 30) == [other.path(note) for note in range(7, 30)]
 
 
 def test_joining_that_is_interrupted_changes_nothing_and_is_done_later(

@@ -10,7 +10,7 @@ import marshal
 import sys
 import zlib
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -32,7 +32,7 @@ def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
     """Yield keys and values, packed, piece by piece; the keys come in ascending order."""
     blocks: list[bytes] = []
     firsts: list[bytes] = []
-    sizes, sums = array("I"), array("I")
+    sums = array("I")
     ends = array("Q", [0])
     items = iter(items)
     while some := list(islice(items, KEYS_PER_BLOCK)):
@@ -43,20 +43,46 @@ def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
         block = marshal.dumps((keys, ends.tobytes()))
         blocks.append(block)
         firsts.append(keys[0])
-        sizes.append(len(block))
         sums.append(zlib.crc32(block))
     yield from blocks
-    guide = marshal.dumps((firsts, sizes.tobytes(), sums.tobytes()))
+    starts = array("Q", accumulate(map(len, blocks), initial=ends[-1]))
+    first_ends = array("I", accumulate(map(len, firsts), initial=0))
+    guide = b"".join([starts.tobytes(), first_ends.tobytes(), sums.tobytes(), *firsts])
     yield guide
-    yield array("Q", [ends[-1], len(guide), zlib.crc32(guide)]).tobytes()
+    yield array("Q", [len(blocks), len(guide), zlib.crc32(guide)]).tobytes()
 
 
-class _Guide(NamedTuple):
-    """The first key of each block; where each block begins, and the last one ends; their checksums."""
+class _Guide:
+    """Of all blocks, in order: the first key; where it begins, and the last one ends; the checksum.
 
-    firsts: list[bytes]
-    starts: list[int]
-    sums: array[int]
+    It is a quarter of what objects would take: most keys in it are never looked at.
+    """
+
+    def __init__(self, packed: bytes, count: int) -> None:
+        starts, first_ends, sums = 8 * (count + 1), 4 * (count + 1), 4 * count
+        self.count = count
+        self.starts = array("Q", packed[:starts])
+        self._ends = array("I", packed[starts : starts + first_ends])
+        self.sums = array("I", packed[starts + first_ends : starts + first_ends + sums])
+        self._keys = packed[starts + first_ends + sums :]
+        if self._ends[-1] != len(self._keys):
+            raise DamagedError("a dictionary of terms has a guide of another length")
+
+    def first(self, number: int) -> bytes:
+        """Return the first key of a block."""
+        return self._keys[self._ends[number] : self._ends[number + 1]]
+
+    def block(self, key: bytes) -> int:
+        """Return the last block that begins with this key or one before it, or -1."""
+        low, high = 0, self.count
+        keys, ends = self._keys, self._ends
+        while low < high:
+            middle = (low + high) // 2
+            if keys[ends[middle] : ends[middle + 1]] <= key:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
 
 
 class _Block(NamedTuple):
@@ -77,25 +103,23 @@ class Dictionary:
     def _guide(self) -> _Guide:
         if len(self._data) < 24:
             raise DamagedError("a dictionary of terms is cut short")
-        start, size, checksum = array("Q", self._data[-24:])
+        count, size, checksum = array("Q", self._data[-24:])
         guide = self._data[-24 - size : -24]
         if len(guide) != size or zlib.crc32(guide) != checksum:
             raise DamagedError("a dictionary of terms has no readable guide")
-        firsts, sizes, sums = marshal.loads(guide)
-        starts = list(accumulate(array("I", sizes), initial=start))
-        return _Guide(firsts, starts, array("I", sums))
+        return _Guide(guide, count)
 
     def _block(self, number: int) -> _Block:
         """Return a block, which stays unpacked."""
         if number not in self._blocks:
-            if len(self._blocks) >= max(BLOCKS_KEPT, len(self._guide.firsts) // 4):
+            if len(self._blocks) >= max(BLOCKS_KEPT, self._guide.count // 4):
                 self._blocks.clear()
             self._blocks[number] = self._read(number)
         return self._blocks[number]
 
     def _blocks_from(self, start: bytes) -> Iterator[_Block]:
         """Yield the blocks from the one that may have this key on; none stays unpacked, for there may be many."""
-        for number in range(max(0, bisect_right(self._guide.firsts, start) - 1), len(self._guide.firsts)):
+        for number in range(max(0, self._guide.block(start)), self._guide.count):
             yield self._blocks.get(number) or self._read(number)
 
     def _read(self, number: int) -> _Block:
@@ -109,7 +133,7 @@ class Dictionary:
     def _find(self, field: str, term: str) -> tuple[int, int] | None:
         """Return where the posting list of a term begins and ends."""
         key = key_of(field, term)
-        number = bisect_right(self._guide.firsts, key) - 1
+        number = self._guide.block(key)
         if number < 0:
             return None
         keys, ends = self._block(number)
@@ -168,7 +192,7 @@ class Dictionary:
 
     def some_keys(self) -> Iterator[bytes]:
         """Yield some of the keys, in order: of each few dozen the first."""
-        return iter(self._guide.firsts)
+        return map(self._guide.first, range(self._guide.count))
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
         for keys, ends in self._blocks_from(start):

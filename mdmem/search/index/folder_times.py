@@ -14,13 +14,23 @@ MANY = 16
 """Number of folders below one, from which on it pays to open that one and to look from there: paths are long."""
 GONE = -2
 """What stands for the time of a folder that is not there."""
+_BYTES = 8
+"""What each time takes, packed."""
 
 
 class _Group(NamedTuple):
-    """Folders by their names below one of them, `base`, which is "" for the vault; bytes, as the system takes them."""
+    """Folders by their names below one of them, `base`, which is "" for the vault; bytes, as the system takes them.
+
+    The names stay joined until they are looked at: those of all groups at once would take some MB.
+    """
 
     base: str
-    names: list[bytes]
+    packed: bytes
+    size: int
+
+    @property
+    def names(self) -> list[bytes]:
+        return self.packed.split(b"\0")
 
     def path(self, name: bytes) -> str:
         return f"{self.base}/{os.fsdecode(name)}" if self.base else os.fsdecode(name)
@@ -29,7 +39,7 @@ class _Group(NamedTuple):
 class FolderTimes:
     """The times of folders, in ns: vault-relative paths, "" for the vault itself. -1: look in any case."""
 
-    def __init__(self, groups: list[_Group], times: array[int]) -> None:
+    def __init__(self, groups: list[_Group], times: bytes) -> None:
         self._groups = groups
         self._times = times
 
@@ -45,24 +55,24 @@ class FolderTimes:
         ordered = [*few, *(folder for found in many.values() for folder in found)]
         groups = {"": few} | many if few else many
         below = [
-            _Group(base, [os.fsencode(folder[len(base) + bool(base) :]) for folder in found])
+            _Group(base, b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in found]), len(found))
             for base, found in groups.items()
         ]
-        return cls(below, array("q", [times[folder] for folder in ordered]))
+        return cls(below, array("q", [times[folder] for folder in ordered]).tobytes())
 
-    def pack(self) -> tuple[list[tuple[str, bytes]], bytes]:
-        """Return what `unpack` takes; marshal reads it in a third of the time of a dictionary."""
-        return [(base, b"\0".join(names)) for base, names in self._groups], self._times.tobytes()
+    def pack(self) -> tuple[list[tuple[str, bytes, int]], bytes]:
+        """Return what `unpack` takes; no object is made for a name before it is looked at."""
+        return [(group.base, group.packed, group.size) for group in self._groups], self._times
 
     @classmethod
-    def unpack(cls, groups: list[tuple[str, bytes]], times: bytes) -> FolderTimes:
+    def unpack(cls, groups: list[tuple[str, bytes, int]], times: bytes) -> FolderTimes:
         """Return the times that were packed.
 
         Raises:
-            ValueError, TypeError, AttributeError: when this is not what `pack` returned.
+            ValueError, TypeError: when this is not what `pack` returned.
         """
-        found = cls([_Group(base, names.split(b"\0")) for base, names in groups], array("q", times))
-        if sum(len(group.names) for group in found._groups) != len(found._times):
+        found = cls([_Group(*group) for group in groups], times)
+        if sum(group.size for group in found._groups) * _BYTES != len(times):
             raise ValueError("not every folder has a time")
         return found
 
@@ -70,7 +80,7 @@ class FolderTimes:
     def by_path(self) -> dict[str, int]:
         """Return the time of each folder by its path."""
         paths = (group.path(name) for group in self._groups for name in group.names)
-        return dict(zip(paths, self._times, strict=True))
+        return dict(zip(paths, array("q", self._times), strict=True))
 
     def __contains__(self, folder: object) -> bool:
         return folder in self.by_path
@@ -80,24 +90,25 @@ class FolderTimes:
         changed: list[str] = []
         start = 0
         for group in self._groups:
-            now, before = _times(root, group), self._times[start : start + len(group.names)]
-            start += len(group.names)
-            if now != before:
-                names = zip(group.names, now, before, strict=True)
-                changed += (group.path(name) for name, one, other in names if one != other)
+            names = group.names
+            now, before = _times(root, group.base, names), self._times[start : start + group.size * _BYTES]
+            start += group.size * _BYTES
+            if now.tobytes() != before:
+                each = zip(names, now, array("q", before), strict=True)
+                changed += (group.path(name) for name, one, other in each if one != other)
         return changed
 
 
-def _times(root: str, group: _Group) -> array[int]:
-    """Return the times of folders; GONE for one that is not there."""
-    start = f"{root}/{group.base}/" if group.base else f"{root}/"
+def _times(root: str, base: str, names: list[bytes]) -> array[int]:
+    """Return the times of folders below `base`; GONE for one that is not there."""
+    start = f"{root}/{base}/" if base else f"{root}/"
     above = None
     try:
-        if group.base:
+        if base:
             above = os.open(start, os.O_RDONLY | os.O_DIRECTORY)
     except (OSError, ValueError, AttributeError):
         pass  # gone, not to be read, or a system that opens no folders
-    paths = group.names if above is not None else [os.fsencode(start) + name for name in group.names]
+    paths = names if above is not None else [os.fsencode(start) + name for name in names]
     stat = os.stat
     try:  # of hundreds of folders: a call for each of them would show
         return array("q", [stat(path, dir_fd=above, follow_symlinks=False).st_mtime_ns for path in paths])

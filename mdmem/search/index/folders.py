@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
-from mdmem.vault.layout import is_session
+from mdmem.search.index.table import FEW, code
 
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from mdmem.search.index.table import Table
 
 MAX_FOLDERS = 2_000
 """Number of folders of which something is cached."""
@@ -23,7 +25,7 @@ class Leaf(NamedTuple):
 
     start: int
     terms: layout.TermLists
-    table: layout.Table
+    table: Table
     deleted: set[int]
 
     @property
@@ -32,48 +34,151 @@ class Leaf(NamedTuple):
         return len(self.table) - len(self.deleted)
 
 
-class Folders(NamedTuple):
-    """The folders of all segments, numbered through. It knows no view, which is gone as soon as nobody has it.
-
-    numbers: by name. of_leaf: for each segment the numbers of its own folders; None where they are the same.
+class _Numbering(NamedTuple):
+    """The numbers of folders, by key; and of each segment: those of its own folders, in order, which of these no
+    segment before it has, and the number of the first of them.
     """
 
-    leaves: Sequence[Leaf]
-    starts: Sequence[int]
-    numbers: dict[str, int]
-    of_leaf: list[list[int] | None]
+    numbers: dict[int, int]
+    of_leaf: list[Sequence[int]]
+    new: list[Sequence[int]]
+    firsts: list[int]
 
-    @classmethod
-    def of(cls, leaves: Sequence[Leaf], starts: Sequence[int]) -> Folders:
-        """Number the folders of segments. starts: the first note of each."""
-        numbers: dict[str, int] = {}
-        of_leaf: list[list[int] | None] = []
-        for leaf in leaves:
-            found = leaf.table.folders()
-            of_leaf.append([numbers.setdefault(folder, len(numbers)) for folder in found] if numbers else None)
-            numbers = numbers or {folder: number for number, folder in enumerate(found)}
-        return cls(leaves, starts, numbers, of_leaf)
 
-    def place(self, note: int) -> int:
-        """Return the place of the segment in which a note lies."""
-        return bisect_right(self.starts, note) - 1
+class Folders:
+    """The folders of all segments, numbered through: one that several have has one number. Their names are read when
+    they are asked for; which are the same is told by their keys. It knows no view, which is gone as soon as nobody
+    has it.
+    """
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self._tables = [leaf.table for leaf in leaves]
+        self._own: dict[int, dict[int, int]] = {}
+        self._names: dict[int, str] = {}
+
+    @cached_property
+    def _numbering(self) -> _Numbering:
+        found = _Numbering({}, [], [], [])
+        numbers = found.numbers
+        for table in self._tables:
+            keys, first = table.folder_keys(), len(numbers)
+            found.firsts.append(first)
+            if numbers.keys().isdisjoint(keys):
+                numbers.update(zip(keys, range(first, first + len(keys)), strict=True))
+                found.of_leaf.append(range(first, first + len(keys)))
+                found.new.append(range(len(keys)))
+            else:
+                of_leaf = array("I", (numbers.setdefault(key, len(numbers)) for key in keys))
+                found.of_leaf.append(of_leaf)
+                found.new.append([own for own, number in enumerate(of_leaf) if number >= first])
+        return found
+
+    def __len__(self) -> int:
+        return len(self._numbering.numbers)
+
+    def __getitem__(self, number: int) -> str:
+        name = self._names.get(number)
+        if name is None:
+            if len(self._names) >= MAX_FOLDERS:
+                self._names.clear()
+            _, _, new, firsts = self._numbering
+            place = bisect_right(firsts, number) - 1
+            own = new[place][number - firsts[place]]
+            name = self._names[number] = self._tables[place].folder(own)
+        return name
+
+    def __iter__(self) -> Iterator[str]:
+        for table, new in zip(self._tables, self._numbering.new, strict=True):
+            names = table.folders()
+            yield from names if isinstance(new, range) else map(names.__getitem__, new)
+
+    def find(self, folder: str) -> int | None:
+        """Return the number of a folder; None when no note lies there."""
+        return self._numbering.numbers.get(layout.folder_key(folder))
+
+    def of_leaf(self, place: int, own: Iterable[int]) -> Iterable[int]:
+        """Return the numbers of folders that a segment calls by numbers of its own."""
+        numbers = self._numbering.of_leaf[place]
+        return own if isinstance(numbers, range) and not numbers.start else map(numbers.__getitem__, own)
+
+    def own_numbers(self, folder: int) -> Iterator[tuple[int, int]]:
+        """Yield the places of the segments that have a folder, and the number that each gives it."""
+        for place, numbers in enumerate(self._numbering.of_leaf):
+            if isinstance(numbers, range):
+                if folder in numbers:
+                    yield place, folder - numbers.start
+                continue
+            if place not in self._own:
+                self._own[place] = {number: own for own, number in enumerate(numbers)}
+            own = self._own[place].get(folder)
+            if own is not None:
+                yield place, own
+
+    def sizes(self) -> list[int]:
+        """Return how many notes each folder has, by its number, deleted ones included."""
+        sizes = [0] * len(self)
+        for numbers, table in zip(self._numbering.of_leaf, self._tables, strict=True):
+            begin = 0
+            for number, end in zip(numbers, table.member_ends, strict=True):
+                sizes[number] += end - begin
+                begin = end
+        return sizes
+
+    def is_session(self) -> bytes:
+        """Return for every folder, by its number, whether it is an agent's session: 1 or 0."""
+        return b"".join(
+            table.is_session if isinstance(new, range) else bytes(map(table.is_session.__getitem__, new))
+            for table, new in zip(self._tables, self._numbering.new, strict=True)
+        )
+
+
+class Rows:
+    """The rows of all segments, numbered through, and what is kept of them, read anew each time; it knows no view."""
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self.leaves = leaves
+        self.folders = Folders(leaves)
+        self._starts = [leaf.start for leaf in leaves]
+
+    def leaf(self, note: int) -> Leaf:
+        """Return the segment in which a note lies."""
+        return self.leaves[bisect_right(self._starts, note) - 1]
 
     def name(self, note: int) -> str:
         """Return a note's file name; of one in a part of a session with the part before it."""
-        leaf = self.leaves[self.place(note)]
+        leaf = self.leaf(note)
         return leaf.table.name(note - leaf.start)
+
+    def numbers(self, name: str) -> array[int]:
+        """Return a number of all notes; see `Table.numbers`."""
+        joined = array(code(name))
+        for place, leaf in enumerate(self.leaves):
+            if place and name == "folder_of":
+                joined.extend(self.folders.of_leaf(place, leaf.table.numbers(name)))
+            else:
+                joined.frombytes(leaf.table.packed(name))
+        return joined
+
+    def numbers_of(self, name: str, notes: Collection[int]) -> Iterator[tuple[int, int]]:
+        """Yield each of some notes, in order, with a number of it."""
+        ordered = sorted(notes)
+        end = 0
+        for place, leaf in enumerate(self.leaves):
+            begin, end = end, bisect_left(ordered, leaf.start + len(leaf.table), end)
+            if begin < end:
+                some = ordered[begin:end]
+                found: Iterable[int] = leaf.table.numbers_at(name, [note - leaf.start for note in some])
+                if name == "folder_of":
+                    found = self.folders.of_leaf(place, found)
+                yield from zip(some, found, strict=True)
 
 
 class Members:
-    """The notes of each folder, in the order of its files, looked up when they are asked for."""
+    """The notes of each folder, in the order of its files, read when they are asked for."""
 
-    def __init__(self, folders: Folders) -> None:
-        self._folders = folders
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
         self._known: dict[int, list[int]] = {}
-
-    @cached_property
-    def _parts(self) -> list[tuple[Leaf, array[int], array[int]]]:
-        return [(leaf, *leaf.table.members()) for leaf in self._folders.leaves]
 
     def __getitem__(self, folder: int) -> list[int]:
         if folder not in self._known:
@@ -82,58 +187,51 @@ class Members:
             parts = list(self._in_segments(folder))
             found = list(chain.from_iterable(parts))
             if len(parts) > 1:  # within a segment they are in order
-                found.sort(key=lambda note: layout.place_in_sequence(self._folders.name(note)))
+                found.sort(key=lambda note: layout.place_in_sequence(self._rows.name(note)))
             self._known[folder] = found
         return self._known[folder]
 
     def of(self, folder: str) -> Iterator[int]:
         """Yield the notes of a folder by its name, in no order, and keep nothing of them."""
-        number = self._folders.numbers.get(folder)
+        number = self._rows.folders.find(folder)
         return chain.from_iterable(() if number is None else self._in_segments(number))
 
-    @cached_property
-    def _own_numbers(self) -> list[dict[int, int] | range]:
-        """For each segment, the number that it gives to a folder, by the folder's number in the view."""
-        of_leaf = zip(self._parts, self._folders.of_leaf, strict=True)
-        return [
-            range(len(ends)) if numbers is None else dict(zip(numbers, range(len(ends)), strict=True))
-            for (_, _, ends), numbers in of_leaf
-        ]
-
     def _in_segments(self, folder: int) -> Iterator[list[int]]:
-        for (leaf, rows, ends), numbers in zip(self._parts, self._own_numbers, strict=True):
-            if folder in numbers:
-                number = numbers[folder]
-                own = rows[ends[number - 1] if number else 0 : ends[number]]
-                yield [leaf.start + row for row in own if row not in leaf.deleted]
+        for place, number in self._rows.folders.own_numbers(folder):
+            leaf = self._rows.leaves[place]
+            rows, start = leaf.table.members_of(number), leaf.start
+            if leaf.deleted:
+                yield [start + row for row in rows if row not in leaf.deleted]
+            else:
+                yield [start + row for row in rows]
 
 
-class Sessions(dict[int, bool]):
-    """Whether each folder is an agent's session, by its number, found out when it is asked for."""
+class Few(dict[int, int]):
+    """A number of each of a few notes, by note, read when it is asked for; of many notes, all are read at once."""
 
-    def __init__(self, folders: list[str]) -> None:
+    def __init__(self, rows: Rows, name: str, size: int) -> None:
         super().__init__()
-        self._folders = folders
+        self._rows = rows
+        self._name = name
+        self._size = size
 
-    def __missing__(self, folder: int) -> bool:
-        found = self[folder] = is_session(self._folders[folder])
-        return found
+    @cached_property
+    def all(self) -> array[int]:
+        """Return the number of all notes."""
+        return self._rows.numbers(self._name)
 
-    def count(self) -> int:
-        """Return how many folders are sessions."""
-        return sum(self[folder] for folder in range(len(self._folders)))
-
-
-class FolderOf(dict[int, int]):
-    """The number of the folder of each of a few notes, looked up when it is asked for."""
-
-    def __init__(self, folders: Folders) -> None:
-        super().__init__()
-        self._folders = folders
+    def take(self, lists: Collection[Collection[int]]) -> bool:
+        """Read the numbers of these notes, too; False: they are too many."""
+        if sum(map(len, lists)) * FEW > self._size:
+            return False
+        others = {note for note in chain.from_iterable(lists) if note not in self}
+        if (len(self) + len(others)) * FEW > self._size:
+            return False
+        self.update(self._rows.numbers_of(self._name, others))
+        return True
 
     def __missing__(self, note: int) -> int:
-        place = self._folders.place(note)
-        leaf, number_of = self._folders.leaves[place], self._folders.of_leaf[place]
-        own = leaf.table.folder_of[note - leaf.start]
-        found = self[note] = own if number_of is None else number_of[own]
-        return found
+        if len(self) * FEW >= self._size:
+            return self.all[note]
+        self.update(self._rows.numbers_of(self._name, (note,)))
+        return self[note]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mdmem.search.index.folders import Leaf
+    from mdmem.search.index.table import Table
 
     Renumber = Sequence[int]
     """The new row of each row of a segment; -1 for a deleted one."""
@@ -140,21 +141,23 @@ def _table(view: View) -> layout.TableContent:
     for note in view.deleted:
         alive[note] = False
     numbers: dict[int, int] = {}
-    folder_of = array("I", (numbers.setdefault(one, len(numbers)) for one in compress(view.folder_of_all, alive)))
+    folder_of = array(
+        "I", (numbers.setdefault(one, len(numbers)) for one in compress(view.numbers("folder_of"), alive))
+    )
     tables = [leaf.table for leaf in view.leaves]
 
-    def column(read: Callable[[layout.Table], array[int]]) -> array[int]:
+    def column(read: Callable[[Table], array[int]]) -> array[int]:
         first, *others = map(read, tables)
         for other in others:
             first.extend(other)
         return array(first.typecode, compress(first, alive)) if view.deleted else first
 
     return layout.TableContent(
-        folders=[view.folders[number] for number in numbers],
+        folders=list(map(list(view.folders).__getitem__, numbers)),
         folder_of=folder_of,
         names=list(compress(chain.from_iterable(table.names() for table in tables), alive)),
         numbers=lambda name: column(lambda table: table.numbers(name)),
-        lengths=lambda field: column(lambda table: table.lengths(field)),
+        lengths=lambda field: column(lambda table: table.numbers(f"length_{field}")),
         sketches=compress(chain.from_iterable(table.sketches() for table in tables), alive),
         facts=compress(chain.from_iterable(table.all_facts() for table in tables), alive),
         counts=view.counts(),

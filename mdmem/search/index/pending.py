@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.search.index import layout
 from mdmem.search.index.folders import Leaf
+from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
 from mdmem.vault import disk
 
@@ -85,7 +86,7 @@ def overlay(view: View, root: str, diff: Diff) -> View | None:
         )
         for leaf in view.leaves
     ]
-    table = layout.Table(layout.encode_table([made.row for made in documents]), len(documents))
+    table = Table(layout.encode_table([made.row for made in documents]), len(documents))
     return View([*leaves, Leaf(view.size, Terms(documents), table, set())], {})
 
 

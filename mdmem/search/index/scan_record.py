@@ -53,12 +53,13 @@ def load(index_dir: str) -> ScanRecord | None:
         data = files.read(path, MAX_BYTES)
     except OSError:
         return None
-    if len(data) < 4 or zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
+    packed = memoryview(data)[4:]  # without a copy of it
+    if len(data) < 4 or zlib.crc32(packed) != int.from_bytes(data[:4], "little"):
         return None
     try:
-        times, changed = marshal.loads(data[4:])
+        times, changed = marshal.loads(packed)
         record = ScanRecord(FolderTimes.unpack(*times), changed)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return None  # an earlier version's
     _read[path] = (stamp, record)
     return record

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mdmem import files, system
 from mdmem.errors import ConfigError
-from mdmem.search.index import contents, layout
+from mdmem.search.index import contents
 from mdmem.search.index.dictionary import Dictionary
 from mdmem.search.index.folders import Leaf
 from mdmem.search.index.layout import DamagedError
 from mdmem.search.index.segment_file import SegmentFile
+from mdmem.search.index.table import Table
 from mdmem.search.index.view import View
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _open(folder: str, *, verify: bool) -> View | None:
         part = known.get(segment.name)
         if part is None or part.stamps != stamps or verify:
             terms = Dictionary(_opened(folder, segment, ".terms", verify=verify))
-            table = layout.Table(_opened(folder, segment, ".rows", verify=verify), segment.count)
+            table = Table(_opened(folder, segment, ".rows", verify=verify), segment.count)
             part = _Part(terms, table, stamps)
         parts[segment.name] = part
         leaves.append(Leaf(start, part.terms, part.table, segment.deleted))
@@ -135,7 +136,7 @@ class _Part(NamedTuple):
     """A segment as it was opened, kept for the next generation that has it: what is in its files never changes."""
 
     terms: Dictionary
-    table: layout.Table
+    table: Table
     stamps: dict[str, tuple[int, int, int]]
 
 

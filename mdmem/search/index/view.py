@@ -6,25 +6,23 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property, wraps
 from heapq import merge
-from itertools import chain, compress, groupby, islice
-from operator import add, sub
+from itertools import compress, groupby, islice
+from operator import add
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mdmem.hashing import sha256
 from mdmem.search.index import layout
 from mdmem.search.index.dictionary import shifted
-from mdmem.search.index.folders import MAX_FOLDERS, FolderOf, Folders, Leaf, Members, Sessions
+from mdmem.search.index.folders import MAX_FOLDERS, Few, Leaf, Members, Rows
 from mdmem.vault.layout import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from mdmem.search.index.tally import NoteCounts
 
 MAX_COUNTS = 50_000
 """Number of terms whose frequency is cached."""
-MANY = 16
-"""Of so many notes one must be asked for, before what is kept of all of them is read."""
 MAX_ANSWERS = 16
 """Number of answers that are cached with a view."""
 
@@ -61,6 +59,7 @@ class View:
     size: how many note numbers there are, deleted ones included. live: how many are not deleted.
     files: what it is read from, with size, time and inode.
     matches: where terms were found, by term and what it counts; see `ranking`.
+    folders: those that hold notes, by number: vault-relative, without a slash at the end.
     turn_kinds: what turns were found to be, by folder and number of the turn; see `turn_groups.Kinds`.
     answers: what functions said of it, by function and arguments; see `cached_with_view`.
     """
@@ -70,7 +69,8 @@ class View:
         self.leaves = leaves
         self.size = sum(len(leaf.table) for leaf in leaves)
         self.live = self.size - sum(len(leaf.deleted) for leaf in leaves)
-        self._starts = [leaf.start for leaf in leaves]
+        self._numbered = Rows(leaves)
+        self.folders = self._numbered.folders
         self._arrays: dict[str, array[int]] = {}
         self._averages: dict[str, float] = {}
         self._counts: dict[tuple[str, str], int] = {}
@@ -78,6 +78,7 @@ class View:
         self.turn_kinds: dict[tuple[int, int], int] = {}
         self.answers: dict[tuple[Any, ...], Any] = {}
         self._sequences: dict[int, tuple[list[int], dict[int, int]]] = {}
+        self._few: dict[str, Few] = {}
 
     # -- words
 
@@ -177,40 +178,10 @@ class View:
         """Return every note."""
         return [note for note in range(self.size) if note not in self.deleted] if self.deleted else range(self.size)
 
-    @cached_property
-    def numbered(self) -> Folders:
-        """Return the folders of all segments, numbered through."""
-        return Folders.of(self.leaves, self._starts)
-
-    @cached_property
-    def folders(self) -> list[str]:
-        """Return the folders that hold notes, by number: vault-relative, without a slash at the end."""
-        return list(self.numbered.numbers)
-
     @property
-    def folder_of(self) -> FolderOf | array[int]:
+    def folder_of(self) -> Few | array[int]:
         """Return the number of each note's folder."""
-        return self.folder_of_many(len(self._folder_of_few))
-
-    def folder_of_many(self, count: int) -> FolderOf | array[int]:
-        """Return the number of each note's folder, for who asks for so many."""
-        is_many = count * MANY > self.size or "folder_of_all" in self.__dict__
-        return self.folder_of_all if is_many else self._folder_of_few
-
-    @cached_property
-    def folder_of_all(self) -> array[int]:
-        """Return the number of each note's folder: of all notes at once."""
-        return array("I", chain.from_iterable(self._folder_of_rows(leaf, 0, len(leaf.table)) for leaf in self.leaves))
-
-    @cached_property
-    def _folder_of_few(self) -> FolderOf:
-        return FolderOf(self.numbered)
-
-    def _folder_of_rows(self, leaf: Leaf, start: int, end: int) -> Iterable[int]:
-        """Return the numbers of the folders of some rows of a segment."""
-        number_of = self.numbered.of_leaf[self.numbered.place(leaf.start)]
-        own = leaf.table.folder_of[start:end]
-        return own if number_of is None else map(number_of.__getitem__, own)
+        return self.numbers_of("folder_of")
 
     def path(self, note: int) -> str:
         """Return a note's path: vault-relative, POSIX."""
@@ -223,16 +194,12 @@ class View:
 
     def some_paths(self, first: int, last: int) -> list[str]:
         """Return the paths of the numbers from `first` on, before `last`, those of deleted notes included."""
-        starts = self._folder_starts
         paths: list[str] = []
         for leaf, start, end in self._rows(first, last):
-            folders = map(starts.__getitem__, self._folder_of_rows(leaf, start, end))
-            paths += map(add, folders, leaf.table.some_names(start, end))
+            own = leaf.table.some_numbers("folder_of", start, end)
+            starts = {number: f"{folder}/" if folder else "" for number, folder in leaf.table.some_folders(set(own))}
+            paths += map(add, map(starts.__getitem__, own), leaf.table.some_names(start, end))
         return paths
-
-    @cached_property
-    def _folder_starts(self) -> list[str]:
-        return [f"{folder}/" if folder else "" for folder in self.folders]
 
     def _rows(self, first: int, last: int) -> Iterator[tuple[Leaf, int, int]]:
         """Yield the segments in which these notes lie, and of each the first of its rows and the one after the last."""
@@ -253,8 +220,7 @@ class View:
 
     def name(self, note: int) -> str:
         """Return a note's file name; of one in a part of a session with the part before it."""
-        leaf = self._leaf(note)
-        return leaf.table.name(note - leaf.start)
+        return self._numbered.name(note)
 
     def names(self, notes: Sequence[int]) -> list[str]:
         """Return the file names of notes; of a folder's, which lie beside each other, all are read at once."""
@@ -269,27 +235,20 @@ class View:
     @cached_property
     def members(self) -> Members:
         """Return the notes of each folder, by the folder's number."""
-        return Members(self.numbered)
+        return Members(self._numbered)
 
     @cached_property
-    def is_session(self) -> Sessions:
-        """For every folder, by its number, whether it is an agent's session."""
-        return Sessions(self.folders)
+    def is_session(self) -> bytes:
+        """For every folder, by its number, whether it is an agent's session: 1 or 0."""
+        return self.folders.is_session()
 
     @cached_property
     def folder_sizes(self) -> list[int]:
         """Return how many notes each folder has, by the folder's number."""
-        sizes = [0] * len(self.folders)
-        for leaf, number_of in zip(self.leaves, self.numbered.of_leaf, strict=True):
-            ends = leaf.table.members()[1]
-            own = map(sub, ends, chain((0,), ends))
-            if number_of is None:
-                sizes[: len(ends)] = own
-            else:
-                for folder, size in zip(number_of, own, strict=True):
-                    sizes[folder] += size
+        sizes = self.folders.sizes()
+        folder_of = self.numbers_of("folder_of", self.deleted)
         for note in self.deleted:
-            sizes[self.folder_of[note]] -= 1
+            sizes[folder_of[note]] -= 1
         return sizes
 
     @cached_property
@@ -303,7 +262,8 @@ class View:
     @cached_property
     def root(self) -> int:
         """Return the number of the vault's own folder, or -1 when no note lies in it."""
-        return self.numbered.numbers.get("", -1)
+        found = self.folders.find("")
+        return -1 if found is None else found
 
     def neighbours(self, note: int, reach: int) -> list[int]:
         """Return the notes up to `reach` places before and after a note, where files are numbered in their folder."""
@@ -322,7 +282,7 @@ class View:
 
     def members_of(self, folder: str) -> list[int]:
         """Return the notes of a folder itself; of a session's also those in its parts."""
-        number = self.numbered.numbers.get(folder)
+        number = self.folders.find(folder)
         return [] if number is None else self.members[number]
 
     def lying_in(self, folder: str) -> Iterator[int]:
@@ -331,7 +291,7 @@ class View:
         return (note for note in self.members_of(above) if self.name(note).rpartition("/")[0] == name[:-1])
 
     def _leaf(self, note: int) -> Leaf:
-        return self.leaves[bisect_right(self._starts, note) - 1]
+        return self._numbered.leaf(note)
 
     def newest(self) -> Iterator[int]:
         """Yield every note, the newest first; those of one second by their paths, the last first."""
@@ -418,12 +378,24 @@ class View:
         return found
 
     def numbers(self, name: str) -> array[int]:
-        """Return a number of all notes: mtime_ns, size, inode, digest, created or flags."""
-        return self._once(name, lambda table: table.numbers(name))
+        """Return a number of all notes: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`."""
+        if name not in self._arrays:
+            few = self._few.pop(name, None)
+            self._arrays[name] = self._numbered.numbers(name) if few is None else few.all
+        return self._arrays[name]
+
+    def numbers_of(self, name: str, *notes: Collection[int]) -> Few | array[int]:
+        """Return a number of some notes, by note; others can be asked for, but are read one by one."""
+        if name in self._arrays:
+            return self._arrays[name]
+        if name not in self._few:
+            self._few[name] = Few(self._numbered, name, self.size)
+        few = self._few[name]
+        return few if few.take(notes) else self.numbers(name)
 
     def lengths(self, field: str) -> array[int]:
         """Return the length of a text field, in terms, of all notes."""
-        return self._once(f"length {field}", lambda table: table.lengths(field))
+        return self.numbers(f"length_{field}")
 
     def average_length(self, field: str) -> float:
         """Return the mean length of a text field, over the notes that have it; 1 when none has."""
@@ -431,14 +403,3 @@ class View:
             sums = [leaf.table.total_length(field) for leaf in self.leaves]
             self._averages[field] = sum(total for total, _ in sums) / (sum(having for _, having in sums) or 1) or 1.0
         return self._averages[field]
-
-    def _once(self, key: str, read: Callable[[layout.Table], array[int]]) -> array[int]:
-        if key not in self._arrays:
-            joined = array("q")
-            for place, leaf in enumerate(self.leaves):
-                if place:
-                    joined.extend(read(leaf.table))
-                else:
-                    joined = read(leaf.table)
-            self._arrays[key] = joined
-        return self._arrays[key]

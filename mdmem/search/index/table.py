@@ -1,0 +1,248 @@
+"""The rows of a segment of the index, read column by column: whole, or where few rows are asked for, only those."""
+
+from __future__ import annotations
+
+import marshal
+import zlib
+from array import array
+from functools import cached_property
+from itertools import pairwise
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Literal
+
+from mdmem.search.index.layout import CODES, FACTS_PER_BLOCK, SKETCH_SIZE, TEXT_FIELDS, DamagedError, IndexRow
+from mdmem.search.index.segment_file import pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from mdmem.search.index.layout import Stored
+
+FEW = 128
+"""Who asks for more than one of so many rows gets them from a column that is read whole."""
+_FEW_FOLDERS = 10
+"""Of more than one of so many folders, all names are read at once."""
+_WIDTHS = {code: array(code).itemsize for code in "qQBI"}
+_BLOCKS_KEPT = 64
+"""Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
+
+
+def code(column: str) -> Literal["q", "Q", "B", "I"]:
+    """Return of what kind the numbers in a column are, as `array` calls it."""
+    return CODES.get(column, "I")
+
+
+class Table:
+    """The rows of one segment, each column read and checked when it is first asked for."""
+
+    def __init__(self, data: Stored, count: int) -> None:
+        self._data = data
+        self._count = count
+        self._directory = _read_directory(data)
+        self._facts: dict[int, list[dict[str, Any]]] = {}
+        self._named = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _column(self, name: str) -> bytes:
+        start, size, checksum = self._directory[name]
+        data = self._data[start : start + size]
+        if zlib.crc32(data) != checksum:
+            raise DamagedError(f"the column {name} of a segment does not have its checksum")
+        return data
+
+    def packed(self, name: str) -> bytes:
+        """Return a column of numbers as the bytes of its array; see `numbers`."""
+        column = self._column(name)
+        if len(column) != self._count * _WIDTHS[code(name)]:
+            raise DamagedError(f"the column {name} of a segment has {len(column)} bytes for {self._count} notes")
+        return column
+
+    def numbers(self, name: str) -> array[int]:
+        """Return a column of numbers: mtime_ns, size, inode, digest, created, flags, folder_of or `length_FIELD`.
+
+        folder_of is the number of each row's folder; a length is that of a text field, in terms.
+        """
+        return array(code(name), self.packed(name))
+
+    def number(self, name: str, row: int) -> int:
+        """Return one number, without reading the whole column.
+
+        Raises:
+            DamagedError: when the column has no such row.
+        """
+        return self.some_numbers(name, row, row + 1)[0]
+
+    def some_numbers(self, name: str, first: int, last: int) -> array[int]:
+        """Return the numbers of the rows from `first` on, before `last`, without reading the whole column."""
+        width = _WIDTHS[code(name)]
+        start, size, _ = self._directory[name]
+        if not 0 <= first <= last <= size // width:
+            raise DamagedError(f"the column {name} of a segment does not have the rows {first} to {last}")
+        return array(code(name), self._data[start + first * width : start + last * width])
+
+    def numbers_at(self, name: str, rows: Sequence[int]) -> list[int]:
+        """Return the numbers of some rows, without reading the whole column."""
+        width, unpack = _WIDTHS[code(name)], Struct(f"={code(name)}").unpack
+        start, size, _ = self._directory[name]
+        if rows and not 0 <= min(rows) <= max(rows) < size // width:
+            raise DamagedError(f"the column {name} of a segment does not have the rows {min(rows)} to {max(rows)}")
+        return [unpack(data)[0] for data in pieces(self._data, [start + row * width for row in rows], width)]
+
+    def sketch(self, row: int) -> tuple[int, ...]:
+        """Return the row's sketch of its words."""
+        start = self._directory["sketch"][0] + row * 4 * SKETCH_SIZE
+        return tuple(array("I", self._data[start : start + 4 * SKETCH_SIZE]))
+
+    def sketches(self) -> Iterator[bytes]:
+        """Yield every row's sketch, packed."""
+        data, size = self._column("sketch"), 4 * SKETCH_SIZE
+        return (data[start : start + size] for start in range(0, len(data), size))
+
+    def total_length(self, field: str) -> tuple[int, int]:
+        """Return the sum of the lengths of a text field, and how many rows have it."""
+        total, having = array("Q", self._column(f"sum_{field}"))
+        return total, having
+
+    def folders(self) -> list[str]:
+        """Return the folders in which the rows lie, by number."""
+        return _cut(self._column("folders"), [0, *self._folder_ends])
+
+    def folder(self, number: int) -> str:
+        """Return a folder by its number."""
+        start, ends = self._directory["folders"][0], self._folder_ends
+        return _text(self._data[start + (ends[number - 1] if number else 0) : start + ends[number]])
+
+    def some_folders(self, numbers: Collection[int]) -> Iterable[tuple[int, str]]:
+        """Return the number and the path of some folders."""
+        if len(numbers) * _FEW_FOLDERS > len(self._folder_ends):
+            folders = self.folders()
+            return ((number, folders[number]) for number in numbers)
+        return ((number, self.folder(number)) for number in numbers)
+
+    def folder_keys(self) -> array[int]:
+        """Return the key of each folder, by number; see `folder_key`."""
+        return array("Q", self._column("folder_keys"))
+
+    @cached_property
+    def is_session(self) -> bytes:
+        """For each folder, by number, whether it is an agent's session: 1 or 0."""
+        return self._column("is_session")
+
+    @cached_property
+    def _folder_ends(self) -> array[int]:
+        return array("I", self._column("folder_ends"))
+
+    def name(self, row: int) -> str:
+        """Return a row's file name."""
+        begin, end = self._name_at(row)
+        start = self._directory["names"][0]
+        return _text(self._data[start + begin : start + end])
+
+    def _name_at(self, row: int) -> tuple[int, int]:
+        """Return where a row's name begins and ends; where all ends are is read for who asks for many."""
+        self._named += 1
+        if self._named * FEW < self._count and "_name_ends" not in self.__dict__:
+            ends = self.some_numbers("name_ends", max(row - 1, 0), row + 1)
+        else:
+            ends = self._name_ends[max(row - 1, 0) : row + 1]
+        return ends[-2] if row else 0, ends[-1]
+
+    def names(self) -> list[str]:
+        """Return the file name of every row."""
+        return _cut(self._column("names"), [0, *self._name_ends])
+
+    def some_names(self, first: int, last: int) -> list[str]:
+        """Return the file names of the rows from `first` on, before `last`, without reading the whole column."""
+        start = self._directory["names"][0]
+        ends = [*(() if first else (0,)), *self.some_numbers("name_ends", max(first - 1, 0), last)]
+        return _cut(self._data[start + ends[0] : start + ends[-1]], ends)
+
+    @cached_property
+    def _name_ends(self) -> array[int]:
+        return self.numbers("name_ends")
+
+    def members(self) -> tuple[array[int], array[int]]:
+        """Return the rows of all folders, each folder's in the order of its files, and where those of each end."""
+        return self.numbers("members"), self.member_ends
+
+    @cached_property
+    def member_ends(self) -> array[int]:
+        """Return where the rows of each folder end in those of all folders."""
+        return array("I", self._column("member_ends"))
+
+    def members_of(self, folder: int) -> array[int]:
+        """Return the rows of a folder, by its number, in the order of its files."""
+        ends = self.member_ends
+        return self.some_numbers("members", ends[folder - 1] if folder else 0, ends[folder])
+
+    def counts(self) -> list[dict[Any, int]]:
+        """Return what the rows come to."""
+        counts: list[dict[Any, int]] = marshal.loads(self._column("counts"))
+        return counts
+
+    def newest(self) -> array[int]:
+        """Return the rows by their time, the newest first; those of one second by their paths, the last first."""
+        return self.numbers("newest")
+
+    def facts(self, row: int) -> dict[str, Any]:
+        """Return what a result shows of a row."""
+        block, place = divmod(row, FACTS_PER_BLOCK)
+        if block not in self._facts:
+            if len(self._facts) >= _BLOCKS_KEPT:
+                self._facts.clear()
+            self._facts[block] = self._fact_block(block)
+        return self._facts[block][place]
+
+    def all_facts(self) -> Iterator[dict[str, Any]]:
+        """Yield what a result shows of every row, and keep nothing of it."""
+        for block in range(-(-self._count // FACTS_PER_BLOCK)):
+            yield from self._fact_block(block)
+
+    def _fact_block(self, block: int) -> list[dict[str, Any]]:
+        ends = array("I", self._column("fact_blocks"))
+        start = self._directory["facts"][0]
+        data = self._data[start + (ends[block - 1] if block else 0) : start + ends[block]]
+        try:
+            facts: list[dict[str, Any]] = marshal.loads(zlib.decompress(data))
+        except zlib.error as error:
+            raise DamagedError("the facts of a segment cannot be unpacked") from error
+        return facts
+
+    def rows(self, keep: Sequence[int]) -> list[IndexRow]:
+        """Return rows as they were put in: for moving them to another segment."""
+        folders, folder_of, names = self.folders(), self.numbers("folder_of"), self.names()
+        columns = {name: self.numbers(name) for name in CODES}
+        lengths = [self.numbers(f"length_{field}") for field in TEXT_FIELDS]
+        return [
+            IndexRow(
+                path=f"{folders[folder_of[row]]}/{names[row]}" if folders[folder_of[row]] else names[row],
+                sketch=self.sketch(row),
+                lengths=tuple(length[row] for length in lengths),
+                facts=self.facts(row),
+                **{name: column[row] for name, column in columns.items()},
+            )
+            for row in keep
+        ]
+
+
+def _cut(data: bytes, ends: list[int]) -> list[str]:
+    """Return the names in a part of their column. ends: of each, behind where the part begins."""
+    begin = ends[0]
+    return [data[one - begin : two - begin].decode("utf-8", "surrogatepass") for one, two in pairwise(ends)]
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _read_directory(data: Stored) -> dict[str, tuple[int, int, int]]:
+    if len(data) < 8:
+        raise DamagedError("the table of a segment is cut short")
+    size, checksum = array("I", data[-8:])
+    tail = data[-8 - size : -8]
+    if len(tail) != size or zlib.crc32(tail) != checksum:
+        raise DamagedError("the table of a segment has no readable directory")
+    directory: dict[str, tuple[int, int, int]] = marshal.loads(tail)
+    return directory
