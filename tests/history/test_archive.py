@@ -28,6 +28,8 @@ from tests.helpers.history_vault import captured, git, head_files, put, run_here
 SESSION = "11893aaf-19fa-41d2-8238-13269b9b3ca0"
 FOLDER = "journal/acme-notes-app/2024-03-05/0800-why-does-the-lexer-fail-11893aaf"
 ARCHIVE = "journal/acme-notes-app/2024/03/05/0800-why-does-the-lexer-fail-11893aaf.md"
+OTHER = "22893aaf-19fa-41d2-8238-13269b9b3ca0"
+OTHER_FOLDER = "journal/acme-notes-app/2024-03-06/0800-why-does-the-lexer-fail-22893aaf"
 PROMPT = f"{FOLDER}/001-000-prompt-why-p1.md"
 
 
@@ -69,6 +71,26 @@ def test_a_year_is_packed_a_file_a_session_and_committed(old: Config, vault: Pat
     assert [path for path in head_files(vault) if "2024" in path] == [ARCHIVE]
     assert git(vault, "status", "--porcelain") == ""
     assert git(vault, "log", "-1", "--format=%s") == "Archive 2024: 5 notes of 1 session\n"
+
+
+@pytest.mark.slow
+def test_a_year_is_packed_and_unpacked_in_commits_of_some_sessions_each(
+    old: Config, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn(vault, session=OTHER, folder=OTHER_FOLDER)
+    commit.commit(old)
+    before = everything(old.vault)
+    monkeypatch.setattr(archive, "FILES_AT_ONCE", 3)
+
+    done = packed_vault(old)
+    said = git(vault, "log", "-2", "--format=%s").splitlines()
+    packed = everything(old.vault)
+    undone = archive.unpack(old, 2024)
+
+    assert said == ["Archive 2024: 5 notes of 1 session"] * 2
+    assert packed == before == everything(old.vault)
+    assert [(one.sessions, one.notes, len(one.commits)) for one in (done, undone)] == [(2, 10, 2)] * 2
+    assert git(vault, "status", "--porcelain") == ""
 
 
 def test_packed_notes_are_found_and_shown_by_their_ids(old: Config, vault: Path) -> None:

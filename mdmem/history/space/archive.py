@@ -17,8 +17,11 @@ from mdmem.history.message import counted
 from mdmem.steps import Tell, told, untold
 from mdmem.vault import archives, layout, packed
 
-_DAYS_AT_ONCE = 200
-"""Number of folders that one question to git names."""
+FILES_AT_ONCE = 5_000
+"""Number of changed files from which on one commit is made, at the end of a session: a year may have any number."""
+
+_SESSIONS_AT_ONCE = 100
+"""Number of sessions that one question to git names."""
 
 
 class LeftSession(NamedTuple):
@@ -51,21 +54,20 @@ def pack(
     if year >= time.localtime(now).tm_year:
         raise UsageError(f"{year} is not over: only sessions of past years are archived.")
     commit.commit(config, tell=tell)  # what history does not have stays a file of its own
-    changed: list[str] = []
-    left: list[LeftSession] = []
-    done = notes = 0
     folders = archives.sessions(config.vault, str(year), project)
-    ready = _Ready(config, folders)
-    for folder in told(folders, "Packing", tell):
+    parts = _Parts(config, f"Archive {year}", tell)
+    left: list[LeftSession] = []
+    ready = _Ready(config)
+    for place, folder in enumerate(told(folders, "Packing", tell)):
+        if place % _SESSIONS_AT_ONCE == 0:
+            ready.read(folders[place : place + _SESSIONS_AT_ONCE])
         try:
             found = archives.read(config.vault, folder)
             ready.check(folder, found)
-            changed += [] if dry else archives.pack(config, folder, found)
-            done, notes = done + 1, notes + len(found)
+            parts.add([] if dry else archives.pack(config, folder, found), len(found))
         except VaultError as error:
             left.append(LeftSession(folder, str(error)))
-    text = f"Archive {year}: {counted(notes, 'note')} of {counted(done, 'session')}\n"
-    return Archived(done, notes, left, _commit(config, changed, text, tell))
+    return parts.ended()._replace(left=left)
 
 
 def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold) -> Archived:
@@ -75,18 +77,42 @@ def unpack(config: Config, year: int, *, project: str = "", tell: Tell = untold)
         VaultError, BusyError, GitError: as `commit.commit`.
     """
     commit.commit(config, tell=tell)
-    changed: list[str] = []
     folders = list(archives.packed_sessions(config.vault, str(year), project))
+    parts = _Parts(config, f"Unpack the archive of {year}", tell)
     for folder in told(folders, "Unpacking", tell):
-        changed += archives.take_apart(config, folder)
-    notes = len(changed) - len(folders)
-    text = f"Unpack the archive of {year}: {counted(notes, 'note')} of {counted(len(folders), 'session')}\n"
-    return Archived(len(folders), notes, [], _commit(config, changed, text, tell))
+        changed = archives.take_apart(config, folder)
+        parts.add(changed, len(changed) - 1)
+    return parts.ended()
 
 
-def _commit(config: Config, changed: list[str], text: str, tell: Tell) -> list[str]:
-    made = commit.commit_paths(config, changed, text, tell).commits if changed else []
-    return [one.oid for one in made]
+class _Parts:
+    """What was done so far: committed session by session, as soon as it is more than `FILES_AT_ONCE`."""
+
+    def __init__(self, config: Config, what: str, tell: Tell) -> None:
+        self._config, self._what, self._tell = config, what, tell
+        self._done = Archived(0, 0, [], [])
+        self._changed: list[str] = []
+        self._sessions = self._notes = 0
+
+    def add(self, changed: list[str], notes: int) -> None:
+        """Take a session in, with the files that changed for it."""
+        self._changed += changed
+        self._sessions, self._notes = self._sessions + 1, self._notes + notes
+        if len(self._changed) >= FILES_AT_ONCE:
+            self._commit()
+
+    def ended(self) -> Archived:
+        """Commit the rest, and return what was done."""
+        self._commit()
+        return self._done
+
+    def _commit(self) -> None:
+        text = f"{self._what}: {counted(self._notes, 'note')} of {counted(self._sessions, 'session')}\n"
+        made = commit.commit_paths(self._config, self._changed, text, self._tell).commits if self._changed else []
+        sessions, notes, left, commits = self._done
+        oids = [one.oid for one in made]
+        self._done = Archived(sessions + self._sessions, notes + self._notes, left, [*commits, *oids])
+        self._changed, self._sessions, self._notes = [], 0, 0
 
 
 def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, bytes]:
@@ -105,14 +131,16 @@ def texts_at(repo: Repository, oid: str, paths: Collection[str]) -> dict[str, by
 class _Ready:
     """What a session must be to be packed: committed as it is, and let through by the gate."""
 
-    def __init__(self, config: Config, folders: Collection[str]) -> None:
-        repo = repository.open_vault(config.vault)
-        head = writer.tip(repo, "HEAD")
-        days = sorted({folder.rpartition("/")[0] for folder in folders} if head else ())  # the rest may be much more
-        parts = (days[start : start + _DAYS_AT_ONCE] for start in range(0, len(days), _DAYS_AT_ONCE))
-        self._committed = {path: oid for part in parts for _, oid, path in objects.listed(repo, head, *part)}
+    def __init__(self, config: Config) -> None:
+        self._repo = repository.open_vault(config.vault)
+        self._committed: dict[str, str] = {}
         self._gate = CommitGate(config.settings)
         self._private = private.projects(config.vault)
+
+    def read(self, folders: Collection[str]) -> None:
+        """Ask git for what is committed of these sessions; the next question is about others."""
+        head = writer.tip(self._repo, "HEAD")
+        self._committed = {path: oid for _, oid, path in objects.listed(self._repo, head, *folders)} if head else {}
 
     def check(self, folder: str, notes: dict[str, bytes]) -> None:
         """Look at the notes of a session.
