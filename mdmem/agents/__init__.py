@@ -104,6 +104,15 @@ def text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
+def said(value: Any) -> str:
+    """Return what somebody typed or said: a text, or the texts of content blocks, one below the other."""
+    if type(value) is str:
+        return value
+    blocks = value if isinstance(value, list) else [value]
+    found = [block if type(block) is str else text(mapping(block).get("text")) for block in blocks]
+    return "\n".join([part for part in found if part])
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """Return a field that should be an object: another type counts as an empty one."""
     return value if isinstance(value, dict) else {}

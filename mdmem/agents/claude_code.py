@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import Event, first_text, load, number, objects, text, texts
+from mdmem.agents import Event, first_text, load, number, objects, said, text, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ ON_REQUEST = {
 }
 
 _EVENTS = frozenset(["PostCompact", *(row[0] for row in (*HOOKS, *ON_REQUEST.values()))])
+_WORDS = {"UserPromptSubmit": "prompt", "Stop": "last_assistant_message"}
 _MAX_CRONS = 50
 _MAX_SETTINGS_BYTES = 1024 * 1024
 _WITH_CONTEXT = frozenset(["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"])
@@ -81,22 +82,29 @@ def event(payload: dict[str, Any], agent: str, name: str) -> Event:
         transcript=transcript,
         subagent=name == "SubagentStop" or (name != "PostCompact" and is_subagent(payload, transcript)),
         source=first_text(payload, "source", "trigger", "reason"),
-        prompt=text(payload.get("prompt")),
-        message=first_text(payload, "last_assistant_message", "compact_summary"),
+        prompt=said(payload.get("prompt")),
+        message=said(payload.get("last_assistant_message")) or said(payload.get("compact_summary")),
         tool=text(payload.get("tool_name")),
         tool_input=payload.get("tool_input"),
         tool_response=payload.get("tool_response", payload.get("tool_output")),
         error=error if name == "PostToolUseFailure" else None,
         tool_use_id=text(payload.get("tool_use_id")),
         duration_ms=_duration(payload),
-        extra=_extra(payload),
+        extra=_extra(payload) | _unread(payload, name),
     )
+
+
+def _unread(payload: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return as `unread` the field of a prompt or an answer that holds something, and no text that is known."""
+    key = _WORDS.get(name, "")
+    is_known = not payload.get(key) or isinstance(payload[key], list) or said(payload[key])
+    return {} if is_known else {"unread": key}
 
 
 def _is_compaction(payload: Mapping[str, Any]) -> bool:
     """Whether the sub-agent that ended was Claude Code's own, which sums up the conversation: it has no type."""
-    said = text(payload.get("last_assistant_message"))
-    return payload.get("agent_type") == "" and "<summary>" in said and "</summary>" in said
+    answer = said(payload.get("last_assistant_message"))
+    return payload.get("agent_type") == "" and "<summary>" in answer and "</summary>" in answer
 
 
 def _duration(payload: Mapping[str, Any]) -> int | None:

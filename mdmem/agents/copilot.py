@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from mdmem.agents import BACKGROUND, Event, first_text, mapping, text, texts
+from mdmem.agents import BACKGROUND, Event, first_text, mapping, said, text, texts
 from mdmem.agents.dialect import decoded, failure, made_id, seconds
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def read(payload: dict[str, Any], env: Mapping[str, str]) -> Event:
         transcript=transcript or _transcript(session, env),
         subagent=name == "SubagentStop" or "agent_id" in extra or "/subagents/" in transcript.replace("\\", "/"),
         source=first_text(payload, "source", "reason"),
-        prompt=text(payload.get("prompt")),
+        prompt=said(payload.get("prompt")),
         message=first_text(payload, "response", "last_assistant_message"),
         extra=extra,
     )

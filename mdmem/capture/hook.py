@@ -156,7 +156,9 @@ class Delivery:
         except payload.NoPayloadError as error:
             said = f"{len(self.data or b'')} bytes are not a payload"
             self.outcome = _failed(self.settings, said, error, "no payload")
-        if self.outcome is None or self.outcome.is_lost:
+        if "unread" in self.event.extra:
+            self.outcome = _unread(self.settings, self.event.extra["unread"])
+        elif self.outcome is None or self.outcome.is_lost:
             self.outcome = capture(self.settings, self.event, self.env)
         return self._answer(self.settings, self.event, self.outcome)
 
@@ -261,6 +263,15 @@ def _failed(config: Config, what: str, error: BaseException, ignored: str = "") 
     outcome.error = type(error).__name__
     outcome.why = str(error) if isinstance(error, PatternError) else ""
     return outcome
+
+
+def _unread(config: Config, key: str) -> Outcome:
+    """Return that an event is lost whose text came in a form that is not known."""
+    from mdmem.agents import payload
+
+    return _failed(
+        config, f"an event is lost: its {key} is neither a text nor content blocks", payload.NoPayloadError()
+    )
 
 
 def capture(config: Config, event: Event, env: Mapping[str, str]) -> Outcome:

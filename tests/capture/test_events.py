@@ -14,6 +14,7 @@ import pytest
 
 from mdmem import agents, config
 from mdmem.capture import events
+from mdmem.history.gate import CommitGate
 from mdmem.inject import block
 from tests.conftest import PAYLOADS, notes, session_pages
 from tests.helpers import claude
@@ -72,6 +73,32 @@ def test_what_was_private_in_what_an_editor_put_before_a_prompt_is_known_again(v
 
 
 # -- turns that fail, sub-agents -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [{"type": "text", "text": "Go on <private>"}, {"type": "text", "text": "falkenberg"}, "</private> please."],
+        {"text": "Go on <private>\nfalkenberg\n</private> please."},
+    ],
+)
+def test_what_is_typed_and_said_in_content_blocks_is_one_text(vault: Path, blocks: Any) -> None:
+    capture(prompt("", prompt=blocks))
+    capture(stop("", last_assistant_message=blocks))
+
+    asked, answered = map(frontmatter.load, map(str, notes(vault)))
+    assert asked.content.split() == answered.content.split() == ["Go", "on", "[PRIVATE]", "please."]
+
+
+@pytest.mark.parametrize("session", ["../../x", "s" * 5000, "a8Kd93jLs0QpZx71", "rollout-2026-11-23T09-13-22-0199a2b3"])
+def test_the_notes_of_a_session_with_any_id_can_be_committed(vault: Path, session: str) -> None:
+    gate = CommitGate(config.load().settings)
+
+    capture(prompt("Go on", session_id=session))
+
+    paths = [path.relative_to(vault).as_posix() for path in [*notes(vault), *session_pages(vault)]]
+    assert len(paths) == 2
+    assert [gate.look(path, (vault / path).read_bytes()) for path in paths] == [None, None]
 
 
 def test_a_turn_that_broke_off_says_why(vault: Path) -> None:
@@ -345,7 +372,7 @@ def test_an_id_that_the_gate_takes_for_a_secret_is_named_by_its_hash_everywhere(
     capture(prompt("second", 2, session_id=name))
     first, second = (frontmatter.loads(path.read_text())["session"] for path in notes(vault))
     assert first == second
-    assert str(first).startswith("session-")
+    assert str(first) != name
     assert len(folder_names(vault)) == 1
 
 

@@ -363,6 +363,15 @@ def test_what_becomes_of_a_tag_that_is_not_closed_is_told_as_it_is(vault: Path, 
     assert "its text was stored" in hook(prompt("c <private>d", 2)).stdout
 
 
+def test_a_prompt_in_a_form_that_is_not_known_is_told_as_lost(vault: Path, home: Path) -> None:
+    said = json.loads(send(prompt("", prompt={"parts": 3})).stdout)
+
+    assert "it is lost" in said["systemMessage"]
+    assert notes(vault) == []
+    (log,) = home.rglob("state/mdmem/*/log")
+    assert "an event is lost: its prompt is neither a text nor content blocks" in log.read_text("utf-8")
+
+
 def test_the_hook_loads_nothing_heavy(vault: Path) -> None:
     code = (
         "import os, sys; from mdmem.capture import hook\n"

@@ -101,6 +101,17 @@ RUNS: dict[str, tuple[str, Any, Any]] = {
         {"path": "a.md"},
         [{"type": "text", "text": words} for words in ("a <private>", CODE, PIN, "</private> the public end")],
     ),
+    "content blocks with a resource among them": (
+        "mcp__files__read",
+        {"path": "a.md"},
+        {
+            "content": [
+                {"type": "text", "text": "a <private>"},
+                {"type": "resource", "resource": {"uri": "file:///a.md", "text": f"{CODE} {PIN}"}},
+                {"type": "text", "text": "</private> the public end"},
+            ]
+        },
+    ),
     "lists of lines": (
         "mcp__files__append",
         {"lines": ["<private>", CODE, PIN, "</private>", "the public end"]},
