@@ -295,6 +295,24 @@ def test_what_is_like_something_from_before_asks_for_it(prompt: str) -> None:
     assert shape.of(prompt) is not None
 
 
+@pytest.mark.parametrize(
+    ("prompt", "topic"),
+    [
+        ("did we discuss memory limits before?", "memory limits before?"),
+        ("how did we fix the session cookie bug?", "how the session cookie bug?"),
+        ("why do we run out of memory in CI?", "why do run out of memory in CI?"),
+        ("why was memory leaking", "why was memory leaking"),
+        ("do you have any memory of the deadline?", "do you have any of the deadline?"),
+        ("what did the previous session change in the parser?", "what did the change in the parser?"),
+        ("search memory for the relay", "search for the relay"),
+    ],
+)
+def test_memory_and_session_belong_to_the_topic_where_they_are_part_of_a_program(prompt: str, topic: str) -> None:
+    found = shape.of(prompt)
+    assert found is not None
+    assert found.topic == topic
+
+
 def test_an_order_whose_relative_clause_speaks_of_the_past_does_not_ask() -> None:
     assert shape.of("Fix the parser, which was broken by the last change") is None
 

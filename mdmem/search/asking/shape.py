@@ -263,6 +263,16 @@ summarize summarise recap tell explain all ever dealt encountered faced agreemen
 _NO_TOPIC = frozenset(_NOT_TOPIC.split())
 
 
+_OF_PROGRAMS = frozenset(["memory", "session"])
+"""`memory leak`, `out of memory`, `session cookie` are part of a program; `your memory`, `last session` the journal."""
+_GRAMMAR = """
+about at by for from in into of on to with and as or if so that this which where when what who why how it is was are
+were be been do does did has have had can could will would should the a an my your i you he she they there here
+mention mentions contain contains hold holds show shows record records say says know knows our these those
+"""
+_NOT_OF_PROGRAMS = _NO_TOPIC.union(_GRAMMAR.split())
+_MUCH = frozenset(["of", "much", "more", "less", "high", "low", "enough", "free", "shared", "process"])
+
 _HEADS = frozenset(["idea", "ideas", "thought", "matter", "subject", "topic", "question", "proposal", "suggestion"])
 _OF = frozenset(["of", "about", "to", "for", "with", "on", "behind"])
 """`the idea of caching` is about caching."""
@@ -278,7 +288,7 @@ def topic(text: str, language: str = "en") -> str:
     kept = [
         word
         for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False)
-        if _bare(word) not in none
+        if (_bare(word) not in none or _is_of_programs(_bare(before), word, _bare(after)))
         and not (_bare(word) == "time" and _bare(before) in _BEFORE_TIME)
         and not (_bare(word) in _HEADS and _bare(after) in _OF)
     ]
@@ -287,6 +297,16 @@ def topic(text: str, language: str = "en") -> str:
             if part in text and not part.isascii():
                 kept = [word.replace(part, " ") for word in kept]
     return " ".join(kept)
+
+
+def _is_of_programs(before: str, word: str, after: str) -> bool:
+    """Whether a word that may mean the journal means a part of a program here, by the words beside it."""
+    bare = _bare(word)
+    if bare not in _OF_PROGRAMS or before in ("your", "my", "last", "previous", "earlier", "past", "that", "this"):
+        return False
+    if bare == "memory" and before in _MUCH:
+        return True
+    return after.isalpha() and after not in _NOT_OF_PROGRAMS and word[-1:].isalpha()
 
 
 def _bare(word: str) -> str:
