@@ -313,6 +313,27 @@ def test_memory_and_session_belong_to_the_topic_where_they_are_part_of_a_program
     assert found.topic == topic
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "what does your memory say about auth",
+        "what's in your notes about retries",
+        "do your notes mention Kafka?",
+        "according to your journal, which port is it?",
+    ],
+)
+def test_the_agents_own_notes_are_asked(prompt: str) -> None:
+    found = shape.of(prompt)
+    assert found is not None
+    assert found.grade == SURE
+
+
+@pytest.mark.parametrize("prompt", ["put the token in your notes", "does our journal table need an index?"])
+def test_an_order_about_notes_and_a_journal_of_a_program_do_not_ask_surely(prompt: str) -> None:
+    found = shape.of(prompt)
+    assert found is None or found.grade < SURE
+
+
 def test_an_order_whose_relative_clause_speaks_of_the_past_does_not_ask() -> None:
     assert shape.of("Fix the parser, which was broken by the last change") is None
 
