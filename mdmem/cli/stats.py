@@ -25,6 +25,8 @@ MOST_ROWS = 8
 def stats(settings: Config, /, model: bool, hours: bool, as_json: bool, **given: Any) -> None:
     """Count notes by kind, project and day; files, failures, what was kept out, what was injected, storage.
 
+    The pages of sessions and projects are files, and not counted as notes.
+
     \b
     Example:  mdmem stats --since 1w --project notes-app
     """

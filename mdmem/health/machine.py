@@ -146,8 +146,8 @@ def registrations(config: Config) -> Iterator[HealthFinding]:
     for found in missing if present else ():
         yield note(f"{found.title} is on this machine but not registered.", f"`mdmem install {found.agent}`")
     if not present:
-        names = ", ".join(found.title for found in missing) or "none was found on this machine"
-        yield warning(f"No agent is registered ({names}).", "`mdmem install` registers the hooks.")
+        names = ", ".join(found.title for found in missing) or "none"
+        yield warning(f"No agent is registered. On this machine: {names}.", "`mdmem install` registers the hooks.")
 
 
 def _registration(row: Status, config: Config) -> Iterator[HealthFinding]:

@@ -69,6 +69,11 @@ def test_unset_takes_a_value_out_of_the_file_that_sets_it(day: Day) -> None:
     assert day.json("config", "get", "inject.deadline_seconds")["source"] == "your config.toml"
 
 
+def test_a_vault_that_is_not_there_yet_is_told(day: Day) -> None:
+    ran = day.run("config", "set", "vault", str(day.vault / "none"))
+    assert "run `mdmem init`" in ran.stderr
+
+
 def test_comments_and_layout_stay_whatever_is_set(day: Day) -> None:
     text = "# mine\n[capture]   # what\nmax_lines = 7   # few\n\ntools = [\n  'Bash', # shell\n  'Edit',\n]\n"
     text += "[privacy]\nmarker = '#'\n"

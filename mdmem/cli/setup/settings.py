@@ -124,6 +124,8 @@ def _change(
         click.echo(f"{row.key} = {render.toml(wanted)} in {path}")
     if in_user and not user and row is not VAULT:
         click.echo(_why_own(row), err=True)
+    if row is VAULT and not Path(wanted).expanduser().is_dir():
+        click.echo(f"There is no vault at {wanted} yet: run `mdmem init`.", err=True)
     if row is not VAULT and value_of(now, row) != wanted:
         where = source(now, row)
         tip = f" `mdmem config unset {row.key}` removes that." if value is None and where == "your config.toml" else ""
