@@ -15,6 +15,7 @@ KEYWORDS = (
     "gh_pat", "hub_pat", "lab_pat", "ext_pat", "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "kennwort",
     "senha", "wachtwoord", "parola", "salasana", "pin is", "pin=", "pin:", "mnemonic", "phrase", "contribsys", "salt",
     "nonce", "p/w", "asword", "heslo", "haslo", "sifre", "contrasena", "kodeord", "adgangskode",
+    "recovery code", "backup code", "2fa code",
 )  # fmt: skip
 """What every name of a secret holds, in lower case. A text without them needs no closer look."""
 
@@ -31,10 +32,15 @@ ESCAPES = {
     "%3d": "  =",
     "%3a": "  :",
     "%26": "  &",
+    "\u00a0": " ",
+    "\u202f": " ",
 }
-"""Signs between a name and a value as they are written in HTML and in addresses, and the same in as many characters."""
+"""Signs between a name and a value as they are written in HTML, addresses and French; the same in as many signs."""
 
-WITH_SIGNS = ("_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w")
+WITH_SIGNS = (
+    "_pat=", "_pat:", "sig=", "signature=", "sid=", "code=", "pin is", "pin=", "pin:", "p/w",
+    "recovery code", "backup code", "2fa code",
+)  # fmt: skip
 """Those of them that are more than a part of a name."""
 
 HARMLESS = frozenset(

@@ -48,7 +48,14 @@ def assigned(name: Name, at: int) -> list[Span]:
         if not typed or not _is_assigned(name, typed, in_line):
             return []
         literal = typed
-    return [_span(name, literal, whole_word=in_line)]
+    return [_span(name, literal, whole_word=in_line), *_changed(name, literal)]
+
+
+def _changed(name: Name, old: Literal) -> list[Span]:
+    """`name = "…" -> "…"`, as Terraform shows a change: the new value."""
+    at = old.end + old.quoted
+    literal = literals.read(name.text, at + 4, whole_word=False) if name.text.startswith(' -> "', at) else None
+    return [_span(name, literal)] if literal and values.is_secret(literal.text, name.weight, quoted=True) else []
 
 
 def spoken(name: Name, at: int) -> list[Span]:

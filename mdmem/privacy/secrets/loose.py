@@ -38,7 +38,7 @@ _CODE = frozenset("=.()[]{}\\")
 
 def said(name: Name) -> list[Span]:
     """Find the password behind its name, or behind the name and a user's."""
-    if name.kind != "password":
+    if name.kind not in ("password", "credentials"):
         return []
     text, at = name.text, name.closed
     if not text[at : at + 1].isascii():  # a word goes on in Korean: `비번은…`, `password 설정은…`
@@ -47,6 +47,7 @@ def said(name: Name) -> list[Span]:
     groups = in_groups(name, at)
     if groups:
         return groups
+    at += 4 * text.startswith(" are", at)
     ahead = text[at : at + 8]
     start = at + len(ahead) - len(ahead.lstrip(_JOINS))
     if start == name.end:

@@ -39,6 +39,7 @@ KINDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         ),
     ),
     ("credentials", STRONG, ("credential", "credentials", "contribsyscom")),
+    ("code", LITERAL, ("recoverycode", "recoverycodes", "backupcode", "backupcodes", "2facode")),
     ("token", LITERAL, ("token", "jwt", "phpsessid", "jsessionid", "githubpat", "ghpat", "gitlabpat", "extpat")),
     ("authorization", LITERAL, ("authorization", "bearer")),
     ("mnemonic", LITERAL, ("mnemonic", "seedphrase", "recoveryphrase", "mnemonicphrase")),

@@ -30,7 +30,18 @@ _VERB_SIGNS = "iIwWsSeEfFoOtTcClLは는은是"
 _NO_VALUE = "|:=＝：,\n\r()"
 """Signs that no value begins with."""
 _SETTERS = ("env ", "setx ", "configure set ", "config set ", "config set --secret ", "kv put ")
-_GETTERS = ("env(", "env.get(", "environ.get(", "environ[", "env[", "env.fetch(", "env.", "environment.", "variable(")
+_GETTERS = (
+    "env(",
+    "env.get(",
+    "environ.get(",
+    "environ[",
+    "env[",
+    "env.fetch(",
+    "env.",
+    "environment.",
+    "variable(",
+    "::var(",
+)
 _IN_QUERY = ("key", "code", "sig", "x-amz-signature")
 
 
@@ -157,6 +168,8 @@ def _appends(name: Name) -> bool:
 
 def _is_tag(name: Name) -> bool:
     outer = name.outer()
+    if name.text[outer - 1 : outer] == ":":  # <jdbc:password>
+        outer = scan.name_start(name.low, outer - 1)
     return name.text[outer - 1 : outer] == "<" and name.text[outer] != "/" and name.closed == name.end
 
 
@@ -218,7 +231,7 @@ def _is_called(name: Name) -> bool:
 
 RULES: tuple[Rule, ...] = (
     # signs, condition on the name, where the value begins, how it is judged
-    ("\"'`)]|?o,", _is_looked_up, starts.after_fallback, judge.assigned),
+    ("\"'`)]|?o,{.", _is_looked_up, starts.after_fallback, judge.assigned),
     (":=＝：?!|<+", _always, starts.after_assignment, judge.assigned),
     (".", _appends, starts.after_assignment, judge.assigned),
     ("=!.e-", _always, starts.after_comparison, judge.beside),
@@ -240,6 +253,7 @@ RULES: tuple[Rule, ...] = (
     ("", _is_flag, starts.at_sign, judge.flag),
     (",\n\raAvV-", _always, starts.after_value_word, judge.assigned),
     ("<>", _always, starts.after_markup, judge.markup),
+    ("<", _always, starts.in_cell_of_html, judge.beside),
     ("{", _always, starts.after_default, judge.assigned),
     ("", _is_bare, starts.after_remark, judge.said),
     ("", _is_bare, starts.in_column, judge.column),

@@ -51,7 +51,17 @@ CALLS = (
 )
 """Calls that take a password without its name, and the number of that argument."""
 
-LOGINS = (("login(", 0), ("login(", 1), ("authenticate(", 1))
+LOGINS = (
+    ("login(", 0),
+    ("login(", 1),
+    ("authenticate(", 1),
+    ("jwt.encode(", 1),
+    ("jwt.decode(", 1),
+    ("jwt.sign(", 1),
+    ("jwt.verify(", 1),
+    ("hmac.new(", 0),
+    ("createhmac(", 1),
+)
 """Calls that may take something else as well: there, only what is unlike words counts."""
 
 PGPASS_PORTS = (":5432:", ":*:")
@@ -75,6 +85,10 @@ def find(text: str, low: str, marks: tuple[str, ...]) -> Iterator[Span]:
         for address, alphabet in HOOKS:
             if address in low:
                 yield from _hooks(text, low, address, alphabet)
+    if "@tcp(" in text or "@unix(" in text:
+        yield from _dsn_passwords(text)
+    if "WIFI:" in text:
+        yield from _wifi_codes(text)
     yield from _pgpass_lines(text)
     for call, number in (*CALLS, *LOGINS):
         if call in low:
@@ -191,6 +205,30 @@ def _userinfo(text: str, begin: int) -> tuple[int, int] | None:
     return (start, start + size) if size > 0 else None
 
 
+def _dsn_passwords(text: str) -> Iterator[Span]:
+    """`user:password@tcp(host:3306)/database`, of Go's drivers."""
+    for sign in ("@tcp(", "@unix("):
+        at = text.find(sign)
+        while at >= 0:
+            before = text[max(0, at - _LONGEST_WORD) : at].split()[-1:]
+            user, colon, password = (before[0] if before else "").rpartition("=")[2].lstrip("\"'`(").partition(":")
+            if user and colon and len(password) > 2 and not values.is_placeholder(password):
+                yield at - len(password), at, "url-password"
+            at = text.find(sign, at + 1)
+
+
+def _wifi_codes(text: str) -> Iterator[Span]:
+    """`WIFI:S:name;T:WPA;P:…;;`, what a picture for phones holds."""
+    at = text.find("WIFI:")
+    while at >= 0:
+        line = text[at : at + _LONGEST_WORD].partition("\n")[0]
+        begin = line.find(";P:") + 3
+        secret = line[begin:].partition(";")[0] if begin > 2 else ""
+        if len(secret) > 2:
+            yield at + begin, at + begin + len(secret), "password"
+        at = text.find("WIFI:", at + 1)
+
+
 def _oracle_urls(text: str, low: str) -> Iterator[Span]:
     """`jdbc:oracle:thin:user/password@host`."""
     at = low.find("oracle:thin:")
@@ -211,7 +249,7 @@ def _arguments(text: str, low: str, call: str, number: int) -> Iterator[Span]:
         begin = at + len(call)
         arguments = text[begin : begin + _LONGEST_WORD].partition(")")[0].split(",")
         if len(arguments) > number:
-            value = arguments[number].strip().removeprefix("@")
+            value = arguments[number].strip().removeprefix("@").removeprefix("b")
             core = value.strip("\"'")
             is_sure = (call, number) not in LOGINS or values.is_unlike_words(core)
             if len(core) + 2 == len(value) and is_sure and values.is_secret(core, STRONG, quoted=True):

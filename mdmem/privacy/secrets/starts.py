@@ -19,9 +19,11 @@ _VERBS = (
 )  # fmt: skip
 _OF_WHAT = (" for ", " on ", " of ", " to ", " in ")
 _ARROWS = ("-> ", "→ ", "- ", "– ")
-_FALLBACKS = ("or ", "|| ", "?? ")
+_FALLBACKS = ("or ", "|| ", "?? ", "||= ", "{ ", ".unwrap_or(", ".unwrap_or_else(|_| ")
 _DATA = "<![CDATA["
 _LONGEST_INSIDE = 32
+_BLOCKS = (('variable "', "default"), ('output "', "value"))
+_CELLS = ("<td>", "<dd>")
 _CELL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-*`."
 _MARKUP_VALUES = ("<value>", "<string>")
 
@@ -70,6 +72,8 @@ def _after_tag(text: str, value: int) -> int:
     first = text[value : value + 2]
     if first == "**":
         return skip_blank(text, value + 2)
+    if text.startswith("[]string{", value):
+        return value + len("[]string{")
     if first == "!!" or (first[:1] == "&" and first[1:].isalpha()):
         tag, blank, rest = text[value : value + 32].partition(" ")
         return value + len(tag) + 1 if blank and tag.isprintable() and rest[:1] != "=" else value
@@ -130,7 +134,7 @@ def at_sign(name: Name) -> int:
 
 def behind_comma(name: Name) -> int:
     """`("name", …`."""
-    return skip_blank(name.text, name.sign + 1)
+    return _behind_default(name.text, skip_blank(name.text, name.sign + 1))
 
 
 def after_verb(name: Name) -> int:
@@ -201,10 +205,18 @@ def after_registry_type(name: Name) -> int:
     return skip_blank(name.low, at + 3) if name.low.startswith("/d ", at) else at
 
 
+def in_cell_of_html(name: Name) -> int:
+    """`<td>NAME</td><td>…`, `<dt>NAME</dt><dd>…`."""
+    ahead = name.low[name.closed : name.closed + 96]
+    rest = ahead.partition(">")[2].lstrip()
+    return name.closed + len(ahead) - len(rest) + 4 if ahead[:3] in ("</t", "</d") and rest.startswith(_CELLS) else 0
+
+
 def after_default(name: Name) -> int:
-    """`variable "NAME" { default = "…" }` of Terraform."""
-    block, found, _ = name.low[name.closed : name.closed + 400].partition("default")
-    if not found or "}" in block.partition("{")[2] or not name.low.endswith('variable "', 0, name.start):
+    """`variable "NAME" { default = "…" }` and `output "NAME" { value = "…" }` of Terraform."""
+    word = next((word for kind, word in _BLOCKS if name.low.endswith(kind, 0, name.start)), "")
+    block, found, _ = name.low[name.closed : name.closed + 400].partition(word) if word else ("", "", "")
+    if not found or "}" in block.partition("{")[2]:
         return 0
     value = scan.assignment(name.low, skip_blank(name.low, name.closed + len(block) + len(found)))
     return skip_blank(name.low, value) if value else 0
@@ -235,12 +247,17 @@ def after_fallback(name: Name) -> int:
     """`os.environ.get("NAME") or "…"`, `process.env.NAME || '…'`, `getenv("NAME", "…")`."""
     text, at = name.text, skip_blank(name.text, name.closed)
     if text[at : at + 1] == ",":
-        at = skip_blank(text, at + 1)
+        at = _behind_default(text, skip_blank(text, at + 1))
         return at if closes_call(text, at) else 0
     at = skip_blank(text, at + 1) if text[at : at + 1] in (")", "]") else at
     sign = next((sign for sign in _FALLBACKS if text.startswith(sign, at)), "")
     at = skip_blank(text, at + len(sign))
     return at if sign and text[at : at + 1] in QUOTES else 0
+
+
+def _behind_default(text: str, at: int) -> int:
+    """Return where the value begins in `default="…"`."""
+    return at + len("default=") if text.startswith("default=", at) else at
 
 
 def on_next_line(name: Name) -> int:
