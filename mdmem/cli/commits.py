@@ -278,7 +278,8 @@ def diff(vault: str | None, span: str, paths: tuple[str, ...]) -> None:
     """
     from mdmem.history import past
 
-    for line in past.diff(config.load(vault), span, paths=paths).decode("utf-8", "replace").splitlines():
+    for data in past.diff(config.load(vault), span, paths=paths):
+        line = data.decode("utf-8", "replace").removesuffix("\r")
         color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.secho(safe(line), fg=color, bold=line.startswith(("diff ", "+++", "---")))
 

@@ -90,8 +90,10 @@ def search(config: Config, words: str, at: str, *, limit: int = 10, project: str
     return hits
 
 
-def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> bytes:
-    """Return the difference as a patch: `A..B` between two moments, `A` from then to now, "" since the last commit.
+def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> Iterator[bytes]:
+    """Yield the difference as the lines of a patch, while git prints it.
+
+    span: `A..B` between two moments, `A` from then to now, "" since the last commit.
 
     A and B are commits, dates or times; an empty side of `..` is the last commit.
 
@@ -104,17 +106,18 @@ def diff(config: Config, span: str = "", *, paths: tuple[str, ...] = ()) -> byte
     sides = [find.commit_of(repo, before or "HEAD")]
     if dots:
         sides.append(find.commit_of(repo, after or "HEAD"))
-        return repository.run(repo, *words, *sides, "--", *paths)
+        yield from repository.fields(repo, *words, *sides, "--", *paths, end=b"\n")
+        return
     with git_index.copied(repo) as copy:
         # Files that git does not know yet are part of what is; they are forgotten with the copy of the index.
         env = git_index.env(copy)
-        new = repository.run(repo, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths, env=env)
-        listed = b"".join(path + b"\0" for path in new.split(b"\0") if disk.is_note_path(os.fsdecode(path)))
+        new = repository.fields(repo, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths, env=env)
+        listed = b"".join(path + b"\0" for path in new if disk.is_note_path(os.fsdecode(path)))
         if listed:
             # Their names alone: the text of a note that has not passed the gate must not become an object.
             names = ("--pathspec-from-file=-", "--pathspec-file-nul")
             repository.run(repo, "add", "--intent-to-add", *names, stdin=listed, env=env)
-        return repository.run(repo, *words, *sides, "--", *paths, env=env)
+        yield from repository.fields(repo, *words, *sides, "--", *paths, env=env, end=b"\n")
 
 
 def tree(repo: Repository, oid: str) -> dict[str, str]:

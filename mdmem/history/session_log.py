@@ -81,8 +81,8 @@ def sessions(
         yield found
 
 
-def stats(config: Config) -> list[Stat]:
-    """Return every commit of the vault, the last one first, with the number of files it touched.
+def stats(config: Config) -> Iterator[Stat]:
+    """Yield every commit of the vault, the last one first, with the number of files it touched.
 
     Raises:
         VaultError: when the vault is not a repository.
@@ -90,9 +90,11 @@ def stats(config: Config) -> list[Stat]:
     repo = repository.open_vault(config.vault)
     form = f"--format=%x00%x00%H%x00%cI%x00%s%x00{SESSION_FORMAT}"
     if repository.attempt(repo, "rev-parse", "--verify", "--quiet", "HEAD").status:
-        return []
-    out = repository.run(repo, "log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
-    return [_stat(text) for text in os.fsdecode(out).split("\0\0\0") if text] if out else []
+        return
+    words = ("log", "--no-renames", "--no-ext-diff", "--name-status", "-z", form)
+    for text in repository.fields(repo, *words, end=b"\0\0\0"):
+        if text:
+            yield _stat(os.fsdecode(text))
 
 
 def _day_before(since: str) -> str:

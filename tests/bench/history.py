@@ -91,7 +91,7 @@ def main(notes: int) -> None:
             (f"a batch of {BATCH} at {notes:,}, a note", commit_batches(settings, 100_000), "bar: 1.5 ms"),
             ("a commit with nothing to do", timed(lambda: commit.commit(settings)), ""),
             (f"journal of {notes:,} notes", timed(lambda: list(session_log.sessions(settings))), "bar: 1,000 ms"),
-            ("journal's commits (--stat)", timed(lambda: session_log.stats(settings)), ""),
+            ("journal's commits (--stat)", timed(lambda: list(session_log.stats(settings))), ""),
             ("search in the past", timed(lambda: past.search(settings, "leap parser", "HEAD")), ""),
         ]
         git(vault, "remote", "add", "origin", str(make_remote(Path(work, "remote"))))

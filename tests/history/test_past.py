@@ -162,15 +162,17 @@ def test_a_difference_shows_then_against_now_with_files_git_has_not_seen(vault: 
     put(vault, "notes/new.md", "new\n")
     put(vault, "private.txt", "not ours\n")
 
-    since_last = past.diff(config).decode()
-    between = past.diff(config, "HEAD~1..HEAD").decode()
+    since_last, between, since_first = (
+        "".join(f"{line.decode()}\n" for line in past.diff(config, span, paths=paths))
+        for span, paths in (("", ()), ("HEAD~1..HEAD", ()), ("HEAD~1", ("notes/plan.md",)))
+    )
 
     assert "-second\n+third\n" in since_last
     assert "third" not in git(vault, "cat-file", "--batch-all-objects", "--batch", "--buffer")
     assert "+new\n" in since_last
     assert "not ours" not in since_last
     assert "-first\n+second\n" in between
-    assert "-first\n+third\n" in past.diff(config, "HEAD~1", paths=("notes/plan.md",)).decode()
+    assert "-first\n+third\n" in since_first
     assert git(vault, "status", "--porcelain") == " M notes/plan.md\n?? notes/new.md\n?? private.txt\n"
 
 

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from mdmem.config import Config
 from mdmem.history import commit, purge, sync, undo
+from mdmem.history.git import repository
+from mdmem.history.merging import join
 from mdmem.history.space import archive
 from mdmem.vault import journal, note
 from mdmem.views.vault_pages import upkeep
@@ -499,3 +501,49 @@ def test_five_hundred_events_on_three_machines_meet_without_a_loss(tmp_path: Pat
             what = "purge" if draw.random() < PURGES else draw.choice(WHAT)
             fleet.step(draw.randrange(3), what, draw.randrange(100))
         fleet.check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_what_two_commits_changed_is_merged_as_if_all_files_were_looked_at(
+    vault: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = random.Random(seed)
+    start(vault)
+    repo = repository.open_vault(vault)
+    names = [f"notes/{folder}/{number}.md" for folder in "ab" for number in range(4)]
+    for name in (*names, "days/2026-09-14.md", "days/2026-09-15.md"):
+        put(vault, name, f"{name}\none\ntwo\nthree\n")
+    base = _committed(vault)
+
+    def change(side: str) -> str:
+        """Make a commit on the base, of what people and agents do."""
+        git(vault, "checkout", "-q", "--detach", base)
+        for name in chance.sample(names, 3):
+            put(vault, name, f"{name}\none\n{chance.choice(('two', 'both', side))}\nthree\n{side}\n")
+        put(vault, f"notes/a/{side}.md", side)
+        put(vault, "notes/a/both.md", f"---\nid: {side}\n---\n")
+        if chance.random() < 0.2:
+            (vault / "days/2026-09-14.md").unlink()
+        if chance.random() < 0.2:
+            move(str(vault), chance.choice(names), f"notes/moved-{side}.md")
+        return _committed(vault)
+
+    was_near = []
+    for _ in range(6):
+        ours, theirs = change("ours"), change("theirs")
+        near = join._near(repo, base, ours, theirs)
+        with monkeypatch.context() as patch:
+            patch.setattr(join, "_near", lambda *_: None)
+            whole = join.join(repo, base, ours, theirs)
+        was_near.append(near is not None)
+        if near:
+            assert dict(near.puts) == dict(whole.puts)
+            assert near._replace(puts=whole.puts) == whole
+    assert any(was_near)
+
+
+def _committed(vault: Path) -> str:
+    git(vault, "add", "-A")
+    git(vault, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "Change")
+    return git(vault, "rev-parse", "HEAD").strip()

@@ -71,7 +71,7 @@ def test_an_empty_vault_has_an_empty_journal(vault: Path) -> None:
     config = start(vault)
 
     assert list(session_log.sessions(config)) == []
-    assert session_log.stats(config) == []
+    assert list(session_log.stats(config)) == []
 
 
 def test_commits_are_listed_with_what_they_did(vault: Path) -> None:

@@ -260,8 +260,8 @@ def each(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Ite
     return map(os.fsdecode, fields(repo, *args, env=env))
 
 
-def fields(repo: Repository, *args: str, env: dict[str, str] | None = None) -> Iterator[bytes]:
-    """Yield the bytes that one git command on the vault ends with a zero byte, while it prints it.
+def fields(repo: Repository, *args: str, env: dict[str, str] | None = None, end: bytes = b"\0") -> Iterator[bytes]:
+    """Yield the bytes that one git command on the vault ends with `end`, while it prints it.
 
     Raises:
         GitError: when it fails.
@@ -269,8 +269,10 @@ def fields(repo: Repository, *args: str, env: dict[str, str] | None = None) -> I
     with printing(repo, *args, env=env) as out:
         rest = b""
         while read := out.read(READ_BYTES):
-            *whole, rest = (rest + read).split(b"\0")
+            *whole, rest = (rest + read).split(end)
             yield from whole
+        if rest:
+            yield rest
 
 
 def _stoppable(git: Any) -> GitResult:

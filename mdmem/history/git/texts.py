@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, ItemsView, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping, MutableMapping
 
 from mdmem.history.git import objects
 from mdmem.history.git.repository import Repository
 
 
 class Texts(MutableMapping[str, bytes]):
-    """The texts of files: bytes where they are held, the id of a blob where git has them."""
+    """The texts of files: bytes where they are held, the id of a blob where git has them.
+
+    files: theirs from now on, since a copy for each of a vault's files would show.
+    """
 
     def __init__(self, repo: Repository, files: Mapping[str, str | bytes]) -> None:
         self._repo = repo
-        self._files = dict(files)
+        self._files = files if isinstance(files, dict) else dict(files)
 
     def __getitem__(self, path: str) -> bytes:
         held = self._files[path]
@@ -45,8 +48,10 @@ class Texts(MutableMapping[str, bytes]):
             return held is None and data is None
         return held == data if isinstance(held, bytes) else objects.blob_id(data, held) == held
 
-    def without(self, paths: Container[str]) -> Texts:
+    def without(self, paths: Collection[str]) -> Texts:
         """Return the same texts but for those at these paths."""
+        if not paths:
+            return self
         return Texts(self._repo, {path: held for path, held in self._files.items() if path not in paths})
 
     def read(self) -> Iterator[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from mdmem.history.git import git_index, objects, repository
 from mdmem.history.git.repository import Repository
 from mdmem.history.git.texts import Texts
 from mdmem.history.merging import both, renames, undecided
-from mdmem.history.merging.renames import Tree
+from mdmem.history.merging.renames import Moves, Tree
 from mdmem.history.merging.undecided import KeptPlace
 from mdmem.vault import archives, generated, layout
 
@@ -43,25 +44,60 @@ def join(repo: Repository, base: str, ours: str, theirs: str) -> Joined:
     """
     if base == ours:
         return _followed(repo, ours, theirs)
+    if base and (near := _near(repo, base, ours, theirs)):
+        return near
     held, _ = tree(repo, ours)
     come, refused = tree(repo, theirs)
-    base_tree, our_tree, their_tree = _taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
-    places = renames.align(repo, base, base_tree, (ours, our_tree), (theirs, their_tree))
+    trees = _taken_apart(repo, tree(repo, base)[0] if base else {}, held, come)
+    places = renames.align(repo, base, trees[0], (ours, trees[1]), (theirs, trees[2]))
+    return _joined(repo, trees, places, held)._replace(refused=refused)
+
+
+def _near(repo: Repository, base: str, ours: str, theirs: str) -> Joined | None:
+    """Merge what two commits changed, without a look at the rest; None where that has a say: when a file was moved."""
+    was: Tree = {}
+    refused: list[str] = []
+    sides: list[dict[str, str | None]] = []
+    for oid in (ours, theirs):
+        sides.append(side := {})
+        for path, before, after in git_index.files_changed(repo, base, oid):
+            if after and not _is_file(after[0], path):
+                refused += [path] if oid == theirs else []
+                after = None
+            if before and _is_file(before[0], path):
+                was[path] = before[1]
+            side[path] = after[1] if after else None
+        may_have_moved = None in side.values() and not side.keys() <= was.keys()
+        if may_have_moved or any(map(layout.archived_in, side)):
+            return None
+    our, their = ({path: oid for path, oid in {**was, **side}.items() if oid} for side in sides)
+    places = renames.align(repo, base, was, (ours, our), (theirs, their))
+    return None if any(places) else _joined(repo, (was, our, their), places, our)._replace(refused=refused)
+
+
+def _joined(repo: Repository, trees: tuple[Tree, Tree, Tree], places: list[Moves], held: Tree) -> Joined:
+    """Merge three trees, some of whose files get another name. held: ours with what is packed as it is."""
     was, our, their = (
-        {new: found[path] for path, new in to.items()}
-        for found, to in zip((base_tree, our_tree, their_tree), places, strict=True)
+        {to.get(path, path): oid for path, oid in files.items()} if to else files
+        for files, to in zip(trees, places, strict=True)
     )
-    taken = {path: _choose(was.get(path), our.get(path), their.get(path)) for path in {**our, **their}}
-    clashing = [path for path, oid in taken.items() if oid is None and path in our and path in their]
-    unwanted = _deleted_days(repo, was, our, their)
-    final: dict[str, str | bytes] = {path: oid for path, oid in taken.items() if oid and path not in unwanted}
+    final: dict[str, str | bytes] = {}
+    clashing: list[str] = []
+    for path in chain(our, (path for path in their if path not in our)):
+        chosen = _choose(was.get(path), our.get(path), their.get(path))
+        if chosen:
+            final[path] = chosen
+        elif path in our and path in their:
+            clashing.append(path)
+    for path in _deleted_days(repo, was, our, their):
+        final.pop(path, None)
     conflicts: list[str] = []
     kept: list[KeptPlace] = []
     final |= _resolve(repo, clashing, (was, our, their), conflicts, kept)
     puts = Texts(repo, {path: final[path] for path in sorted(final) if held.get(path) != final[path]})
     deletes = tuple(path for path in sorted(held) if path not in final)
     moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
-    return Joined(puts, deletes, sorted(conflicts), refused, moved, tuple(kept))
+    return Joined(puts, deletes, sorted(conflicts), [], moved, tuple(kept))
 
 
 def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
@@ -76,10 +112,10 @@ def _followed(repo: Repository, ours: str, theirs: str) -> Joined:
             now[path] = after[1]
         if before and _is_file(before[0], path):
             was[path] = before[1]
-    places = renames.align(repo, ours, was, (ours, was), (theirs, now))
-    puts = Texts(repo, {path: now[path] for path in sorted(now) if was.get(path) != now[path]})
     deletes = tuple(path for path in sorted(was) if path not in now)
-    moved = {path: new for path in deletes if (new := places[1].get(path, "")) in puts}
+    places = renames.align(repo, ours, was, (ours, was), (theirs, now))[1] if deletes else {}
+    puts = Texts(repo, {path: now[path] for path in sorted(now) if was.get(path) != now[path]})
+    moved = {path: new for path in deletes if (new := places.get(path, "")) in puts}
     return Joined(puts, deletes, [], refused, moved)
 
 

@@ -31,7 +31,7 @@ class Side(NamedTuple):
 
 
 def align(repo: Repository, base: str, was: Tree, ours: tuple[str, Tree], theirs: tuple[str, Tree]) -> list[Moves]:
-    """Return where each path of three trees (the common one, ours, theirs) is to be: where a side has moved it.
+    """Return which paths of three trees (the common one, ours, theirs) get another name, as a side has moved them.
 
     What a side has added to a folder that the other one moved goes along, as does a second folder of a session.
     Where both moved a file, or both made it, the name that sorts first counts. A name that is taken is not given
@@ -71,8 +71,8 @@ def _added(was: Tree, side: Side) -> list[str]:
 def _moves(repo: Repository, base: str, was: Tree, oid: str, now: Tree) -> Moves:
     """Find where the files are that have left their path: by id, by the same text, by one that is much like it."""
     gone = {path: blob for path, blob in was.items() if path not in now}
-    new = {path: blob for path, blob in now.items() if path not in was}
-    if not gone or not new:
+    new = {path: blob for path, blob in now.items() if path not in was} if gone else {}
+    if not new:
         return {}
     named = _identities(repo, gone) | _identities(repo, new)
     found: Moves = {}
@@ -139,7 +139,7 @@ def _folders(moves: Moves, now: Tree) -> Moves:
     for old, new in moves.items():
         for left, right in _differing(old, new):
             votes.setdefault(left, Counter())[right] += 1
-    held = {folder for path in now for folder in _above(path)}
+    held = {folder for path in now for folder in _above(path)} if votes else set()
     return {old: counted.most_common(1)[0][0] for old, counted in votes.items() if old not in held}
 
 
@@ -221,13 +221,12 @@ def _is_page(path: str) -> bool:
 
 
 def _moved(files: Tree, to: Moves) -> Moves:
-    """Return every file's path in a tree and its new one; a file whose new name is taken keeps its own."""
-    done = {path: path for path in files if to.get(path, path) == path}
-    if len(done) == len(files):
-        return done
-    taken = set(done)
-    for path in sorted(files):
-        if path not in done:
-            done[path] = to[path] if to[path] not in taken else path
-            taken.add(done[path])
+    """Return the new names of those files of a tree that get one; a file whose new name is taken keeps its own."""
+    moving = sorted(path for path, new in to.items() if path in files and new != path)
+    taken = files.keys() - moving if moving else set()
+    done: Moves = {}
+    for path in moving:
+        if to[path] not in taken:
+            done[path] = to[path]
+        taken.add(done.get(path, path))
     return done
