@@ -94,7 +94,9 @@ def clean(
     job = Job(cleaned, rules or DEFAULT, origin, echo)
     job.names = names
     job.spans += said
-    cleaned.value = _value(_without_spanning(value, job), job, 0)
+    value_left = _without_spanning(value, job)
+    job.plain_chars = _plain_chars(value_left, job) if echo is None and not job.rules.patterns else 0
+    cleaned.value = _value(value_left, job, 0)
     if any(len(span) >= text.SHORTEST_REVEALED for span in job.spans) and cleaned.value != "":
         from mdmem.privacy import revealed
 
@@ -226,6 +228,41 @@ def _object(value: dict[Any, Any], job: Job, depth: int) -> dict[Any, Any]:
             name = f"{name}+{len(result)}"
         result[name] = cleaned
     return result
+
+
+def _plain_chars(value: Any, job: Job) -> int:
+    """Return how long a text of a list or an object may be that calls for no closer look, but for tokens.
+
+    Asked once of all of them: a payload has some thirty, and each would be asked for more than a hundred words.
+    """
+    if isinstance(value, str):
+        return 0
+    found: list[str] = []
+    _gather(value, found, 0)
+    longer = [one for one in found if len(one) > _NAME_CHARS]
+    if not text.is_plain("\n".join([one for one in found if len(one) <= _NAME_CHARS]), job):
+        return 0
+    is_plain = sum(map(len, longer)) <= _MOST_CHARS and text.is_plain("\n".join(longer), job)
+    return _MOST_CHARS if is_plain else _NAME_CHARS
+
+
+_NAME_CHARS = 64
+"""A longer text says something, and is more likely to call for a closer look."""
+_MOST_CHARS = 8 * 1024
+"""Of longer texts, looking twice costs more than it saves."""
+
+
+def _gather(value: Any, found: list[str], depth: int) -> None:
+    if isinstance(value, str):
+        found.append(value)
+    elif depth <= MAX_DEPTH and isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str) and key not in USUAL_KEYS:
+                found.append(key)
+            _gather(item, found, depth + 1)
+    elif depth <= MAX_DEPTH and isinstance(value, (list, tuple)):
+        for item in value:
+            _gather(item, found, depth + 1)
 
 
 def _is_plain(key: str, job: Job) -> bool:

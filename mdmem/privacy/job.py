@@ -118,11 +118,14 @@ class Job:
 
     spans: what private sections held. revealed: finds that again in the rest of the payload, on the second pass.
     secrets: values that their name gave away, which are masked wherever they stand again.
-    names: keys of mdmem's own, which are not text.
+    names: keys of mdmem's own, which are not text. plain_chars: no text up to this long calls for a closer look.
     history: the edits of each step on the last text.
     """
 
-    __slots__ = ("cleaned", "echo", "history", "marks", "names", "origin", "revealed", "rules", "secrets", "spans")
+    __slots__ = (
+        "cleaned", "echo", "history", "marks", "names", "origin", "plain_chars", "revealed", "rules", "secrets",
+        "spans",
+    )  # fmt: skip
 
     def __init__(self, cleaned: Cleaned, rules: RuleSet, origin: str, echo: PrivateMemory | None) -> None:
         self.rules = rules
@@ -135,3 +138,4 @@ class Job:
         self.revealed: PrivateMemory | None = None
         self.history: list[list[Edit]] = []
         self.names: frozenset[str] = frozenset()
+        self.plain_chars = 0

@@ -34,6 +34,8 @@ SHORTEST_REVEALED = 4
 
 def clean(text: str, job: Job) -> str:
     """Clean one text: storable, without what is private or secret, and the same if it is cleaned again."""
+    if len(text) <= job.plain_chars and not job.secrets and job.revealed is None and not may_hold_token(text):
+        return text
     text = storable(text)
     if len(text) < SHORTEST and not job.rules.patterns and job.revealed is None and job.echo is None:
         return text
@@ -57,6 +59,15 @@ def clean(text: str, job: Job) -> str:
     if hidden and not _says_more(text.replace(marker, "") if marker else text, job.origin):
         return ""
     return text
+
+
+def is_plain(text: str, job: Job) -> bool:
+    """Whether no step finds anything in a text, or in a part of it, but for tokens; False is safe."""
+    low = lower(text)
+    if storable(text) is not text or visible(low) is not low:
+        return False
+    has_signs = has_any(text, _PLACE_SIGNS) or has_any(text, _COMMAND_SIGNS) or has_any(low, _CONTEXTS)
+    return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
 
 
 def _may_change_again(text: str, unmarked: bool, job: Job) -> bool:
@@ -239,7 +250,7 @@ def _lines(text: str, start: int, end: int, job: Job) -> str:
 
 def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
     del job  # no setting changes this
-    if not has_any(low, ("-context", "system", "persisted-output", "hook_context")):
+    if not has_any(low, _CONTEXTS):
         return []
     from mdmem.privacy import limits, sections
 
@@ -247,6 +258,10 @@ def _context_edits(text: str, low: str, job: Job) -> list[Edit]:
         return [(start, end, "", rule) for start, end, _, _, rule in sections.context(text, low)]
     except limits.FloodError:
         return [(0, len(text), "", "flood")]
+
+
+_CONTEXTS = ("-context", "system", "persisted-output", "hook_context")
+"""What the names of hosts' blocks hold."""
 
 
 def _echo_edits(text: str, low: str, job: Job) -> list[Edit]:

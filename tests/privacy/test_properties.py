@@ -236,3 +236,22 @@ def test_cleaning_imports_no_regular_expressions_and_nothing_slow(value: Any) ->
     )
 
     assert (done.stdout.split(), done.stderr) == (["__future__"], "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: tX9qW4mZ7kLp", "a <private>plan</private> here", "ghp_a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2", "x\0y",
+        "https://ana:tX9qW4mZ@host/", "mysql -ptX9qW4mZ7kLp shop", "12 passed", "a\u200bb pri\u200bvate", "\ud800",
+        "<system-reminder>so</system-reminder> on", "비밀번호: tX9qW4mZ7kLp", "0d4c7a1e-0000-4000-8000-0000000005ec",
+    ],
+)  # fmt: skip
+def test_a_text_is_cleaned_among_plain_ones_as_it_is_alone(text: str) -> None:
+    for beside in (
+        "plain",
+        "a longer text that says nothing of the kind, in more than sixty-four characters, and more",
+    ):
+        found = clean({"a": text, "b": [beside, {"c": text}]}, origin="tool")
+        alone = clean(text, origin="tool").value
+
+        assert found.value == {"a": alone, "b": [beside, {"c": alone}]}
