@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from mdmem.config import Config
@@ -16,6 +17,9 @@ from mdmem.steps import Tell, told, untold
 from mdmem.vault import attachments, disk, journal, layout, note, people
 
 EMPTY_PAGE = "\n".join([*journal.PAGE_MARKS, ""]).encode()
+
+AT_ONCE = 500
+"""Number of changes whose texts are read at a time."""
 
 _TAGS = frozenset([*message.COUNTED, "command", "subagent", "failed"])
 """Tags of captured notes; any other is a person's."""
@@ -48,14 +52,13 @@ def plan(config: Config, target: str, tell: Tell = untold) -> UndoPlan:
     found = _commits(repo, target, meant)
     now: dict[str, bytes | None] = {}
     kept: dict[str, None] = {}
-    walked = {entry.path for entry in disk.walk(config.vault, "journal")}
-    here = {path.rpartition("/")[2]: path for path in walked if layout.is_in_session(path)}
+    changed = {oid: objects.changed(repo, oid) for oid, *_ in found}
+    moved = _moved(config, {path for rows in changed.values() for path, *_ in rows})
     for oid, _, session in told(found, "Reading commits", tell):
-        for was, new, old in _changes(repo, oid):
+        for was, new, old in _texts(repo, changed[oid]):
             if session and _is_upkeep(new, old, session):
                 continue
-            # A folder may have another name by now; a captured note still has its id in its own.
-            path = was if was in walked or not layout.is_in_session(was) else here.get(was.rpartition("/")[2], was)
+            path = moved.get(was, was)
             if path not in kept and (changes.is_own(path) or attachments.is_visible(path, config.settings)):
                 current = now[path] if path in now else disk.read_path(config.vault, path)
                 done, now[path] = _back(repo, current, new, old)
@@ -159,11 +162,34 @@ def _commits(repo: Repository, target: str, meant: str) -> list[tuple[str, str, 
     return of_commit
 
 
-def _changes(repo: Repository, oid: str) -> list[tuple[str, bytes | None, bytes | None]]:
-    """List what a commit changed: path, text after it, text before it."""
-    rows = objects.changed(repo, oid)
-    texts = past.objects_of(repo, sorted({blob for _, *blobs in rows for blob in blobs if blob}))
-    return [(path, texts.get(new), texts.get(old)) for path, old, new in rows]
+def _moved(config: Config, paths: Collection[str]) -> dict[str, str]:
+    """Return where captured notes are that are no longer at these paths.
+
+    A folder may have another name by now; a captured note still has its id in its own.
+    """
+    gone = {path for path in paths if layout.is_in_session(path) and not _is_there(config, path)}
+    names = {path.rpartition("/")[2] for path in gone}
+    walked = (entry.path for entry in disk.walk(config.vault, "journal")) if names else iter(())
+    here = {name: path for path in walked if (name := path.rpartition("/")[2]) in names and layout.is_in_session(path)}
+    return {path: here[name] for path in gone if (name := path.rpartition("/")[2]) in here}
+
+
+def _is_there(config: Config, path: str) -> bool:
+    try:
+        disk.look(config.vault, path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _texts(
+    repo: Repository, changed: Sequence[tuple[str, str, str]]
+) -> Iterator[tuple[str, bytes | None, bytes | None]]:
+    """Yield what a commit changed, some texts at a time: path, text after it, text before it."""
+    for start in range(0, len(changed), AT_ONCE):
+        rows = changed[start : start + AT_ONCE]
+        texts = past.objects_of(repo, sorted({blob for _, *blobs in rows for blob in blobs if blob}))
+        yield from ((path, texts.get(new), texts.get(old)) for path, old, new in rows)
 
 
 def _back(repo: Repository, now: bytes | None, new: bytes | None, old: bytes | None) -> tuple[bool, bytes | None]:
