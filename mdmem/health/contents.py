@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import shlex
 import time
 from collections.abc import Iterator
@@ -186,10 +187,15 @@ def links(config: Config, scope: CheckScope) -> Iterator[HealthFinding]:
 
 
 def _linking(config: Config, path: str) -> str:
-    """Return the text of a note with links of the vault; what an agent said or read has none."""
+    """Return the text of a note with links of the vault; what was captured has none, nor has the title of a page."""
     data = disk.readable(config.vault, path) or b""
     text = data.decode("utf-8", "replace") if b"](" in data or b"[[" in data else ""
-    return "" if "digest" in notes.parse(data if text else b"").meta else text
+    parsed = notes.parse(text)
+    if parsed.meta.get("kind") in notes.PAGES:
+        title = re.match(r"\s*# .*", parsed.body)
+        head = text.removesuffix(parsed.body) + (title[0] if title else "")
+        return "\n" * head.count("\n") + text[len(head) :]
+    return "" if "digest" in parsed.meta else text
 
 
 def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFinding:

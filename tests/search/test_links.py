@@ -12,10 +12,12 @@ from mdmem import config
 from mdmem.health import contents
 from mdmem.health.scope import CheckScope
 from mdmem.search import index
-from mdmem.vault import links
+from mdmem.vault import journal, links
+from mdmem.views.vault_pages import upkeep
 from tests.conftest import REPO
 from tests.helpers import cli_day
 from tests.helpers.cli_day import Day
+from tests.helpers.talk import Talk
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,24 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
         "notes/a.md:2: the link to 'nowhere' leads nowhere.",
         "notes/a.md:2: the link to 'gone.md' leads nowhere.",
     ]
+
+
+def test_a_link_in_a_prompt_is_no_link_of_its_sessions_page(vault: Path, tmp_path: Path) -> None:
+    talk = Talk(vault, tmp_path / "app")
+    talk.start()
+    talk.says("Bring [the guide](docs/setup.md) and [[the plan]] up to date")
+    talk.answers("Both are up to date.")
+    (vault / "README.md").touch()
+    settings = config.load(str(vault))
+    upkeep.refresh(settings, now=talk.now, everything=True)
+    (page,) = (path for path in vault.glob("journal/*/*/*/*.md") if journal.is_page(path.relative_to(vault).as_posix()))
+
+    assert [one.text for one in contents.links(settings, CheckScope()) if one.severity != "fine"] == []
+
+    page.write_text(f"{page.read_text()}\nSee [the notes](gone.md).\n")
+    lines = page.read_text().count("\n")
+    (found,) = contents.links(settings, CheckScope())
+    assert f":{lines}: the link to 'gone.md' leads nowhere" in found.text
 
 
 def test_the_sample_vault_has_no_broken_link() -> None:
