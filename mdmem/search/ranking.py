@@ -135,7 +135,7 @@ def scores(
     """
     matches: list[_Match] = []
     total: dict[int, float] = {}
-    covered = array("H", bytes(2 * view.size))  # by how many words: a dictionary would be as large as `total`
+    covered = array("H", [0]) * view.size  # by how many words: a dictionary would be as large as `total`
     folders: dict[int, float] = {}
     for match in _matches(view, asked):
         known = total.get

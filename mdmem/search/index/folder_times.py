@@ -21,16 +21,17 @@ _BYTES = 8
 class _Group(NamedTuple):
     """Folders by their names below one of them, `base`, which is "" for the vault; bytes, as the system takes them.
 
-    The names stay joined until they are looked at: those of all groups at once would take some MB.
+    Times and names stay packed until they are looked at: those of all groups at once would take some MB.
     """
 
     base: str
-    packed: bytes
     size: int
+    times: memoryview
+    packed: memoryview
 
     @property
     def names(self) -> list[bytes]:
-        return self.packed.split(b"\0")
+        return bytes(self.packed).split(b"\0")
 
     def path(self, name: bytes) -> str:
         return f"{self.base}/{os.fsdecode(name)}" if self.base else os.fsdecode(name)
@@ -39,9 +40,21 @@ class _Group(NamedTuple):
 class FolderTimes:
     """The times of folders, in ns: vault-relative paths, "" for the vault itself. -1: look in any case."""
 
-    def __init__(self, groups: list[_Group], times: bytes) -> None:
-        self._groups = groups
-        self._times = times
+    def __init__(self, groups: list[tuple[str, int, int]], packed: bytes | memoryview) -> None:
+        """Take what `pack` returned.
+
+        Raises:
+            ValueError, TypeError: when this is something else.
+        """
+        self._groups: list[_Group] = []
+        self._packed = packed
+        data, end = memoryview(packed), 0
+        for base, size, length in groups:
+            begin, middle = end, end + size * _BYTES
+            end = middle + length
+            self._groups.append(_Group(base, size, data[begin:middle], data[middle:end]))
+        if end != len(data):
+            raise ValueError("not every folder has a time and a name")
 
     @classmethod
     def of(cls, times: Mapping[str, int]) -> FolderTimes:
@@ -52,35 +65,25 @@ class FolderTimes:
             groups.setdefault("/".join(parts[:2]) if len(parts) == 3 else "", []).append(folder)
         few = [folder for base, found in groups.items() if not base or len(found) < MANY for folder in found]
         many = {base: found for base, found in groups.items() if base and len(found) >= MANY}
-        ordered = [*few, *(folder for found in many.values() for folder in found)]
-        groups = {"": few} | many if few else many
-        below = [
-            _Group(base, b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in found]), len(found))
-            for base, found in groups.items()
-        ]
-        return cls(below, array("q", [times[folder] for folder in ordered]).tobytes())
+        below: list[tuple[str, int, int]] = []
+        parts_packed: list[bytes] = []
+        for base, found in ({"": few} | many if few else many).items():
+            names = b"\0".join([os.fsencode(folder[len(base) + bool(base) :]) for folder in found])
+            below.append((base, len(found), len(names)))
+            parts_packed += [array("q", [times[folder] for folder in found]).tobytes(), names]
+        return cls(below, b"".join(parts_packed))
 
-    def pack(self) -> tuple[list[tuple[str, bytes, int]], bytes]:
-        """Return what `unpack` takes; no object is made for a name before it is looked at."""
-        return [(group.base, group.packed, group.size) for group in self._groups], self._times
-
-    @classmethod
-    def unpack(cls, groups: list[tuple[str, bytes, int]], times: bytes) -> FolderTimes:
-        """Return the times that were packed.
-
-        Raises:
-            ValueError, TypeError: when this is not what `pack` returned.
-        """
-        found = cls([_Group(*group) for group in groups], times)
-        if sum(group.size for group in found._groups) * _BYTES != len(times):
-            raise ValueError("not every folder has a time")
-        return found
+    def pack(self) -> tuple[list[tuple[str, int, int]], bytes | memoryview]:
+        """Return how the folders are grouped, with numbers and sizes, and all times and names."""
+        return [(group.base, group.size, len(group.packed)) for group in self._groups], self._packed
 
     @cached_property
     def by_path(self) -> dict[str, int]:
         """Return the time of each folder by its path."""
-        paths = (group.path(name) for group in self._groups for name in group.names)
-        return dict(zip(paths, array("q", self._times), strict=True))
+        found: dict[str, int] = {}
+        for group in self._groups:
+            found.update(zip(map(group.path, group.names), group.times.cast("q"), strict=True))
+        return found
 
     def __contains__(self, folder: object) -> bool:
         return folder in self.by_path
@@ -88,13 +91,11 @@ class FolderTimes:
     def changed(self, root: str) -> list[str]:
         """Return the folders whose time is another one now, and those that are gone: one stat a folder."""
         changed: list[str] = []
-        start = 0
         for group in self._groups:
             names = group.names
-            now, before = _times(root, group.base, names), self._times[start : start + group.size * _BYTES]
-            start += group.size * _BYTES
-            if now.tobytes() != before:
-                each = zip(names, now, array("q", before), strict=True)
+            now = _times(root, group.base, names)
+            if group.times != now.tobytes():
+                each = zip(names, now, group.times.cast("q"), strict=True)
                 changed += (group.path(name) for name, one, other in each if one != other)
         return changed
 
@@ -109,9 +110,9 @@ def _times(root: str, base: str, names: list[bytes]) -> array[int]:
     except (OSError, ValueError, AttributeError):
         pass  # gone, not to be read, or a system that opens no folders
     paths = names if above is not None else [os.fsencode(start) + name for name in names]
-    stat = os.stat
+    lstat = os.lstat
     try:  # of hundreds of folders: a call for each of them would show
-        return array("q", [stat(path, dir_fd=above, follow_symlinks=False).st_mtime_ns for path in paths])
+        return array("q", [lstat(path, dir_fd=above).st_mtime_ns for path in paths])
     except (OSError, ValueError, OverflowError):
         return array("q", (_time(path, above) for path in paths))
     finally:
@@ -121,7 +122,7 @@ def _times(root: str, base: str, names: list[bytes]) -> array[int]:
 
 def _time(path: bytes, above: int | None) -> int:
     try:
-        time_ns = os.stat(path, dir_fd=above, follow_symlinks=False).st_mtime_ns
+        time_ns = os.lstat(path, dir_fd=above).st_mtime_ns
     except (OSError, ValueError):
         return GONE
     return time_ns if time_ns.bit_length() < 64 else GONE  # after the year 2262: nothing that was kept is the same

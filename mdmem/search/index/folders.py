@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import chain
+from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
 from mdmem.search.index import layout
@@ -118,6 +119,9 @@ class Folders:
         """Return how many notes each folder has, by its number, deleted ones included."""
         sizes = [0] * len(self)
         for numbers, table in zip(self._numbering.of_leaf, self._tables, strict=True):
+            if isinstance(numbers, range):
+                sizes[numbers.start : numbers.stop] = map(sub, table.member_ends, chain((0,), table.member_ends))
+                continue
             begin = 0
             for number, end in zip(numbers, table.member_ends, strict=True):
                 sizes[number] += end - begin
@@ -158,6 +162,13 @@ class Rows:
             else:
                 joined.frombytes(leaf.table.packed(name))
         return joined
+
+    def number(self, name: str, note: int) -> int:
+        """Return a number of one note."""
+        place = bisect_right(self._starts, note) - 1
+        leaf = self.leaves[place]
+        found = leaf.table.number(name, note - leaf.start)
+        return next(iter(self.folders.of_leaf(place, (found,)))) if name == "folder_of" else found
 
     def numbers_of(self, name: str, notes: Collection[int]) -> Iterator[tuple[int, int]]:
         """Yield each of some notes, in order, with a number of it."""
@@ -233,5 +244,5 @@ class Few(dict[int, int]):
     def __missing__(self, note: int) -> int:
         if len(self) * FEW >= self._size:
             return self.all[note]
-        self.update(self._rows.numbers_of(self._name, (note,)))
-        return self[note]
+        found = self[note] = self._rows.number(self._name, note)
+        return found

@@ -53,13 +53,14 @@ def load(index_dir: str) -> ScanRecord | None:
         data = files.read(path, MAX_BYTES)
     except OSError:
         return None
-    packed = memoryview(data)[4:]  # without a copy of it
-    if len(data) < 4 or zlib.crc32(packed) != int.from_bytes(data[:4], "little"):
+    packed = memoryview(data)  # parts of it are no copies
+    if len(data) < 8 or zlib.crc32(packed[4:]) != int.from_bytes(data[:4], "little"):
         return None
+    head = 8 + int.from_bytes(data[4:8], "little")
     try:
-        times, changed = marshal.loads(packed)
-        record = ScanRecord(FolderTimes.unpack(*times), changed)
-    except (ValueError, TypeError):
+        groups, changed = marshal.loads(packed[8:head])
+        record = ScanRecord(FolderTimes(groups, packed[head:]), changed)
+    except (EOFError, ValueError, TypeError):
         return None  # an earlier version's
     _read[path] = (stamp, record)
     return record
@@ -99,7 +100,9 @@ def remember(
     again = {*diff.gone, *(one[1] for one in newest)}
     last = changed_last([*(one for one in changed if one[1] not in again), *newest])
     if now != times.by_path or last != before:
-        _save(os.path.join(config.index_dir, FOLDERS), marshal.dumps((FolderTimes.of(now).pack(), last)))
+        groups, packed = FolderTimes.of(now).pack()
+        head = marshal.dumps((groups, last))
+        _save(os.path.join(config.index_dir, FOLDERS), b"".join([len(head).to_bytes(4, "little"), head, packed]))
 
 
 def is_large(view: View) -> bool:
