@@ -41,6 +41,18 @@ def links(names: Collection[str]) -> re.Pattern[bytes]:
     return re.compile(rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:%b)>?\)" % listed)
 
 
+def links_to(place: str) -> re.Pattern[bytes]:
+    """Match the links of pages anywhere in the vault to this file, or to anything in this folder."""
+    *above, name = (re.escape(part.encode("utf-8", "surrogateescape")) for part in place.split("/"))
+    beside = b""
+    for folder in above:
+        beside = b"(?:%b%b/)?" % (beside, folder)
+    whole = b"".join(b"%b/" % folder for folder in above)
+    return re.compile(
+        rb"\[(?:\\.|[^\]\\\n])*\]\(<?(?:(?:\.\./)*%b|(?:\.\./)+%b)%b(?:/[^()<>\n]*)?>?\)" % (whole, beside, name)
+    )
+
+
 def unlisted(path: str, data: bytes, gone: Container[str]) -> bytes:
     """Return a page without the lines that link to one of these paths, where it is kept up to date.
 

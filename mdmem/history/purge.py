@@ -297,7 +297,8 @@ def _out_of_history(config: Config, repo: Repository, ever: list[str], target: s
         name for folder, name in map(layout.split, drop) if not any(page in drop for page in journal.page_paths(folder))
     ]
     sections = [_packed(name) for folder, name in map(layout.split, drop) if layout.archive_of(folder)]
-    pattern = re.compile(b"(?m)" + b"|".join([*sections, pages.links(named).pattern.removeprefix(b"(?m)")]))
+    linked = (pages.links(named).pattern, pages.links_to(drop[0] if len(drop) == 1 else place).pattern)
+    pattern = re.compile(b"(?m)" + b"|".join([*sections, *linked]))
     marker = config.settings.privacy.marker.encode()
     messages = _titled(repo, (place,) if len(drop) > 1 else drop, pattern.pattern)
     return _counted(config, repo, PurgePlan(pattern, messages, marker, drop, {}, {}, 0, [], keep=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmem.errors import GitError, NotFoundError, UsageError
-from mdmem.history import commit, elsewhere, purge
+from mdmem.history import commit, elsewhere, pages, purge
 from mdmem.history.git import filtering
 from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, start, turn
 
@@ -257,6 +257,45 @@ def test_purging_nothing_much_or_something_wrong_is_refused(vault: Path) -> None
             purge.plan(config, target, kind=kind)
     with pytest.raises(NotFoundError):
         purge.plan(config, "missing123", kind="id")
+
+
+@pytest.mark.slow
+def test_a_file_that_leaves_history_is_on_none_of_its_pages_there(vault: Path) -> None:
+    config = start(vault)
+    for name in ("falcon-plan", "public-plan"):
+        put(vault, f"notes/{name}.md", f"---\nkind: decision\ntitle: {name}\nproject: app\n---\nSteel.\n")
+    listing = (
+        "README.md",
+        "days/2026-09-14.md",
+        "journal/app/project.md",
+        "journal/app/2026-09-14/0800-x-1/0800-x-1.md",
+    )
+    for page in listing:
+        up = "../" * page.count("/")
+        links = (f"- [{name}]({up}notes/{name}.md) of today\n" for name in ("falcon-plan", "public-plan"))
+        put(vault, page, "".join(links))
+    commit.commit(config)
+
+    done = purge.apply(config, purge.plan(config, "notes/falcon-plan.md", kind="path"))
+
+    objects = git(vault, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+    assert (done.left, "falcon" in objects, (vault / "notes/falcon-plan.md").exists()) == ([], False, True)
+    assert [(vault / page).read_text().count("public-plan.md) of today") for page in listing] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("[a](journal/home/project.md)", True),
+        ("[a](../home/2026-09-14/x.md)", True),
+        ("[a](<../../journal/home/a b.md>)", True),
+        ("[a](../other/home.md)", False),
+        ("[a](home/plan.md)", False),
+        ("[a](../../homes/plan.md)", False),
+    ],
+)
+def test_links_to_a_folder_are_told_from_others(link: str, found: bool) -> None:
+    assert bool(pages.links_to("journal/home").search(link.encode())) is found
 
 
 def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
