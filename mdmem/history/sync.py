@@ -136,11 +136,10 @@ def sync(config: Config, remote: str = "origin", mode: LookMode = EVERY_FILE, te
                 now = _over_purge(config, repo, branch, ours, theirs, heard.get(tracked, ""), held) if ours else None
                 over = now or over
                 joined = now.joined if now else _merge(config, repo, branch, theirs, remote, held, tell)
-                changed = dict.fromkeys([*joined.puts, *joined.deletes])
-                absent = part.absent(repo, changed)
-                received = [path for path in changed if path not in absent]
+                received = _here(repo, joined)
                 came = Synced(received, 0, joined.conflicts, held_back, withheld, joined.refused, (), joined.kept)
                 done = done.with_later(came)
+                del joined, came  # of each file of the vault, after the first sync
                 if now and now.again:
                     continue  # history was rewritten once more: it is carried over like any purge made here
                 ours = writer.tip(repo, branch)
@@ -238,6 +237,13 @@ def _merge(config: Config, repo: Repository, branch: str, theirs: str, remote: s
         (goal,) = writer.prepare(repo, ours, [CommitDraft(text, joined.puts, joined.deletes, (theirs,))], held)
     git_index.follow(repo, branch, ours, goal, held)
     return joined._replace(kept=tuple(kept))
+
+
+def _here(repo: Repository, joined: Joined) -> list[str]:
+    """Return the files that came or changed on this machine."""
+    changed = dict.fromkeys([*joined.puts, *joined.deletes])
+    absent = part.absent(repo, changed)
+    return [path for path in changed if path not in absent]
 
 
 def _archive_of(path: str) -> str:
