@@ -6,8 +6,10 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
@@ -332,6 +334,37 @@ def test_what_is_not_committed_is_not_overwritten(first: Config, tmp_path: Path,
     assert (root / "notes/new.md").read_text() == "from there\n\nstaged here\n"
     assert [place.what for place in done.kept] == ["lines 1 to 3"]
     assert git(root, "show", ":notes/a.md") == "ONE\ntwo\nthree\nfour\n"
+
+
+@pytest.mark.slow
+def test_a_sync_with_nothing_to_do_reads_the_index_once_and_lists_no_files(
+    first: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(first.vault)
+    put(root, "notes/a.md", "one\n")
+    sync.sync(first)
+    sync.sync(first)  # git learns the times of what was committed
+    started: list[str] = []
+
+    start, printing = repository.start, repository.printing
+
+    def started_git(cwd: Path, args: Sequence[str], **how: Any) -> repository.GitResult:
+        started.append(args[0])
+        return start(cwd, list(args), **how)
+
+    def printing_git(repo: repository.Repository, *args: str, **how: Any) -> AbstractContextManager[BinaryIO]:
+        started.append(args[0])
+        return printing(repo, *args, **how)
+
+    monkeypatch.setattr(repository, "start", started_git)
+    monkeypatch.setattr(repository, "printing", printing_git)
+    sync.sync(first)
+
+    of_all = {"status", "diff-files", "diff-index", "ls-files", "update-index", "read-tree", "ls-tree", "diff-tree"}
+    assert [command for command in started if command in of_all] == ["diff-files"]
+    with (root / "notes/a.md").open("a") as file:  # in place: the folder's time stays
+        file.write("two\n")
+    assert sync.sync(first).sent == 1
 
 
 @pytest.mark.slow
