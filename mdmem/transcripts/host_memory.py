@@ -15,6 +15,7 @@ from mdmem import files, privacy, project
 from mdmem.agents import claude_code
 from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
+from mdmem.privacy import memory
 from mdmem.transcripts import markdown
 from mdmem.transcripts.imported import ImportedFiles
 from mdmem.transcripts.importer import Import
@@ -168,6 +169,7 @@ class _Followed:
     """
 
     def __init__(self, config: Config) -> None:
+        self._config = config
         self._path = f"{config.state_dir}/{STATE}"
         self._rules = privacy.Rules.of(config.settings)
         try:
@@ -185,7 +187,10 @@ class _Followed:
         """Remember a row; a path that holds something private is not followed to its end."""
         row = "\t".join(words)
         is_plain = row.isprintable() or row.replace("\t", "").isprintable()
-        if row in self._rows or not is_plain or privacy.clean(row, rules=self._rules, origin="tool").value != row:
+        if row in self._rows or not is_plain:
+            return
+        echo = memory.load_all(self._config)
+        if privacy.clean(row, rules=self._rules, origin="tool", echo=echo).value != row:
             return
         self._rows[row] = None
         try:

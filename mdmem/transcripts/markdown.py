@@ -15,6 +15,7 @@ from mdmem import privacy, project, timestamps
 from mdmem.agents import text
 from mdmem.agents.install.known import ROWS
 from mdmem.config import Config
+from mdmem.privacy import memory
 from mdmem.slug import slug
 from mdmem.transcripts.lines import decode, head
 from mdmem.transcripts.saved import Skipped, moment
@@ -106,7 +107,8 @@ def bring(config: Config, rules: privacy.Rules, folder: MarkdownFolder, path: st
         skipped["file too long" if len(data) > disk.MAX_READ_BYTES else "file that says it is private"] += 1
         return False
     name = where.name if folder.cwd else ""
-    made, place = _make(rules, folder, path, parsed, source.stat().st_mtime, name)
+    echo = memory.load_all(config) if folder.follow else None  # an agent writes down what it was told in private
+    made, place = _make(rules, echo, folder, path, parsed, source.stat().st_mtime, name)
     if made is None:
         skipped["file with nothing to keep"] += 1
         return False
@@ -151,7 +153,13 @@ def note_id(folder: MarkdownFolder, path: str) -> str:
 
 
 def _make(
-    rules: privacy.Rules, folder: MarkdownFolder, path: str, parsed: note.Parsed, changed: float, project_name: str
+    rules: privacy.Rules,
+    echo: privacy.Echo | None,
+    folder: MarkdownFolder,
+    path: str,
+    parsed: note.Parsed,
+    changed: float,
+    project_name: str,
 ) -> tuple[note.Note | None, list[str]]:
     """Make the note of a file, and return where it goes; both from cleaned text only."""
     place: list[str] = []
@@ -184,7 +192,7 @@ def _make(
         origin="prompt",
         max_bytes=disk.MAX_READ_BYTES,
     )
-    made, _ = note.new(wanted, rules)
+    made, _ = note.new(wanted, rules, echo)
     if made is not None and folder.follow:
         made.meta[DIGEST] = note.fingerprint(made.title, made.body)
     return made, place

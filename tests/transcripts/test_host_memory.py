@@ -16,6 +16,8 @@ from mdmem.inject import recent
 from mdmem.transcripts import host_memory
 from mdmem.vault import note, promotion
 from mdmem.watcher import followed
+from tests.helpers import tree
+from tests.helpers.claude import capture, prompt
 from tests.helpers.talk import Talk
 
 
@@ -48,6 +50,21 @@ def follow(vault: Path, cwd: Path | None = None) -> int:
 def only(vault: Path, name: str) -> tuple[Path, frontmatter.Post]:
     (path,) = vault.glob(f"notes/imported/*/**/{name}")
     return path, frontmatter.load(str(path))
+
+
+def test_what_a_session_said_in_private_is_masked_in_what_its_agent_remembers(
+    vault: Path, home: Path, memory: Path
+) -> None:
+    capture(prompt("Work for <private>Falkenberg Industries</private> now."))
+    write(memory / "MEMORY.md", "- The client is Falkenberg Industries\n- Use pnpm\n")
+    write(memory / "falkenberg.md", "---\ndescription: FALKENBERG's tools\n---\nUse pnpm.\n")
+
+    assert follow(vault) == 2
+
+    stored = tree.contents(vault, *home.rglob("state"))
+    assert [path for path, data in stored if b"falkenberg" in os.fsencode(path).lower() + data.lower()] == []
+    assert len(list(vault.glob("notes/imported/**/*.md"))) == 2
+    assert "- Use pnpm" in only(vault, "MEMORY.md")[1].content
 
 
 def test_a_changed_memory_file_is_taken_in_again(vault: Path, memory: Path) -> None:
