@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from mdmem import files, log, system
 from mdmem.capture import retry_queue
@@ -20,14 +21,19 @@ if TYPE_CHECKING:
 MAX_AT_ONCE = 20
 """How many queued notes of other sessions a hook writes before it does its own work; `mdmem index` writes all."""
 
+MAX_SECONDS = 2.0
+"""A hook begins to write no further one after this time, of its own session either: else a hook that finds hundreds, on
+a slow disk, would be at its deadline before its own event is stored. That one then waits behind the others."""
+
 _MAX_STUCK = 3  # sessions: a vault that takes none of theirs will hardly take another's
 
 
-def write_notes(config: Config, most: int | None = None, session_key: str = "") -> int:
+def write_notes(config: Config, most: int | None = None, session_key: str = "", seconds: float = 0.0) -> int:
     """Write the queued notes, oldest first; return how many were written.
 
-    most: the maximum number that is tried, beside all of the session called `session_key`. A note that still could
-    not be stored keeps back only those of its own session. One process does this at a time, and others wait for it.
+    most: the maximum number that is tried, beside all of the session called `session_key`. seconds: after which no
+    further one is (0: no limit). A note that still could not be stored keeps back only those of its own session. One
+    process does this at a time, and others wait for it.
 
     Raises:
         TimeoutError: when another process does it for too long.
@@ -39,7 +45,8 @@ def write_notes(config: Config, most: int | None = None, session_key: str = "") 
         return 0
     with disk.Folder(inside) as queue:
         queue.lock()
-        written = _write_notes(config, most, session_key)
+        until = time.monotonic() + seconds if seconds else float("inf")
+        written = _write_notes(config, most, session_key, until)
         _tidy(config)
     return written
 
@@ -47,18 +54,21 @@ def write_notes(config: Config, most: int | None = None, session_key: str = "") 
 def write_some(config: Config, session_key: str) -> None:
     """Write those of one session, and a few others; what cannot be written now waits on, at the cost of a log line."""
     try:
-        write_notes(config, MAX_AT_ONCE, session_key)
+        write_notes(config, MAX_AT_ONCE, session_key, MAX_SECONDS)
     except Exception as error:  # noqa: BLE001 - what waits goes on waiting; an event is not to be lost for it
         log.write(config, "the queued notes could not be written", error)
 
 
-def _write_notes(config: Config, most: int | None, session_key: str) -> int:
+def _write_notes(config: Config, most: int | None, session_key: str, until: float) -> int:
     written = 0
     stuck: set[str] = set()
     if not os.path.isdir(config.vault):
         return written
-    others = [name for name in retry_queue.waiting(config) if _key(name) != session_key][:most]
-    for name in sorted([*others, *[name for name in retry_queue.waiting(config) if _key(name) == session_key]]):
+    names = retry_queue.waiting(config)
+    others = [name for name in names if _key(name) != session_key][:most]
+    for number, name in enumerate(sorted([*others, *[name for name in names if _key(name) == session_key]])):
+        if number and time.monotonic() >= until:
+            break
         path = os.path.join(retry_queue.folder(config), name)
         if _key(name) in stuck or (most is not None and len(stuck) >= _MAX_STUCK):
             continue

@@ -82,6 +82,21 @@ def test_more_notes_than_a_hook_brings_home_stay_before_the_next_of_their_sessio
     assert len(notes(vault)) == 21
 
 
+def test_a_hook_whose_time_for_queued_notes_is_over_queues_its_own_behind_them(
+    vault: Path, away: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queued, "MAX_SECONDS", 1e-9)
+    for n in range(6):
+        capture(bash(f"out {n}", f"toolu_{n}"))
+    away.rename(vault)
+    outcome = capture(bash("out 6", "toolu_6"))
+    assert (outcome.stored, outcome.waits, outcome.is_lost) == (False, True, False)
+    assert (len(notes(vault)), len(waiting())) == (1, 6)
+
+    assert queued.write_notes(config.load()) == 6
+    assert [text.split("\n")[-2] for text in contents(notes(vault))] == [f"out {n}" for n in range(7)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("with_ids", [True, False])
 def test_many_hooks_that_bring_the_same_notes_home_leave_one_of_each(vault: Path, away: Path, with_ids: bool) -> None:
