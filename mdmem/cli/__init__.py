@@ -16,6 +16,7 @@ BROKEN_PIPE = 141
 
 def main() -> NoReturn:
     """Run the command line and exit; an expected error is a sentence, not a traceback."""
+    _open_missing_streams()
     try:
         _run_or_explain()
     except BrokenPipeError:  # the reader (head, less) has seen enough; Python must not complain when it flushes at exit
@@ -23,6 +24,14 @@ def main() -> NoReturn:
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         sys.exit(BROKEN_PIPE)
+
+
+def _open_missing_streams() -> None:
+    """Open a stream that was closed (`>&-`), else the next file that is opened gets its number, and what is printed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this stream's
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
 
 
 def _run_or_explain() -> NoReturn:

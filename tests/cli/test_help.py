@@ -153,6 +153,16 @@ def test_what_is_typed_in_a_locale_without_an_encoding_is_stored_as_it_was(vault
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX closes a stream by `>&-`")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_runs_with_closed_streams(closed: str, vault: Path) -> None:
+    line = f'"{sys.executable}" -m mdmem note "a pear" {closed}'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(vault.glob("notes/*-a-pear-*.md"))) == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["config", "path"], ["search", "--limit", "x"]])
 def test_a_reader_that_has_gone_ends_every_command_quietly_with_the_same_status(words: list[str]) -> None:
     out, into = os.pipe()
