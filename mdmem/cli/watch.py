@@ -62,8 +62,10 @@ def command(settings: Config, mode: str | None, as_json: bool) -> None:
 def _work(settings: config.Config) -> None:
     """Watch until SIGTERM or Ctrl-C."""
     from mdmem.inject import process
+    from mdmem.system import memory
     from mdmem.watcher.loop import Watcher
 
+    memory.give_back()
     with _lock(settings), _hooks_served():
         watcher = Watcher(settings, {"inject": partial(process.answer, settings)})
         _on_signals(watcher.end)

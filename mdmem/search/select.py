@@ -9,6 +9,7 @@ from unicodedata import normalize
 
 from mdmem.search import staged
 from mdmem.search.index.all_but import AllBut
+from mdmem.search.index.view import together
 from mdmem.search.ranking import FIELDS
 from mdmem.search.text import analysis
 from mdmem.vault import disk
@@ -119,7 +120,7 @@ def _glob(value: str) -> re.Pattern[str]:
 
 def with_term(view: View, term: str) -> set[int]:
     """Return the notes that have a term in any field."""
-    return set().union(*(view.notes(field, term) for field in FIELDS))
+    return together(view.notes(field, term) for field in FIELDS)
 
 
 def with_word(view: View, word: str) -> set[int]:
@@ -154,13 +155,16 @@ def newest_with_phrase(view: View, root: str, phrase: str, among: set[int] | Non
 
 def _with_all(view: View, phrase: str) -> set[int]:
     """Return the notes that have every term of a phrase, in whatever order."""
-    terms = dict.fromkeys(analysis.terms(phrase))
-    return set.intersection(*(with_term(view, term) for term in terms)) if terms else set()
+    found: set[int] | None = None
+    for term in dict.fromkeys(analysis.terms(phrase)):
+        own = with_term(view, term)
+        found = own if found is None else found & own
+    return found or set()
 
 
 def with_prefix(view: View, root: str, prefix: str) -> set[int]:
     """Return the notes that have a word which begins with `prefix`."""
-    candidates = set().union(*(with_term(view, term) for term in prefix_terms(view, prefix)))
+    candidates = together(with_term(view, term) for term in prefix_terms(view, prefix))
     return _with_text(view, root, candidates, _flat(prefix).rstrip())
 
 

@@ -31,6 +31,7 @@ from mdmem.errors import ConfigError
 from mdmem.inject import process
 from mdmem.recall import hook as both
 from mdmem.server import app, guard, port
+from mdmem.system import memory
 
 
 def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard:
@@ -50,6 +51,7 @@ def application(vault: str | None, hosts: list[str], secret: str) -> guard.Guard
 
 def serve(vault: str | None, opened: socket.socket, host: str) -> None:
     """Serve on an open port until the process is told to end."""
+    memory.give_back()
     settings = config.load(vault)
     hosts = port.own_hosts(host, int(opened.getsockname()[1]))
     port.run(application(vault, hosts, load_token(settings)), opened)

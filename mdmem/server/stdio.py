@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from mdmem.server import first_answers
 from mdmem.server.first_answers import Opening
+from mdmem.system import memory
 
 _SERVER = "mdmem.server.pipes"
 """The module that stands on the SDK, and is loaded while the client is answered."""
@@ -25,6 +26,7 @@ def serve(vault: str | None) -> None:
     if importlib.util.find_spec("mcp") is None:
         raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
     logging.disable(logging.CRITICAL)  # the SDK's logs quote what was asked; mdmem's own never do
+    memory.give_back()
     loading = threading.Thread(target=_load)
     loading.start()
     opening = _opened()

@@ -130,12 +130,11 @@ def files_changed_most(view: View, among: set[int], *, edits: int, most: int) ->
 @cached_with_view
 def by_day(view: View, project: str = "") -> dict[str, int]:
     """Count the notes of each local day, pages and internal memories left out."""
-    created = view.numbers("created")
-    kept = set(view.all) - view.internal
-    kept -= view.of_kinds(note.PAGES)
-    if project:
-        kept &= view.of_project(project)
-    seconds = Counter(created[number] for number in kept)
+    created, flags = view.numbers("created"), view.numbers("flags")
+    pages = {KINDS.index(kind) for kind in note.PAGES}
+    own: Iterable[int] = view.of_project(project) if project else view.all
+    own = (number for number in own if number not in view.internal and flags[number] // KIND_STEP not in pages)
+    seconds = Counter(map(created.__getitem__, own))
     days: Counter[str] = Counter()
     for second, count in seconds.items():
         days[time.strftime("%Y-%m-%d", time.localtime(second))] += count

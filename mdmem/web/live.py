@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from mdmem.errors import BusyError, MdmemError
 from mdmem.inject import injection_log
 from mdmem.search import freshness, index
 from mdmem.search.index import completion
+from mdmem.search.index.layout import KIND_STEP, KINDS
 from mdmem.search.index.view import View
 from mdmem.vault import note
 from mdmem.views import injections, rows
@@ -92,7 +94,7 @@ class Live:
             self._dirty.sweep()
             return False
         try:
-            index.update(self.config, paths=paths, wait_seconds=1.0)
+            index.update_outside(self.config, paths=paths, wait_seconds=1.0)
         except BusyError:
             self._dirty.sweep()
             return False
@@ -148,9 +150,15 @@ def _newest(view: View) -> tuple[int, dict[str, str]]:
 
     A note that is dated ahead, by a clock that was wrong, is not the newest until then.
     """
-    created, now = view.numbers("created"), time.time()
-    notes = set(view.all) - view.internal - view.of_kinds(note.PAGES)
-    notes = {number for number in notes if created[number] <= now} or notes
-    last = max((created[number] for number in notes), default=0)
-    newest = rows.in_order(view, (number for number in notes if created[number] == last))
-    return last, {view.path(number): rows.row(view, number).title for number in newest}
+    created, flags, now = view.numbers("created"), view.numbers("flags"), time.time()
+    pages = {KINDS.index(kind) for kind in note.PAGES}
+
+    def newest() -> Iterator[int]:
+        return (one for one in view.newest() if one not in view.internal and flags[one] // KIND_STEP not in pages)
+
+    first = next((one for one in newest() if created[one] <= now), next(newest(), None))
+    if first is None:
+        return 0, {}
+    last = created[first]
+    same = takewhile(lambda one: created[one] == last, dropwhile(lambda one: created[one] > last, newest()))
+    return last, {view.path(one): rows.row(view, one).title for one in rows.in_order(view, same)}

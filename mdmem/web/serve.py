@@ -14,9 +14,10 @@ from contextlib import contextmanager, nullcontext, suppress
 
 from mdmem import files
 from mdmem.config import Config
-from mdmem.search import freshness
+from mdmem.errors import BusyError
+from mdmem.search import freshness, index
 from mdmem.server import port as ports
-from mdmem.system import local
+from mdmem.system import local, memory
 from mdmem.web import gate
 from mdmem.web.app import application
 from mdmem.web.gate import Browsers
@@ -54,7 +55,11 @@ def run(
         return f"http://{HOST}:{port}{gate.ENTER}?key={browsers.new_key()}"
 
     with nullcontext() if beside else answering(config, new_link):
-        freshness.bring_up_to_date(config, quick=False, most=freshness.MOST_AT_ONCE)
+        memory.give_back()
+        freshness.bring_up_to_date(config, most=freshness.MOST_AT_ONCE)
+        if not freshness.being_built(config):
+            with suppress(BusyError, OSError):
+                index.update_outside(config, wait_seconds=_WAIT_SECONDS)
         live = Live(config)
         app = application(Site(config, live, browsers, {}, demo), ports.own_hosts(HOST, port), port)
         live.view()
@@ -65,6 +70,9 @@ def run(
         finally:
             live.stop()
 
+
+_WAIT_SECONDS = 1.0
+"""How long another writer of the index is waited for: what it leaves out is found while pages are shown."""
 
 NAME = "web"
 """The socket's name in the vault's runtime folder."""

@@ -37,6 +37,7 @@ from mdmem.search.index import (
     dictionary,
     document,
     layout,
+    outside,
     pending,
     scan,
     scan_record,
@@ -1144,3 +1145,51 @@ def test_an_index_that_was_read_is_out_of_memory_as_soon_as_a_newer_one_is(vault
         assert old() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.slow
+def test_a_process_that_goes_on_has_a_large_vault_looked_at_by_another(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "notes/a.md", "We chose the zeppelin.\n")
+    index.update(settings)
+    monkeypatch.setattr(outside, "MANY_NOTES", 0)
+    monkeypatch.setattr(catchup, "update", None)  # this process does none of it
+    write(vault, "notes/b.md", "And then a balloon.\n")
+    index.update_outside(settings, wait_seconds=1.0)
+    monkeypatch.undo()
+
+    assert index.update(settings) == catchup.Changes()
+    assert engine.search(settings, "balloon", engine.SearchOptions(update=False)).total == 1
+
+
+def test_a_process_that_goes_on_takes_in_a_few_files_by_itself(
+    vault: Path, settings: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "notes/a.md", "We chose the zeppelin.\n")
+    index.update(settings)
+    monkeypatch.setattr(outside, "MANY_NOTES", 0)
+    monkeypatch.setattr(completion, "run", None)  # no other process does
+    write(vault, "notes/b.md", "And then a balloon.\n")
+    index.update_outside(settings, paths=["notes/b.md"], wait_seconds=1.0)
+
+    assert engine.search(settings, "balloon", engine.SearchOptions(update=False)).total == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have another C library")
+def test_memory_of_large_tables_is_given_back(tmp_path: Path) -> None:
+    code = """
+from pathlib import Path
+from mdmem.system import memory
+memory.give_back()
+size = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+before = size()
+for _ in range(3):
+    tables = [bytes(300_000) for _ in range(100)]
+    small = bytes(100_000)
+    del tables
+print(size() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 5_000_000

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-NOTES_PER_COMMIT = 2_500
+NOTES_PER_COMMIT, NOTES_IN_TIME = 2_500, 500
+"""Where time is short, somebody asks this process, which holds other things than the notes of a commit."""
 FEW_NOTES = 1_000
 """More notes than this are put in without segments being put together meanwhile: either is held in memory."""
 MANY_NOTES = 4_000
@@ -353,8 +354,8 @@ def _write(
         files = sorted(diff.files, key=lambda entry: -entry.mtime_ns)
     tally = _Tally(len(files) + len(diff.gone), progress, deadline)
     with writer.alone(config.index_dir, wait_seconds):
-        for start in range(0, len(files) or 1, NOTES_PER_COMMIT):
-            some = files[start : start + NOTES_PER_COMMIT]
+        for start in range(0, len(files) or 1, step := NOTES_PER_COMMIT if deadline is None else NOTES_IN_TIME):
+            some = files[start : start + step]
             with writer.change(config.index_dir, merge=len(some) <= FEW_NOTES) as batch:
                 if batch.damage and not (damage and start == 0):
                     raise DamagedError(batch.damage)  # it went away between looking and writing

@@ -36,22 +36,29 @@ def _start(config: Config, mark: str) -> bool:
             return False
     except OSError:
         return False
+    _index(config, "from mdmem.system import to_background; to_background(sys.argv[1:]); ")
+    return True
+
+
+def run(config: Config) -> bool:
+    """Bring the index up to date in a process of its own, and wait for it; return whether that went well."""
+    return _index(config) == 0
+
+
+def _index(config: Config, before: str = "") -> int:
+    """Run `mdmem index`, and return its status. before: what the process does first."""
     import subprocess
     import sys
 
-    code = (
-        f"import sys; sys.path[:0] = {sys.path!r}; from mdmem.system import to_background; to_background(sys.argv[1:])"
-    )
-    words = ["--vault", config.vault, "index"]
-    subprocess.run(
-        [sys.executable, "-c", f"{code}; from mdmem.cli import main; main()", *words],
+    code = f"import sys; sys.path[:0] = {sys.path!r}; {before}from mdmem.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "--vault", config.vault, "index"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=os.sep,
         check=False,
-    )
-    return True
+    ).returncode
 
 
 def done(config: Config) -> None:

@@ -48,6 +48,14 @@ def cached_with_view(
     return cached
 
 
+def together(sets: Iterable[set[int]]) -> set[int]:
+    """Return what is in any of these sets, of which one after the other is held: each may be of all notes."""
+    found: set[int] = set()
+    for one in sets:
+        found |= one
+    return found
+
+
 def path_facet(path: str) -> str:
     """Return the facet that finds a note by its path: 64 bits of a hash, since paths are long."""
     return f"path:{sha256(path.encode('utf-8', 'surrogatepass'))[:8].hex()}"
@@ -115,7 +123,7 @@ class View:
 
     def with_any(self, facets: Iterable[str]) -> set[int]:
         """Return the notes that have one of these facets."""
-        return set[int]().union(*(self.notes("facet", facet) for facet in facets))
+        return together(self.notes("facet", facet) for facet in facets)
 
     def of_kinds(self, kinds: Iterable[str]) -> set[int]:
         """Return the notes of these kinds."""

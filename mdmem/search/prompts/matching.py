@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from mdmem.search import select, snippet
+from mdmem.search.index.view import together
 from mdmem.search.text import analysis
 from mdmem.vault import disk, people
 
@@ -40,7 +41,7 @@ class PromptMatcher:
 
     def some(self, words: Iterable[str]) -> set[int]:
         """Return the prompts that have any of these words."""
-        return set().union(*(self._with_terms([term]) for term in analysis.query_terms(" ".join(words))))
+        return together(self._with_terms([term]) for term in analysis.query_terms(" ".join(words)))
 
     def text(self, number: int) -> list[str]:
         """Return a prompt's words, as they stand there, in lower case."""
@@ -70,7 +71,7 @@ class PromptMatcher:
     def _prefix(self, tree: PromptTerm) -> set[int]:
         *before, last = _flat(tree.text)
         terms = select.prefix_terms(self._view, last)
-        candidates = set().union(*(self._view.notes(FIELD, term) for term in terms)) & self.among
+        candidates = together(self._view.notes(FIELD, term) for term in terms) & self.among
         return self._decided(candidates, lambda text: _begins(text, before, last))
 
     def _near(self, tree: PromptTerm) -> set[int]:

@@ -17,7 +17,7 @@ from mdmem.errors import NotFoundError
 from mdmem.search import engine, query, ranking, select, staged
 from mdmem.search.hits import SearchHit
 from mdmem.search.index.layout import KIND_STEP, KINDS
-from mdmem.search.index.view import View
+from mdmem.search.index.view import View, together
 from mdmem.search.query import Query
 from mdmem.search.units import units_of
 from mdmem.web import address, markdown
@@ -157,7 +157,7 @@ def matching(view: View, root: str, query: Query) -> set[int]:
     units = ranking.affordable(view, units_of(view, query.text))
     if not units or query.must or query.phrases or query.prefixes:
         return set(view.all if permitted is None else permitted)
-    found = set().union(*(select.with_term(view, term) for unit in units for term, _ in unit.terms))
+    found = together(select.with_term(view, term) for unit in units for term, _ in unit.terms)
     return found if permitted is None else found & permitted
 
 

@@ -1,0 +1,20 @@
+"""What the C library does with memory that is free again, for processes that work for a long time."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+_LARGE_BYTES = 128 * 1024
+
+
+def give_back() -> None:
+    """Have what is large given back to the system as soon as it is free, where the C library is glibc.
+
+    It learns otherwise from each large table that is freed to keep the next ones, and does so for every thread.
+    """
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        library = ctypes.CDLL(None)
+        for name, value in ((_MMAP_THRESHOLD, _LARGE_BYTES), (_TRIM_THRESHOLD, _LARGE_BYTES), (_ARENA_MAX, 1)):
+            library.mallopt(name, value)
