@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -143,9 +145,15 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
         planned = work.plan(settings, target, kind=kind or "text", tell=bar.step)
     if not as_json:
         _print_plan(planned)
+        if planned.other_case:
+            again = shlex.quote(f"(?i){re.escape(target)}")
+            places = wording.number(planned.other_case, "file or object holds", "files and objects hold")
+            click.echo(
+                f"{places} it in other letters, capital or small: mdmem purge --regex {safe(again)} finds these, too."
+            )
     if not really:
         if as_json:
-            print_json({"files": planned.files, "objects": planned.objects, "caches": planned.caches})
+            print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
             click.echo("Nothing was changed. --apply does it.")
         return 1 if yes else 0  # who confirms means it to be done

@@ -39,6 +39,7 @@ class PurgePlan(NamedTuple):
     rename: paths whose names hold the text, and their new names. names: the text as such names have it, in any text.
     marks: hashes of the ids of notes that go. found: the texts that the pattern matches, for other machines to know.
     files: files of the vault with the number of places; objects: how many objects of git; caches: files of state.
+    other_case: how many files and objects hold the text in other letters, capital or small, which stay.
     """
 
     pattern: re.Pattern[bytes]
@@ -53,6 +54,7 @@ class PurgePlan(NamedTuple):
     names: re.Pattern[bytes] = NOTHING
     marks: frozenset[str] = frozenset()
     found: frozenset[bytes] = frozenset()
+    other_case: int = 0
 
     def finds(self, data: bytes) -> bool:
         """Return whether there is anything to take out of a text."""
@@ -112,7 +114,7 @@ def plan(config: Config, target: str, *, kind: str = "text", tell: Tell = untold
         rename = {path: new for path in ever if (new := _renamed(path, names, pattern)) != path}
     instead = config.settings.privacy.redacted.encode()
     planned = PurgePlan(pattern, messages, instead, drop, rename, {}, 0, [], names=names, marks=marks)
-    return _counted(config, repo, planned)
+    return _counted(config, repo, planned, os.fsencode(target.lower()) if kind == "text" else b"")
 
 
 def again(config: Config, texts: Collection[bytes], marks: Collection[str]) -> PurgePlan:
@@ -184,8 +186,13 @@ def _packed(name: str) -> bytes:
     return rb"(?<=%b)[^\n]*%b[^\n]* -->\n(?s:.*?)(?=%b)" % (mark, re.escape(name.encode()), mark)
 
 
-def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
-    """Return where it is."""
+def _counted(config: Config, repo: Repository, planned: PurgePlan, low: bytes = b"") -> PurgePlan:
+    """Return where it is. low: the text in lower case, to count where it is in other letters; b"": do not."""
+
+    def has_other(data: bytes) -> bool:
+        return bool(low) and low in data.lower() and low in planned.cleaned(data).lower()
+
+    other = sum(has_other(data) for _, data in _files(config)) if low else 0
     files = {
         path: len(planned.pattern.findall(data)) + len(planned.names.findall(data))
         for path, data in _files(config)
@@ -193,6 +200,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
     }
     count, matched = 0, set[bytes]()
     for _, data in objects.every(repo):
+        other += has_other(data)
         if planned.finds(data):
             count += 1
             matched.update(match.group() for match in planned.pattern.finditer(data))
@@ -201,6 +209,7 @@ def _counted(config: Config, repo: Repository, planned: PurgePlan) -> PurgePlan:
         objects=count,
         found=frozenset() if planned.drop else frozenset(matched),
         caches=[str(path) for path in _caches(config) if planned.finds(_bytes(path))],
+        other_case=other,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from mdmem.errors import GitError, NotFoundError, UsageError
 from mdmem.history import commit, elsewhere, pages, purge
 from mdmem.history.git import filtering
-from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, start, turn
+from tests.helpers.history_vault import FOLDER, PAGE, captured, git, head_files, put, run_here, start, turn
 
 TEXT = 'the "Falcon" project'
 
@@ -296,6 +296,22 @@ def test_a_file_that_leaves_history_is_on_none_of_its_pages_there(vault: Path) -
 )
 def test_links_to_a_folder_are_told_from_others(link: str, found: bool) -> None:
     assert bool(pages.links_to("journal/home").search(link.encode())) is found
+
+
+@pytest.mark.slow
+def test_a_plan_counts_where_the_text_is_in_other_letters(vault: Path) -> None:
+    config = start(vault)
+    put(vault, "notes/falcon-plan.md", "Falcon starts\n")
+    put(vault, "notes/other.md", "tags: [falcon]\nFALCON or Falcon\n")
+    commit.commit(config)
+
+    assert purge.plan(config, "Falcon").other_case == 2
+    assert purge.plan(config, "falcon starts").other_case == 2
+    assert purge.plan(config, "(?i)falcon", kind="regex").other_case == 0
+    assert "holds it in other letters" not in run_here("purge", "starts").stdout
+    assert "2 files and objects hold it in other letters, capital or small: mdmem purge --regex '(?i)Falcon' finds" in (
+        run_here("purge", "Falcon").stdout
+    )
 
 
 def test_without_the_extra_nothing_is_touched(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
