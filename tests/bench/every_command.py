@@ -181,7 +181,7 @@ def _transcripts(folder: Path, notes: int) -> Path:
             ]
             for place, (role, content) in enumerate(said):
                 own = {"type": role, "timestamp": at, "message": {"role": role, "content": content}}
-                lines.append(same | own | {"uuid": f"{turn}-{place}", "isSidechain": False})
+                lines.append(same | own | {"uuid": f"{number}-{turn}-{place}", "isSidechain": False})
         path = home / f"{session}.jsonl"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return home
