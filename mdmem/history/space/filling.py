@@ -67,7 +67,9 @@ def _write(repo: Repository, files: Callable[[], Iterator[tuple[str, str]]], tel
         for path, oid in chunk:
             found, data = next(texts, ("", b""))
             if found != oid:
-                raise GitError(f"git has no text of {path} in {repo.root}. Run `mdmem sync` again when the remote can.")
+                raise GitError(
+                    f"git has no text for {path}, and cannot fetch it. Run the command again when the remote answers."
+                )
             *folders, name = path.split("/")
             with disk.open_folder(str(repo.root), tuple(folders), create=True, durable=False) as folder:
                 disk.create(folder, name, data, durable=False)
