@@ -112,7 +112,8 @@ class CommitGate:
     def is_known(self, data: bytes, before: bytes) -> bool:
         """Whether a private section of a file stands in what the file was before."""
         spans = privacy.clean(data.decode("utf-8", "replace"), rules=self._rules).spans
-        return any(span.strip().encode("utf-8", "replace") in before for span in spans if span.strip())
+        marks = ("", self._rules.marker, self._rules.redacted)  # of what is gone already
+        return any(span.strip().encode("utf-8", "replace") in before for span in spans if span.strip() not in marks)
 
     def _look_inside(self, path: str, data: bytes) -> HeldBack | None:
         """Look at each note of an archive, and at what somebody wrote beside them; lines are those of the archive."""

@@ -256,6 +256,18 @@ def test_what_a_person_wrote_beside_the_notes_of_an_archive_outlasts_it(vault: P
     assert {name: (vault / FOLDER / name).read_bytes() for name in notes} == notes
 
 
+def test_an_archive_whose_folder_was_renamed_leaves_no_note_more(vault: Path) -> None:
+    settings = config.load(str(vault))
+    page = f"{FOLDER.rpartition('/')[2]}.md"
+    notes = {page: b"---\nkind: session\ntitle: Why?\n---\n", "001-000-prompt-why-p1.md": b"Why?\n"}
+    put(vault, ARCHIVE.replace("lexer", "parser"), archives.render(FOLDER, notes).decode())
+    renamed = FOLDER.replace("lexer", "parser")
+
+    archives.take_apart(settings, renamed)
+
+    assert {path.name for path in (vault / renamed).iterdir()} == notes.keys()
+
+
 def test_a_year_that_is_not_over_is_not_archived(old: Config) -> None:
     with pytest.raises(UsageError, match="is not over"):
         archive.pack(old, 2024, now=time.mktime((2024, 12, 31, 0, 0, 0, 0, 0, -1)))

@@ -402,12 +402,15 @@ def test_a_text_that_is_marked_private_after_it_was_committed_is_said_to_be_in_h
     commit.commit(config)
     put(vault, "notes/plan.md", "Ask <private>Falkenberg</private> about it.\n")
     put(vault, "notes/offer.md", "---\nprivate: true\n---\nFalkenberg pays.\n")
+    put(vault, "notes/done.md", "[REDACTED]\n")
+    commit.commit_paths(config, ["notes/done.md"], "As after a purge")
+    put(vault, "notes/done.md", "<private>[REDACTED]</private> it\n")
     put(vault, "notes/new.md", "Ask <private>Falkenberg</private> again.\n")
 
-    new, old = commit.commit(config).held_back
+    done, new, old = commit.commit(config).held_back
     told = run_here("commit").stderr
 
-    assert (new.in_history, old.in_history) == (False, True)
+    assert (done.in_history, new.in_history, old.in_history) == (False, False, True)
     assert (
         "notes/new.md:1 holds private text or what looks like a secret (private-tag), so it was not committed. R"
         in told
