@@ -232,7 +232,9 @@ class Few(dict[int, int]):
         return self._rows.numbers(self._name)
 
     def take(self, lists: Collection[Collection[int]]) -> bool:
-        """Read the numbers of these notes, too; False: they are too many."""
+        """Read the numbers of these notes, too; False: it is better to read those of all notes."""
+        if not lists:
+            return len(self) * FEW < self._size
         if sum(map(len, lists)) * FEW > self._size:
             return False
         others = {note for note in chain.from_iterable(lists) if note not in self}

@@ -399,7 +399,7 @@ class View:
         if name not in self._few:
             self._few[name] = Few(self._numbered, name, self.size)
         few = self._few[name]
-        return few if not notes or few.take(notes) else self.numbers(name)
+        return few if few.take(notes) else self.numbers(name)
 
     def lengths(self, field: str) -> array[int]:
         """Return the length of a text field, in terms, of all notes."""
