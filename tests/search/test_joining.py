@@ -146,6 +146,14 @@ def test_many_segments_have_the_notes_in_the_same_order_as_one(
     assert len({second for second, _ in wanted}) < len(wanted), "some are of one second"
     for view in (whole, parts):
         assert [view.path(note) for note in view.newest()] == [path for _, path in sorted(wanted, reverse=True)]
+    seconds = sorted((second for second, _ in wanted), reverse=True)
+    uneven = str(tmp_path / "private" / "uneven")
+    for size, some in ((20, documents[:40]), (3, documents[40:])):
+        write_segments(uneven, some, size)
+    for view in filter(None, (whole, parts, store.open_view(uneven))):
+        for count in (1, 7, 30, len(wanted), len(wanted) + 5):
+            found = sorted((view.number("created", note) for note in view.latest(count)), reverse=True)
+            assert found == [second for second in seconds if second >= seconds[:count][-1]]
 
 
 def test_names_of_notes_that_lie_in_one_segment_or_in_several(settings: Config, documents: list[Document]) -> None:

@@ -350,11 +350,8 @@ class View:
 
     def latest(self, count: int) -> set[int]:
         """Return the newest notes, so many, and those of the same second as the last of them."""
-        created = self.numbers("created")
-        times = merge(
-            *((created[leaf.start + row] for row in leaf.table.newest()) for leaf in self.leaves), reverse=True
-        )
-        return self.between(next(islice(times, count - 1, None), float("-inf")), float("inf"))
+        last = next(islice(self.newest(), count - 1, None), None)
+        return set(self.all) if last is None else self.between(self.number("created", last), float("inf"))
 
     def facts(self, note: int) -> dict[str, Any]:
         """Return what a result shows of a note."""
