@@ -126,6 +126,8 @@ EVERY = pytest.mark.parametrize(
     [("tool", 90), *(pytest.param(name, 1 if claude.FULL else 5, marks=pytest.mark.slow) for name in EVENTS)],
 )
 """A few call sites in every run, a fifth of them where there is time, and all in a soak."""
+FEW_PLACES = 10
+"""Of fewer functions, each may be one that no note is stored without."""
 
 
 def place_of(function: Any) -> str:
@@ -186,7 +188,7 @@ def test_a_function_that_always_fails_loses_no_event_in_silence(
         vault = fresh()
         results[place] = outcome(vault, limited(EVENTS[name], break_for_good(place)))
     assert [place for place, found in results.items() if not found] == []
-    assert "vault" in results.values()
+    assert "vault" in results.values() or len(results) < FEW_PLACES
 
 
 # -- deadline, sync and what is told -----------------------------------------------------------------
