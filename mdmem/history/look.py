@@ -17,6 +17,7 @@ import stat
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,9 @@ WHOLE_SECONDS = 3600.0
 
 LEAST_SECONDS = 0.001
 MAX_BYTES = 64 * 1024 * 1024
+FOLDERS_AT_ONCE = 500
+"""Number of folders of a commit that are held at a time."""
+
 STEP_NS = 2_000_000_000
 """So far apart the times of a file system may lie."""
 
@@ -259,10 +263,12 @@ def _state(repo: Repository, before: SeenFolders, listed: Mapping[str, _Entries]
     Raises:
         _UnsureError: when git has to tell.
     """
-    known = _trees(repo, before.head, listed)
     found: list[Change] = []
-    for folder, entries in listed.items():
-        found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
+    folders = iter(listed.items())
+    while some := dict(islice(folders, FOLDERS_AT_ONCE)):
+        known = _trees(repo, before.head, some)
+        for folder, entries in some.items():
+            found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
         raise _UnsureError
