@@ -53,8 +53,8 @@ def refuse(root: str, repo: Repository, span: str) -> None:
     """Refuse to push commits that hold a note which is to stay on this machine."""
     held = projects(root)
     words = ("log", "--no-renames", "-m", "--name-only", "--format=", "--diff-filter=AM", "-z", span)
-    paths = set(repository.each(repo, *words)) - {""}
-    staying = sorted(path for path in paths if stays(path, disk.read_path(root, path) or b"", held))
+    paths = set(repository.each(repo, *words))
+    staying = sorted(path for path in paths if path and stays(path, disk.read_path(root, path) or b"", held))
     if staying:
         folders = {f"journal/{name}" for name in held}
         places = ("/".join(path.split("/")[:2]) for path in staying)
