@@ -14,7 +14,7 @@ from mdmem.config import Config
 from mdmem.errors import NotFoundError
 from mdmem.transcripts import sources
 from mdmem.transcripts.lines import Lines
-from mdmem.transcripts.saved import Reading, Skipped
+from mdmem.transcripts.saved import Reading, Saved, Skipped
 
 _QUERY = ("<user_query>", "</user_query>")
 
@@ -46,30 +46,35 @@ def store(config: Config) -> str:
 
 
 def _typed(last: told.LastHidden, rules: privacy.Rules) -> Event:
-    """Find the prompt where the agent saved it: by its id, else the last one with a private section."""
+    """Find the prompt where the agent saved it: by its id, else that with a private section nearest to its time.
+
+    The agent may have saved later ones that no hook has been told of.
+    """
     prompts = _prompts(last)
-    same = [event for event in prompts if last.prompt_id and event.prompt_id == last.prompt_id]
-    hidden = [event for event in prompts if privacy.clean(privacy.as_typed(event.prompt), rules=rules).hidden.sections]
-    if not same and not hidden:
+    same = [one.event for one in prompts if last.prompt_id and one.event.prompt_id == last.prompt_id]
+    if same:
+        return same[-1]
+    hidden = [one for one in prompts if privacy.clean(privacy.as_typed(one.event.prompt), rules=rules).hidden.sections]
+    if not hidden:
         where = f" at {last.transcript}" if last.transcript else ""
         raise NotFoundError(
             f"What {last.agent} saved{where} does not hold the prompt. Type the text again without its tags."
         )
-    return (same or hidden)[-1]
+    return min(reversed(hidden), key=lambda one: abs(one.at - last.at)).event
 
 
-def _prompts(last: told.LastHidden) -> list[Event]:
+def _prompts(last: told.LastHidden) -> list[Saved]:
     path = Path(last.transcript)
     if last.agent == cursor.NAME:
-        return list(_of_cursor(path)) if last.transcript and path.is_file() else []
+        return [Saved(last.at, event) for event in _of_cursor(path)] if last.transcript and path.is_file() else []
     source = sources.recognize(path) if last.transcript and sources.file_of(path).is_file() else None
     if source is None:
         raise NotFoundError(
             f"{last.agent} keeps no transcript that mdmem can read{f' at {path}' if last.transcript else ''}."
             " Type the text again without its tags."
         )
-    events = [one.event for one in source.read(path, Reading(Skipped(), time.time()))]
-    return [event for event in events if event.name == "UserPromptSubmit"]
+    saved = source.read(path, Reading(Skipped(), time.time()))
+    return [one for one in saved if one.event.name == "UserPromptSubmit"]
 
 
 def _of_cursor(path: Path) -> Iterator[Event]:

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,28 @@ def test_what_is_kept_is_no_longer_masked_where_the_agent_repeats_it(vault: Path
     send(bash("on badger-box-77, not on heron-box-42", number=2))
 
     assert "on badger-box-77, not on [PRIVATE]" in bodies(vault)[-1]
+
+
+def test_a_later_private_prompt_that_no_hook_was_told_of_does_not_take_the_place_of_the_last(
+    vault: Path, ask: Run, transcript: Path
+) -> None:
+    now = datetime.now(UTC)
+    saved = []
+    for minutes, text in (
+        (-60, "old <private>heron</private>"),
+        (0, "Deploy <private>box7</private>"),
+        (60, "later <private>S3</private>"),
+    ):
+        at = (now + timedelta(minutes=minutes)).isoformat()
+        message = {"role": "user", "content": text}
+        saved.append({"type": "user", "sessionId": SESSION, "uuid": text, "timestamp": at, "message": message})
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in saved), encoding="utf-8")
+    send(prompt("Deploy <private>box7</private>", transcript_path=str(transcript)))
+
+    ask("privacy", "keep-last", check=True)
+
+    assert bodies(vault) == ["Deploy box7"]
 
 
 def test_text_behind_a_tag_that_was_not_closed_comes_back(vault: Path, ask: Run, transcript: Path) -> None:
