@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,9 +15,8 @@ from pathlib import Path
 
 from mdmem import timestamps
 from mdmem.vault import note
-from tests.bench import vaults
-from tests.bench.sized import MDMEM, Used, Vault
-from tests.helpers.pages import serving
+from tests.bench import servers, vaults
+from tests.bench.sized import Used, Vault
 from tests.helpers.plain_git import git, make_remote
 
 COMMANDS = """
@@ -86,9 +83,6 @@ Step = tuple[str, Callable[[], Used]]
 
 A_TRANSCRIPT = 50
 """Turns of a saved session, each with a tool run and an answer."""
-PAGES = ("/", "/timeline", "/projects", "/search?q={word}", "/note/{id}", "/review", "/health", "/injected")
-ASKED = 300
-"""How often a server is asked."""
 
 
 def steps(vault: Vault, folder: Path) -> Iterator[Step]:
@@ -98,7 +92,7 @@ def steps(vault: Vault, folder: Path) -> Iterator[Step]:
     """
     one = _copy(vault, folder, folder / "vault")
     word = vault.question[0]
-    session, an_id, project = _sample(one.root)
+    session, project = _sample(one.root)
     year = str(time.gmtime(vaults.NEWEST).tm_year - 1)
     yield "init of a vault that is there", lambda: one.run("init", str(one.root))
     yield "commit of all that is left", lambda: one.run("commit", "--quiet")
@@ -107,8 +101,7 @@ def steps(vault: Vault, folder: Path) -> Iterator[Step]:
     yield "index --rebuild", lambda: one.run("index", "--rebuild")
     yield "search --limit 0", lambda: one.run("search", word, "--limit", "0")
     yield "search --at, all that matches", lambda: one.run("search", word, "--at", "HEAD")
-    yield "web, after many pages", lambda: _web(one, word, an_id)
-    yield "mcp, after many calls", lambda: _mcp(one, word, an_id)
+    yield from servers.steps(one)
     yield from _between_machines(one, folder)
     yield "forget of a session", lambda: one.run("forget", session, "--yes")
     yield "undo of that", lambda: one.run("undo", "HEAD", "--yes")
@@ -128,11 +121,11 @@ def _copy(vault: Vault, folder: Path, root: Path) -> Vault:
     return Vault(root, env | places, vault.question)
 
 
-def _sample(root: Path) -> tuple[str, str, str]:
-    """Return a session, the id of one of its prompts, and its project."""
+def _sample(root: Path) -> tuple[str, str]:
+    """Return a session and its project."""
     prompt = next(root.glob("journal/**/*-prompt-*.md"))
     meta = note.parse(prompt.read_bytes()).meta
-    return str(meta["session"]), str(meta["id"]), prompt.relative_to(root).parts[1]
+    return str(meta["session"]), prompt.relative_to(root).parts[1]
 
 
 def _between_machines(one: Vault, folder: Path) -> Iterator[Step]:
@@ -185,38 +178,3 @@ def _transcripts(folder: Path, notes: int) -> Path:
         path = home / f"{session}.jsonl"
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return home
-
-
-def _web(vault: Vault, word: str, an_id: str) -> Used:
-    with serving(vault.root, vault.env) as served:
-        cookie = {"Cookie": served.enter()}
-        sessions = [path.name.rpartition("-")[2] for path in vault.root.glob("journal/*/*/*/")][:ASKED]
-        pages = [page.format(word=word, id=an_id) for page in PAGES]
-        for page in [*pages, *(f"/session/{one}" for one in sessions), *pages]:
-            status, _, body = served.ask(page, headers=cookie)
-            assert status == 200, (page, status, body[:300])
-        return _so_far(served.process.pid)
-
-
-def _mcp(vault: Vault, word: str, an_id: str) -> Used:
-    from tests.bench.mcp import Peer
-
-    peer = Peer([*MDMEM, "mcp"], vault.env)
-    words = vaults.words().known
-    asked: list[tuple[str, dict[str, object]]] = [("search", {"query": words[number]}) for number in range(ASKED)]
-    asked += [("timeline", {"id": an_id}), ("search", {"query": word, "limit": 50})]
-    for number, (name, arguments) in enumerate(asked, 2):
-        peer.send({"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
-        peer.wait_for(number)
-    used = _so_far(peer.process.pid)
-    peer.process.send_signal(signal.SIGTERM)
-    peer.process.wait()
-    return used
-
-
-def _so_far(process: int) -> Used:
-    """Return what a process that goes on has used."""
-    status = Path(f"/proc/{process}/status").read_text()
-    most = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return Used(1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), most / 1024)
