@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.cli import transfer
+from mdmem.config import Config
 from mdmem.history.git import repository
+from mdmem.search.index import completion
 from tests.conftest import session_pages
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
 from tests.helpers.plain_git import make_remote
@@ -244,6 +247,34 @@ def test_sync_clone_export_and_backup_carry_memory_elsewhere(mdmem: Run, kept: P
     assert backup == {"path": str(tmp_path / "b.bundle"), "bytes": (tmp_path / "b.bundle").stat().st_size,
                       "commits": 2, "missing": []}  # fmt: skip
     assert exported.startswith("6 notes")
+
+
+@pytest.mark.slow
+def test_many_received_notes_are_indexed_by_a_process_that_ends_and_stand_on_the_pages(
+    mdmem: Run, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(kept, "remote", "add", "origin", str(make_remote(tmp_path / "remote")))
+    put(kept, "notes/a.md", "the Falcon project\n")
+    mdmem("sync", check=True)
+    second = tmp_path / "second"
+    mdmem("init", str(second), check=True)
+    git(second, "remote", "add", "origin", str(tmp_path / "remote"))
+    monkeypatch.setattr(transfer, "MANY_RECEIVED", 2)
+    indexed: list[bool] = []
+
+    def run(config: Config) -> bool:
+        indexed.append(completion_run(config))
+        return indexed[-1]
+
+    completion_run = completion.run
+    monkeypatch.setattr(completion, "run", run)
+
+    mdmem("--vault", str(second), "sync", check=True)
+
+    assert indexed == [True]
+    assert "Falcon" in mdmem("--vault", str(second), "search", "Falcon", check=True).stdout
+    assert any("00893aaf" in page.read_text("utf-8") for page in (second / "days").rglob("*.md"))
+    assert "acme-notes-app" in (second / "README.md").read_text("utf-8")
 
 
 @pytest.mark.slow
