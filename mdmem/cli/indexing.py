@@ -49,13 +49,19 @@ def index(settings: Config, rebuild: bool, verify: bool, as_json: bool) -> None:
     click.echo(said)
 
 
-def leave_complete(settings: Config, *, quiet: bool = False) -> None:
-    """Index what a command has brought into the vault, so that the first prompt finds it."""
+def leave_complete(settings: Config, *, quiet: bool = False, goes_on: bool = False) -> None:
+    """Index what a command has brought into the vault, so that the first prompt finds it.
+
+    goes_on: the command has more to do; in a large vault another process indexes, and takes what it held with it.
+    """
     from mdmem.search import index as engine
 
     with progress.ProgressBar("Indexing", shown=not quiet) as bar:
         try:
-            engine.update(settings, progress=bar.tell)
+            if goes_on:
+                engine.update_outside(settings)
+            else:
+                engine.update(settings, progress=bar.tell)
         except (MdmemError, OSError) as error:
             click.echo(f"mdmem: the index is incomplete ({error}); `mdmem index` finishes it.", err=True)
 

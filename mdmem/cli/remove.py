@@ -220,7 +220,7 @@ def archive(settings: Config, year: int, undo: bool, dry: bool, project: str | N
         else:
             done = work.pack(settings, year, project=project or "", now=time.time(), dry=dry, tell=bar.step)
     if done.commits:
-        indexing.leave_complete(settings, quiet=as_json)
+        indexing.leave_complete(settings, quiet=as_json, goes_on=True)
         with progress.ProgressBar("Making pages", shown=not as_json) as bar:
             if upkeep.refresh(settings, now=time.time()):  # links lead to where the notes are now
                 commit.commit(settings, tell=bar.step)

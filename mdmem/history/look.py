@@ -177,7 +177,7 @@ def _whole(repo: Repository, before: SeenFolders | None, token: str, held: int) 
     began_ns, began, used = time.time_ns(), time.time(), _children_seconds()
     rules = _rules(repo)
     try:
-        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns, keeps=False)
+        times, _ = _walk(str(repo.root), before.times if before else {}, began_ns)
     except _UnsureError:
         times = {}
     with git_index.copied(repo) as copy:
@@ -234,7 +234,8 @@ def _among(repo: Repository, before: SeenFolders, only: Collection[str]) -> Look
     index = _as_it_was(repo, before, time.time_ns())
     sessions = {layout.session_of(path) for path in only} - {""}
     with_parts = {f"{one}/{name}" for one in sessions for name in layout.folders(f"{repo.root}/{one}")} | sessions
-    listed = _listed(str(repo.root), with_parts.union(path.rpartition("/")[0] for path in only))
+    listed = with_parts.union(path.rpartition("/")[0] for path in only)
+    _refuse_other(str(repo.root), listed)
     times = {folder: at for folder, at in before.times.items() if folder not in with_parts}
     state = _state(repo, before._replace(times=times), listed, frozenset((*before.left, *only)))
     left = [path for path in before.left if path.rpartition("/")[0] not in listed]
@@ -257,17 +258,20 @@ def _as_it_was(repo: Repository, before: SeenFolders, began_ns: int) -> git_inde
     return index
 
 
-def _state(repo: Repository, before: SeenFolders, listed: Mapping[str, _Entries], doubted: Collection[str]) -> State:
-    """Compare folders that were read with the last commit. doubted: files that may differ, whatever their times are.
+def _state(repo: Repository, before: SeenFolders, listed: Collection[str], doubted: Collection[str]) -> State:
+    """Compare folders with the last commit. doubted: files that may differ, whatever their times are.
+
+    What is in a folder is held only while it is compared: there may be as many files as the vault has.
 
     Raises:
         _UnsureError: when git has to tell.
     """
     found: list[Change] = []
-    folders = iter(listed.items())
-    while some := dict(islice(folders, FOLDERS_AT_ONCE)):
+    root, folders = str(repo.root), iter(listed)
+    while some := list(islice(folders, FOLDERS_AT_ONCE)):
         known = _trees(repo, before.head, some)
-        for folder, entries in some.items():
+        for folder in some:
+            entries = _entries(root, folder) or []
             found += _compare(folder, entries, known.get(folder, {}), before, listed, doubted)
     found = sorted(_without_ignored(repo, found))
     if any(change.path.rpartition("/")[2] in RULES for change in found):
@@ -277,13 +281,12 @@ def _state(repo: Repository, before: SeenFolders, listed: Mapping[str, _Entries]
     return State(before.branch, before.head, own, [], beside)
 
 
-def _listed(root: str, folders: Collection[str]) -> dict[str, _Entries]:
-    """Read these folders; one that is gone is given as empty.
+def _refuse_other(root: str, folders: Collection[str]) -> None:
+    """Refuse folders of which one lies behind a link or in a repository of its own.
 
     Raises:
-        _UnsureError: when one cannot be read, or lies behind a link or in a repository of its own.
+        _UnsureError: when one does.
     """
-    found: dict[str, _Entries] = {}
     above = {
         one[:end] for one in folders for end in (*(at for at, letter in enumerate(one) if letter == "/"), len(one))
     }
@@ -291,31 +294,36 @@ def _listed(root: str, folders: Collection[str]) -> dict[str, _Entries]:
         is_other = _time(root, folder) is None and os.path.lexists(f"{root}/{folder}")
         if is_other or os.path.lexists(f"{root}/{folder}/.git"):
             raise _UnsureError
-    for folder in folders:
-        try:
-            with os.scandir(f"{root}/{folder}") as scan:
-                found[folder] = [entry for entry in scan if folder or entry.name != ".git"]
-        except FileNotFoundError:
-            found[folder] = []
-        except OSError as error:
-            raise _UnsureError from error
-    return found
+
+
+def _entries(root: str, folder: str) -> _Entries | None:
+    """Read a folder; None for one that is gone.
+
+    Raises:
+        _UnsureError: when it cannot be read.
+    """
+    try:
+        with os.scandir(f"{root}/{folder}") as scan:
+            return [entry for entry in scan if folder or entry.name != ".git"]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _UnsureError from error
 
 
 def _walk(
-    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = (), *, keeps: bool = True
-) -> tuple[dict[str, int], dict[str, _Entries]]:
-    """Read the folders whose time is another than before, and new ones; return the times of all, and what was read.
+    root: str, before: Mapping[str, int], began_ns: int, again: Iterable[str] = ()
+) -> tuple[dict[str, int], set[str]]:
+    """Read the folders whose time is another than before, and new ones; return the times of all, and which were read.
 
-    again: folders that are read in any case. Folders that are gone are given as empty; all are, unless it `keeps`
-    what was read.
+    again: folders that are read in any case. Folders that are gone are among those that were read.
 
     Raises:
         _UnsureError: when a folder cannot be read.
     """
     again = frozenset(again)
     times: dict[str, int] = {}
-    listed: dict[str, _Entries] = {}
+    listed: set[str] = set()
     nested: list[str] = []
     pending = [] if before else [""]
     for folder, at in before.items():  # thousands: a call of `_time` for each would show
@@ -330,15 +338,10 @@ def _walk(
     while pending:
         folder = pending.pop()
         at_ns = _time(root, folder)
-        try:
-            with os.scandir(f"{root}/{folder}") as scan:
-                entries = [entry for entry in scan if folder or entry.name != ".git"]
-        except (FileNotFoundError, NotADirectoryError):
-            listed[folder] = []
+        entries = _entries(root, folder)
+        listed.add(folder)
+        if entries is None:
             continue
-        except OSError as error:
-            raise _UnsureError from error
-        listed[folder] = entries if keeps else []
         if any(entry.name == ".git" for entry in entries):
             nested.append(f"{folder}/")  # a repository of its own: a short look is unsure about it
             continue
@@ -381,7 +384,7 @@ def _compare(
     entries: _Entries,
     known: Tree,
     before: SeenFolders,
-    listed: Mapping[str, _Entries],
+    listed: Collection[str],
     doubted: Collection[str],
 ) -> Iterable[Change]:
     """Compare a folder with what the commit has of it."""

@@ -1,4 +1,4 @@
-"""The index brought up to date for a process that goes on for days, which holds until its end what it once held."""
+"""The index brought up to date for a process that goes on, which holds until its end what it once held."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ MANY_NOTES, MANY_PATHS = 20_000, 256
 """Every file of a vault of more notes, or more files of it than this, are looked at by another process."""
 
 
-def update_outside(config: Config, *, paths: Collection[str] | None = None, wait_seconds: float) -> None:
+def update_outside(
+    config: Config, *, paths: Collection[str] | None = None, wait_seconds: float = catchup.WAIT_SECONDS
+) -> None:
     """Update the index as `catchup.update` does, in a process of its own where that takes memory.
 
     Raises:
