@@ -46,7 +46,7 @@ POOL = 120
 MIN_UNITS = 8
 MAX_POSTINGS = 2000
 """Words are taken from the rarest on until their posting lists have this length; `MIN_UNITS` are always taken."""
-MAX_KEPT, MAX_KEPT_NOTES = 400, 300
+MAX_KEPT, MAX_KEPT_NOTES = 100, 300
 """Where so many terms are found is kept, of those that no more notes have: some MB."""
 
 RERANKED = 150
@@ -145,7 +145,8 @@ def scores(
                 covered[note] += 1
         if surroundings:
             _add(folders, match.folders)
-        matches.append(match._replace(notes={}))
+        matches.append(match._replace(notes={}, folders={}))
+        del match  # or it is held while the next is looked for
     share = COORDINATION / max(len(asked), 1)
     folder_of, is_session = view.numbers_of("folder_of", total), view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
@@ -169,7 +170,7 @@ def _add(total: dict[int, float], more: Mapping[int, float]) -> None:
         total.update(more)
         return
     known = total.get
-    total.update({key: known(key, 0.0) + score for key, score in more.items()})
+    total.update(zip(more, [known(key, 0.0) + score for key, score in more.items()], strict=True))
 
 
 def _matches(view: View, asked: Collection[Unit]) -> Iterator[_Match]:

@@ -1008,6 +1008,17 @@ def test_many_rows_are_moved_as_one_by_one(code: Literal["H", "I"], count: int) 
     assert list(dictionary.shifted(rows, 900_000)) == [900_000 + row for row in rows]
 
 
+def test_of_a_dictionary_that_is_asked_for_every_term_few_blocks_stay_in_memory() -> None:
+    terms = [f"t{number:06}" for number in range(dictionary.KEYS_PER_BLOCK * 4 * dictionary.BLOCKS_KEPT)]
+    postings = layout.encode_postings([7], None)
+    opened = dictionary.Dictionary(b"".join(dictionary.pack((layout.key("body", term), postings) for term in terms)))
+
+    for term in terms[:: dictionary.KEYS_PER_BLOCK]:
+        assert opened.count("body", term) == 1
+        assert len(opened._blocks) <= dictionary.BLOCKS_KEPT
+    assert opened.postings("body", terms[0]) == (array("H", [7]), None)
+
+
 @given(st.dictionaries(st.text(max_size=8).map(lambda t: t.encode()), st.integers(1, 3), max_size=300))
 def test_every_term_is_found_and_no_other(terms: dict[bytes, int]) -> None:
     items = sorted((b"b" + term, layout.encode_postings(range(count), [1] * count)) for term, count in terms.items())

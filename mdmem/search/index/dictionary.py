@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from mdmem.search.index.layout import Stored
 
 KEYS_PER_BLOCK = 64
-BLOCKS_KEPT = 256
-"""Number of blocks of a segment that stay unpacked: of a large one, a quarter of its blocks."""
+BLOCKS_KEPT = 128
+"""Number of blocks of a segment that stay unpacked: some 600 kB, however large the segment is."""
 
 
 def pack(items: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
@@ -112,7 +112,7 @@ class Dictionary:
     def _block(self, number: int) -> _Block:
         """Return a block, which stays unpacked."""
         if number not in self._blocks:
-            if len(self._blocks) >= max(BLOCKS_KEPT, self._guide.count // 4):
+            if len(self._blocks) >= BLOCKS_KEPT:
                 self._blocks.clear()
             self._blocks[number] = self._read(number)
         return self._blocks[number]

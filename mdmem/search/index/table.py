@@ -23,7 +23,7 @@ FEW = 128
 _FEW_FOLDERS = 10
 """Of more than one of so many folders, all names are read at once."""
 _WIDTHS = {code: array(code).itemsize for code in "qQBI"}
-_BLOCKS_KEPT = 16
+_BLOCKS_KEPT = 8
 """Number of blocks of a segment that stay unpacked, so that reading the facts of all notes does not hold them all."""
 
 

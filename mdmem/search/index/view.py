@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mdmem.search.index.tally import NoteCounts
 
-MAX_COUNTS = 50_000
+MAX_COUNTS = 10_000
 """Number of terms whose frequency is cached."""
 MAX_ANSWERS = 16
 """Number of answers that are cached with a view."""
