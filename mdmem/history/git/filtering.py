@@ -14,6 +14,7 @@ from typing import NamedTuple
 from mdmem.errors import GitError
 from mdmem.history.git import git_index, objects, repository, writer
 from mdmem.history.git.repository import Repository
+from mdmem.history.git.surroundings import BOUNDS
 
 FOLDER = git_index.PURGE_FOLDER
 """The copy, in the git folder. One that an interrupted run left is removed by the next."""
@@ -59,8 +60,9 @@ def rewritten(
     shutil.rmtree(copy, ignore_errors=True)
     repo = objects.complete(repo)
     try:
-        words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", str(repo.common_dir), str(copy))
-        repository.run(repo, *words)
+        bounds = (word for setting in BOUNDS for word in ("--config", setting))  # for the git that filter-repo starts
+        words = ("clone", "--quiet", "--mirror", "--no-hardlinks", "--template=", *bounds)
+        repository.run(repo, *words, str(repo.common_dir), str(copy))
         _drop_tracking_refs(copy)
         named = ["--preserve-commit-hashes"] * keep_named
         _filter(copy, [*named, "--replace-text", _rules(copy, texts)])

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 import os
 
+BOUNDS = (
+    # of packs a part is in memory at a time: without bounds, a look through all commits holds all that they have
+    "core.packedGitLimit=32m",
+    "core.packedGitWindowSize=1m",
+    "core.deltaBaseCacheLimit=16m",
+    # what a push, a clone or gc packs anew is compared in a window of bounded size, by no more than two threads
+    "pack.windowMemory=32m",
+    "pack.deltaCacheSize=16m",
+    "pack.threads=2",
+)
+"""Settings that bound the memory of git."""
+
 OVERRULED = (
     # programs
     "core.hooksPath=/dev/null",
@@ -37,14 +49,7 @@ OVERRULED = (
     "fetch.recurseSubmodules=false",
     # a commit that was reported survives a power cut
     "core.fsync=committed,reference",
-    # of packs a part is in memory at a time: without bounds, a look through all commits holds all that they have
-    "core.packedGitLimit=32m",
-    "core.packedGitWindowSize=1m",
-    "core.deltaBaseCacheLimit=16m",
-    # what a push, a clone or gc packs anew is compared in a window of bounded size, by no more than two threads
-    "pack.windowMemory=32m",
-    "pack.deltaCacheSize=16m",
-    "pack.threads=2",
+    *BOUNDS,
     # no repository but the one that is named; no trees from a remote that a work tree cannot hold
     "safe.bareRepository=explicit",
     "fetch.fsckObjects=true",
