@@ -187,6 +187,7 @@ def test_of_a_session_that_is_gone_only_the_pages_around_it_are_made_again(
 
     stamp = Path(settings.state_dir, "pages")
     first, _, marks = stamp.read_text().partition("\n")
+    first = " ".join(first.split()[:2])
     stamp.write_text(f"{first}\n{' '.join(mark[:8] for mark in marks.split())}\n")  # as an earlier version wrote it
     assert len(made(month, settings, monkeypatch, now + 30)) >= SESSIONS
     age(month, 2)

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -250,6 +252,37 @@ def test_pages_are_committed_by_themselves(day: Day) -> None:
     assert [made.subject for made in done.commits] == ["Pages: start page, 2 projects, 3 days, 3 sessions"]
     assert [made.session for made in done.commits] == [""]
     assert git(day.vault, "status", "--short") == ""
+
+
+def test_pages_are_looked_at_again_only_when_something_they_are_made_of_has_changed(
+    day: Day, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[float] = []
+    make = making.make
+
+    def counted(*given: Any, **named: Any) -> tuple[list[str], frozenset[str]]:
+        looked.append(given[2])
+        return make(*given, **named)
+
+    def is_quiet() -> bool:
+        before = len(looked)
+        return [upkeep.refresh(day.config(), now=NOW + 1) for _ in range(2)] == [[], []] and len(looked) == before
+
+    monkeypatch.setattr(making, "make", counted)
+    upkeep.refresh(day.config(), now=NOW, everything=True)
+    assert any(is_quiet() for _ in range(500)), "what was just written is indexed a second time"
+    changes: list[Callable[[], object]] = [
+        lambda: (day.vault / "notes" / "more.md").write_text("---\nkind: decision\n---\n\nDecided.\n"),
+        lambda: (day.vault / "README.md").write_text("# mine\n"),
+        lambda: (day.vault / "mdmem.toml").write_text("[privacy]\ntags = ['private', 'ours']\n"),
+        lambda: next((day.vault / "days").glob("*.md")).unlink(),
+    ]
+    for change in changes:
+        before = len(looked)
+        change()
+        upkeep.refresh(day.config(), now=NOW + 1)
+        assert len(looked) == before + 1
+        assert any(is_quiet() for _ in range(500))
 
 
 def test_in_the_background_pages_wait_in_proportion_to_their_cost(day: Day) -> None:

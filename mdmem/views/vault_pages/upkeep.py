@@ -15,6 +15,7 @@ import click
 
 from mdmem import files
 from mdmem.errors import MdmemError
+from mdmem.hashing import short
 
 if TYPE_CHECKING:
     from mdmem.config import Config
@@ -63,6 +64,7 @@ def refresh(
     from mdmem.views.vault_pages import making  # what makes pages takes longer to load than to see that none is due
 
     began = time.process_time()
+    source = ""
     try:
         changes, notices = freshness.bring_up_to_date(config, wait_seconds=0, most=freshness.MOST_AT_ONCE)
         if not changes.complete and freshness.being_built(config):  # pages of a part of the notes would be wrong
@@ -71,7 +73,11 @@ def refresh(
             return []
 
         def made(view: View) -> tuple[list[str], frozenset[str]] | None:
+            nonlocal source
             if quick and not last.seen and view.live > QUICK_NOTES:
+                return None
+            source = _source(config, view)
+            if source == last.source and not everything:
                 return None
             try:
                 return making.make(config, view, last.seen, last.marks, everything=everything)
@@ -86,16 +92,36 @@ def refresh(
     if done is None:
         return []
     written, marks = done
-    _write_stamp(config, Stamp(now, time.process_time() - began, marks))
+    _write_stamp(config, Stamp(now, time.process_time() - began, marks, "" if written else source))
     return written
 
 
 class Stamp(NamedTuple):
-    """When pages were made last, what it cost in seconds, and marks of what each said of others then."""
+    """When pages were made last, what it cost in seconds, and marks of what each said of others then.
+
+    source: of what they were made, where all of them were as they are to be; "" else.
+    """
 
     seen: float = 0.0
     cost: float = 0.0
     marks: frozenset[str] = frozenset()
+    source: str = ""
+
+
+def _source(config: Config, view: View) -> str:
+    """Return a mark of what all pages are made of: the index, the settings, the last review, and the start page."""
+    from mdmem import __version__
+    from mdmem.views import review_queue
+    from mdmem.views.vault_pages import start_page
+
+    reviewed = review_queue.last_review(config)
+    settings = sorted(config.settings.values.items())
+    try:
+        page = Path(config.vault, start_page.PATH).lstat()
+        start = (page.st_mtime_ns, page.st_size)
+    except OSError:
+        start = None
+    return short(repr((__version__, sorted(view.files.items()), settings, reviewed, start)), 16)
 
 
 def _stamp(config: Config) -> str:
@@ -105,15 +131,16 @@ def _stamp(config: Config) -> str:
 def _read_stamp(config: Config) -> Stamp:
     try:
         first, _, names = files.read(_stamp(config), MAX_STAMP_BYTES).decode().partition("\n")
-        seen, cost = first.split()
-        return Stamp(float(seen), float(cost), frozenset(names.split()))
+        seen, cost, *source = first.split()
+        return Stamp(float(seen), float(cost), frozenset(names.split()), "".join(source))
     except (OSError, ValueError):
         return Stamp()
 
 
 def _write_stamp(config: Config, made: Stamp) -> None:
+    first = f"{made.seen:.3f} {made.cost:.3f} {made.source}"
     try:
-        files.replace(_stamp(config), f"{made.seen:.3f} {made.cost:.3f}\n{' '.join(sorted(made.marks))}\n".encode())
+        files.replace(_stamp(config), f"{first}\n{' '.join(sorted(made.marks))}\n".encode())
     except OSError:
         return  # the next time all pages are looked at again
 
