@@ -257,7 +257,7 @@ def _calls(peer: Any, sample: Sample) -> None:
 
 
 def watch(vault: Vault) -> dict[str, Used]:
-    """Give `mdmem watch` the work of a day: hooks' notes, searches, injections, changes, commits."""
+    """Have `mdmem watch` do the work of a day: hooks' notes, searches, injections, changes, commits."""
     sample = Sample(vault)
     settings = config.load(str(vault.root), {**os.environ, **vault.env})
     null = subprocess.DEVNULL

@@ -41,7 +41,7 @@ def _start(config: Config, mark: str) -> bool:
 
 
 def run(config: Config) -> bool:
-    """Bring the index up to date in a process of its own, and wait for it; return whether that went well."""
+    """Update the index in a process of its own, and wait for it; return whether that went well."""
     return _index(config) == 0
 
 
