@@ -30,6 +30,7 @@ class Item(Value):
 
     date: as it is to be read, `2026-09-14` or with a time. text: sentences, of any length. lines: code below them, as
     it stands. marks: remarks of mdmem's own. room: how many characters text and lines may take; 0: the usual number.
+    is_listed: whether it only says that the note exists, so that the note is given when it is asked for.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Item(Value):
     lines: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     room: int = 0
+    is_listed: bool = False
 
 
 class Section(Value):
@@ -51,10 +53,14 @@ class Section(Value):
 
 
 class Block(Value):
-    """A rendered block and the ids of the memories that found room in it."""
+    """A rendered block and the ids of the memories that found room in it.
+
+    listed: those of them that are only listed.
+    """
 
     text: str
     ids: tuple[str, ...]
+    listed: frozenset[str] = frozenset()
 
 
 def render(sections: Sequence[Section], *, chars: int, bullet_chars: int, nonce: str | None = None) -> Block | None:
@@ -77,7 +83,8 @@ def render(sections: Sequence[Section], *, chars: int, bullet_chars: int, nonce:
     if not count and not (any(section.remark for section in ready) and width(written(0, 1.0)) <= room):
         return None
     text = next(text for share in _SHARES if width(text := written(count, share)) <= room)
-    return Block(text, tuple(item.id for section in _first(sections, count) for item in section.items))
+    items = [item for section in _first(sections, count) for item in section.items]
+    return Block(text, tuple(item.id for item in items), frozenset(item.id for item in items if item.is_listed))
 
 
 def width(text: str) -> int:

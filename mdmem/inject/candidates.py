@@ -252,10 +252,13 @@ def _newest(at: Occasion, query: Query, limit: int) -> Sequence[SearchHit]:
 
 def _line(at: Occasion, hit: SearchHit, *, full: bool) -> Item | None:
     """Make a line of the index; a pinned note has its first sentence as well."""
-    if hit.id in at.given:
+    if at.has_seen(hit.id):
         return None
     parsed = people.read(at.config.vault, hit.path)
     if recent.left_out(parsed, at.event.agent):
         return None
-    text = excerpts.first(at.gate.stored(parsed.body)) if full else ""
-    return entry.item_of(at, hit, hit.title, text, room=330 if full else 130)
+    body = at.gate.stored(parsed.body)
+    text = excerpts.first(body) if full else ""
+    item = entry.item_of(at, hit, hit.title, text, room=330 if full else 130)
+    item.is_listed = len(text) < len(" ".join(body.split()))
+    return item

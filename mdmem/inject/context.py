@@ -78,7 +78,8 @@ def build(
         if offer.asked:
             injection_log.log(config, _log_row(at, offer, block.Block("", ())))
         return None
-    injection_log.remember(at.record, [*made.ids, *offer.marks])
+    given = (injection_log.listed(name) if name in made.listed else name for name in made.ids)
+    injection_log.remember(at.record, [*given, *offer.marks])
     injection_log.log(config, _log_row(at, offer, made))
     return made.text
 
@@ -281,4 +282,4 @@ RULES: dict[str, Callable[[Occasion], Offer]] = {
 
 def _new(at: Occasion, section: Section) -> Section:
     """Leave out what this session was given already."""
-    return Section(section.heading, [item for item in section.items if item.id not in at.given])
+    return Section(section.heading, [item for item in section.items if not at.has_seen(item.id)])

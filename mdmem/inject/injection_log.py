@@ -32,6 +32,11 @@ def ids(record: Record) -> frozenset[str]:
         return frozenset()
 
 
+def listed(name: str) -> str:
+    """Return the mark of a note that was listed, but not given."""
+    return f"listed:{name}"
+
+
 def remember(record: Record, given: Iterable[str]) -> None:
     """Add the ids of notes that are being given."""
     try:

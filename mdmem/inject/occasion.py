@@ -44,6 +44,10 @@ class Occasion:
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
         self.given = injection_log.ids(self.record)
 
+    def has_seen(self, name: str) -> bool:
+        """Whether this session was given a note, or told that it exists."""
+        return not self.given.isdisjoint((name, injection_log.listed(name)))
+
     @property
     def seconds_left(self) -> float:
         """Return how long a search may still take."""

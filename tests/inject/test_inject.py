@@ -249,6 +249,28 @@ def test_the_sessions_own_notes_are_not_given_before_a_compaction_and_are_after_
     assert "idempotent" in build(talk, prompt=question)
 
 
+def test_a_note_listed_at_the_start_is_given_when_it_is_asked_for(past: Talk) -> None:
+    write(past.vault, "notes/phone.md", "The on-call phone of the payments team is in the blue cabinet.")
+    talk = new_session(past, 1)
+
+    listed = talk.inject("SessionStart", source="startup")
+    given = ask(talk, "Where is the on-call phone of the payments team?")
+    again = ask(talk, "Where is the on-call phone of the payments team?")
+
+    assert "note [mem:" in listed
+    assert "blue cabinet" not in listed
+    assert "blue cabinet" in given
+    assert "Given above: [mem:" in again
+
+
+def test_what_was_listed_is_not_listed_again_when_the_session_is_resumed(past: Talk) -> None:
+    write(past.vault, "notes/phone.md", "The on-call phone of the payments team is in the blue cabinet.")
+    talk = new_session(past, 1)
+
+    assert " phone" in talk.inject("SessionStart", source="startup")
+    assert " phone" not in talk.inject("SessionStart", source="resume")
+
+
 # -- once a session --------------------------------------------------------------------------------
 
 
