@@ -155,7 +155,8 @@ def purge(settings: Config, target: str, kind: str | None, really: bool, yes: bo
         if as_json:
             print_json({key: getattr(planned, key) for key in ("files", "objects", "caches", "other_case")})
         else:
-            click.echo("Nothing was changed. --apply does it.")
+            found = any((planned.files, planned.drop, planned.rename, planned.objects, planned.caches))
+            click.echo("Nothing was changed. --apply does it." if found else "There is nothing to purge.")
         return 1 if yes else 0  # who confirms means it to be done
     if not yes:
         click.confirm("This rewrites every commit and cannot be undone. Continue?", abort=True)

@@ -18,7 +18,7 @@ MIN_ID_CHARS = 4
 
 
 def path_of(config: Config, name: str) -> str:
-    """Return the note that `name` means, as a vault-relative path: a path to it, or its id.
+    """Return the note that `name` means, as a vault-relative path: a path to it, its id, `mem:ID` or `[mem:ID]`.
 
     Raises:
         NotFoundError: when there is none.
@@ -26,8 +26,9 @@ def path_of(config: Config, name: str) -> str:
     path = inside(config, name)
     if path and disk.read_path(config.vault, path) is not None:
         return path
+    wanted = name.strip().strip("[]").removeprefix("mem:").strip()
     paths = [entry.path for entry in disk.walk(config.vault)]
-    found = by_id(paths, name) or _by_front_matter(config.vault, paths, name)
+    found = by_id(paths, wanted) or _by_front_matter(config.vault, paths, wanted)
     if not found:
         raise NotFoundError(f"No note has the id or path {name!r}. `mdmem search` finds notes by their words.")
     return found
@@ -120,13 +121,18 @@ def _normal(path: Path) -> Path:
 
 
 def _by_front_matter(root: str, paths: list[str], name: str) -> str:
-    """Look into the notes whose names do not end in their id: those that people wrote or renamed."""
+    """Look into the notes whose names do not end in their id: those that people wrote or renamed.
+
+    A note without an id of its own has the one that the index makes of its path.
+    """
     if len(name) < MIN_ID_CHARS:
         return ""
     wanted = name.encode()
     for path in paths:
-        data = disk.read_path(root, path)
-        if data and wanted in data[: 64 * 1024] and str(note.parse(data).meta.get("id", "")) == name:
+        data, made = disk.read_path(root, path), note.id_of_path(path)
+        if not data or not (made == name or wanted in data[: 64 * 1024]):
+            continue
+        if str(note.parse(data).meta.get("id") or made) == name:
             return path
     return ""
 

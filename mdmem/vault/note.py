@@ -86,6 +86,11 @@ def make_id(*identity: str) -> str:
     return short("\0".join(identity), 10)
 
 
+def id_of_path(path: str) -> str:
+    """Return the id of a note without one in its front matter, as people write them. path: vault-relative."""
+    return short(path, 10)
+
+
 class NoteRequest(Value):
     """A note to be made of something that came from outside.
 

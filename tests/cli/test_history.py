@@ -162,6 +162,19 @@ def test_undo_and_forget_ask_before_they_act(mdmem: Run, kept: Path) -> None:
     assert "--matching 'the falcon'" in mdmem("forget", "the falcon").stderr
 
 
+def test_a_note_without_an_id_of_its_own_is_explained_and_forgotten_by_the_one_that_search_shows(
+    mdmem: Run, kept: Path
+) -> None:
+    put(kept, "notes/phone.md", "The on-call phone is in the blue cabinet.\n")
+    mdmem("commit", check=True)
+    (hit,) = json.loads(mdmem("search", "cabinet", "--json", check=True).stdout)
+
+    assert "notes/phone.md" in mdmem("why", f"[mem:{hit['id']}]", check=True).stdout
+    mdmem("forget", hit["id"], "--yes", check=True)
+
+    assert not (kept / "notes/phone.md").exists()
+
+
 @pytest.mark.slow
 def test_forgetting_a_note_that_history_cannot_hold_says_that_it_goes_for_good(mdmem: Run, kept: Path) -> None:
     plain, secret = kept / "notes/plain.md", kept / "notes/secret.md"
@@ -227,6 +240,7 @@ def test_purge_shows_first_and_proves_afterwards(mdmem: Run, kept: Path) -> None
     done = mdmem("purge", "Falcon", "--apply", "--yes", check=True).stdout
 
     assert "Nothing was changed" in shown
+    assert "There is nothing to purge." in mdmem("purge", "Falcon", check=True).stdout
     assert "none contains it" in done
     assert "Falcon" not in git(kept, "log", "-p")
 

@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.hashing import short
 from mdmem.search import runs, staged
 from mdmem.search.index import layout
 from mdmem.search.index.layout import FLAGS, KIND_STEP, KINDS, SKETCH_SIZE, TEXT_FIELDS, IndexRow
@@ -101,7 +100,7 @@ def build(
     }
     facts = {key: meta[key] for key in _SHOWN if isinstance(meta.get(key), (str, int, float))}
     facts |= {"kind": kind, "title": title or named or _first_line(body) or links.stem(entry.path.rpartition("/")[2])}
-    facts["id"] = _text(facts.get("id")) or short(entry.path, 10)
+    facts["id"] = _text(facts.get("id")) or note.id_of_path(entry.path)
     files = [name for name in _texts(meta.get("files")) if name][:MAX_FILES]
     if files:
         facts["files"] = files[:20]
