@@ -113,6 +113,24 @@ def test_installing_and_taking_out_again_leaves_the_settings_as_they_were(mdmem:
 
     mdmem("uninstall", "claude-code", check=True)
     assert file.read_text() == before
+    assert "not registered in" in ask("uninstall", "claude-code", check=True).stdout
+
+
+def test_an_agent_that_is_nearly_named_is_suggested(ask: Run) -> None:
+    assert "Did you mean claude-code?" in ask("install", "claude").stderr
+
+
+def test_a_vault_made_without_git_is_named_and_completed_later(
+    ask: Run, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", str(tmp_path))
+        done = ask("init")
+
+    assert done.returncode == 7
+    assert f"The vault is at {home / 'mdmem'}, without a history." in done.stderr
+    ask("init", check=True)
+    assert len(git(home / "mdmem", "log", "--oneline").splitlines()) == 1
 
 
 def test_settings_that_are_no_json_are_refused_and_left_alone(ask: Run, home: Path) -> None:
@@ -147,8 +165,8 @@ def test_status_says_what_was_last_heard(ask: Run, hook: Run, vault: Path) -> No
     )
     hook({"hook_event_name": "PreCompress", "session_id": "s"}, "gemini", env={"MDMEM_NOW": "1789372801"})
     said = ask("status", check=True).stdout
-    assert "last heard from 2026-09-14T08:00:00Z (SessionStart)\n" in said
-    assert "last heard from 2026-09-14T08:00:01Z\n" in said
+    assert "last heard from 2026-09-14 08:00 (SessionStart)\n" in said
+    assert "last heard from 2026-09-14 08:00\n" in said
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["serch", "x"]])

@@ -68,7 +68,7 @@ def test_the_service_is_written_started_only_when_asked_and_taken_out(
     assert asked(programs) == [f"systemctl --user disable --now {file.name}"]
     assert not file.exists()
     assert not os.path.lexists(wants / file.name)
-    assert "already up to date" in mdmem("uninstall", "service", check=True).stdout
+    assert "not registered in" in mdmem("uninstall", "service", check=True).stdout
     assert asked(programs) == []
 
 

@@ -320,7 +320,11 @@ def known(agent: str) -> KnownAgent:
         UsageError: when there is no such agent.
     """
     if agent not in AGENTS:
-        raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.")
+        import difflib
+
+        near = difflib.get_close_matches(agent, AGENTS, 1)
+        tip = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"There is no agent called {agent!r}; mdmem knows {', '.join(AGENTS)}.{tip}")
     return AGENTS[agent]
 
 

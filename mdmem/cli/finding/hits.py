@@ -74,9 +74,8 @@ def print_hits(result: SearchResult | WarmAnswer, first: int = 1) -> None:
     """Print hits, best first: rank, date, kind, title and citation; where it is; its best part, words marked."""
     hits: Sequence[SearchHit | WarmHit] = result.hits
     for rank, hit in enumerate(hits, first):
-        similar = (
-            f"  (and {wording.number(hit.similar, 'note')} that say the same; --all shows them)" if hit.similar else ""
-        )
+        more = wording.number(hit.similar, "more note says", "more notes say")
+        similar = f"  ({more} the same; --all shows {'it' if hit.similar == 1 else 'them'})" if hit.similar else ""
         path = [(f"     {render.safe(hit.path)}{similar}", "dim")]
         render.write([list(_head(hit, rank)), path])
         if hit.snippet:

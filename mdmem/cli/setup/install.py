@@ -12,7 +12,7 @@ import click
 from mdmem import config, launch, project
 from mdmem.cli import indexing
 from mdmem.cli.terminal import options, progress, render
-from mdmem.errors import ConfigError, VaultError
+from mdmem.errors import ConfigError, GitError, VaultError
 from mdmem.settings import SETTINGS
 from mdmem.steps import Tell, untold
 from mdmem.vault import template
@@ -56,7 +56,11 @@ def init(vault: str | None, path: str | None, inside: bool, as_json: bool) -> No
         )
     is_new = not (root / "mdmem.toml").exists()
     with progress.ProgressBar("Committing", shown=not as_json) as bar:
-        made = make_vault(settings, bar.step)
+        try:
+            made = make_vault(settings, bar.step)
+        except GitError:
+            click.echo(f"The vault is at {root}, without a history. Run `mdmem init` again once git works.", err=True)
+            raise
     named = _remember_vault(root) if path else False
     if not is_new:
         indexing.leave_complete(settings, quiet=as_json)
@@ -91,8 +95,9 @@ def make_vault(settings: config.Config, tell: Tell = untold) -> list[str]:
     texts = {name: template.load(f"vault/{source}") for name, source in VAULT_FILES.items()}
     texts["mdmem.toml"] = settings_text()
     made = [name for name, text in texts.items() if _make(root / name, text)]
+    has_history = (root / ".git").exists()
     repository.init(root)
-    if made:
+    if made or not has_history:
         commit.commit(settings, tell=tell)
     return made
 
@@ -283,12 +288,14 @@ def _accept(
             yield offers.accept(name, offer, scope, dry_run=dry_run)
 
 
-def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool) -> None:
+def _print_changes(
+    changes: list[registration.SettingsChange], *, as_json: bool, unchanged: str = "already up to date in"
+) -> None:
     if as_json:
         render.print_json(changes)
         return
     for change in changes:
-        click.echo(f"{change.title}: {WORDS[change.action]} {change.path}")
+        click.echo(f"{change.title}: {WORDS.get(change.action, unchanged)} {change.path}")
         if change.action == "updated" and change.backup:
             click.echo(f"  Backup: {change.backup}")
         if change.note:
@@ -298,7 +305,6 @@ def _print_changes(changes: list[registration.SettingsChange], *, as_json: bool)
 WORDS = {
     "created": "registered in the new file",
     "updated": "registered in",
-    "unchanged": "already up to date in",
     "removed": "removed from",
     "deleted": "removed, with the now empty file",
 }
@@ -343,7 +349,8 @@ def uninstall(
             failed.append(error)
     if with_unit:
         changes.append(unit.uninstall(root, os.environ, now=now))
-    _print_changes([one for one in changes if not every or one.action != "unchanged"], as_json=as_json)
+    said = [one for one in changes if not every or one.action != "unchanged"]
+    _print_changes(said, as_json=as_json, unchanged="not registered in")
     for other in failed[1:]:
         click.echo(f"mdmem: {other}", err=True)
     if failed:

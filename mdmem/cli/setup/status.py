@@ -56,7 +56,8 @@ def status(settings: Config, line: bool, as_json: bool) -> None:
         click.echo(f"  a part of it: {render.safe(str(here))}; `mdmem sync --whole` fetches the rest")
     for row in rows:
         event = f" ({row['last_event']})" if row["last_event"] else ""
-        seen = f"last heard from {row['last_seen']}{event}" if row["last_seen"] else "not heard from yet"
+        last = wording.date_and_time(row["last_seen"] or "")
+        seen = f"last heard from {last}{event}" if last else "not heard from yet"
         _tell(row, seen, f"--scope {row['scope']}")
     for row in servers:
         _tell(row, "", "--mcp")
