@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,3 +170,13 @@ def test_every_wanted_word_is_found(words: list[str]) -> None:
     for word in words:
         wanted = set(analysis.query_terms(word)) or set(analysis.terms(word))
         assert any(not wanted.isdisjoint(terms) for _, _, terms in analysis.WordFinder(wanted).places(text))
+
+
+def test_ids_that_no_other_note_has_are_not_kept_in_memory() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            analysis.counts(f"x{number}y{number * 7919}z")
+        assert tracemalloc.get_traced_memory()[0] < 3_000_000
+    finally:
+        tracemalloc.stop()

@@ -76,7 +76,9 @@ _SPELLINGS = str.maketrans({
 
 _WORD_BYTES = bytes(byte if byte < 128 and (chr(byte).isalnum() or byte == 0x5F) else 0x20 for byte in range(256))
 """Bytes of ASCII, with a space for each that is not part of a word."""
-_MEMO_WORDS = 100_000
+_MEMO_WORDS, _MEMO_NUMBERED = 50_000, 2_000
+"""How many words are cached; apart from them, how many longer ones with digits, most of which are ids, met once."""
+_SHORT_CHARS = 5
 
 
 def words(text: str) -> list[str]:
@@ -261,14 +263,20 @@ class _KnownWords(dict[str, "str | tuple[str, tuple[str, ...]]"]):
     def __missing__(self, word: str) -> str | tuple[str, tuple[str, ...]]:
         if is_unspaced(word):
             return (word, (*word, *_pairs(word))) if len(word) > 1 else word
-        if len(self) >= _MEMO_WORDS:
-            self.clear()
-        terms = tuple(_analyze(word))
-        found = self[word] = (word, terms) if len(terms) > 1 else terms[0]
+        is_numbered = len(word) > _SHORT_CHARS and _DIGIT.search(word)
+        cache, most = (_numbered, _MEMO_NUMBERED) if is_numbered else (self, _MEMO_WORDS)
+        found = cache.get(word)
+        if found is None:
+            if len(cache) >= most:
+                cache.clear()
+            terms = tuple(_analyze(word))
+            found = cache[word] = (word, terms) if len(terms) > 1 else terms[0]
         return found
 
 
+_DIGIT = re.compile(r"\d")
 _known = _KnownWords()
+_numbered: dict[str, str | tuple[str, tuple[str, ...]]] = {}
 
 
 def _analyze(word: str) -> Iterable[str]:

@@ -66,7 +66,7 @@ _STEP_4 = {
 """The endings, by their last letter."""
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=4_096)
 def stem(word: str) -> str:
     """Reduce a lower-case English word to its stem; words of one or two letters stay as they are."""
     if len(word) <= 2:
