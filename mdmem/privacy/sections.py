@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from mdmem.privacy import limits, paired
-from mdmem.privacy.tags import BRACKET, CLOSES, EMPTY, SHOUT, WORD, Section, Tag, named_tags, private_tags, shadow
+from mdmem.privacy.tags import (
+    BRACKET,
+    CLOSES,
+    EMPTY,
+    SHOUT,
+    WORD,
+    Section,
+    Tag,
+    is_other,
+    named_tags,
+    private_tags,
+    shadow,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +46,7 @@ def private(
     pairs = paired.meant(text, pairs, literal_code=literal_code)
     sections = _union(pairs)
     lone = [tag for tag in lone if tag[3] == CLOSES or not tag[2].endswith(SHOUT)]  # `[PRIVATE]` is a mark
+    lone = [tag for tag in lone if not is_other(tag) or (strict and _stands_alone(tag, text))]
     if not lone:
         return sections, set()
     from mdmem.privacy import intent  # most sections are closed
@@ -51,6 +64,14 @@ def private(
     )
     hidden, unclosed = _hide_lone(len(text), sections, meant, keep_unclosed)
     return (_union(sections + hidden) if hidden else sections), unclosed
+
+
+def _stands_alone(tag: Tag, text: str) -> bool:
+    """Whether a tag in other brackets counts without a partner: as the first word of a text, or with its slash."""
+    sign = text[tag[0]]
+    if tag[3] == CLOSES:
+        return sign not in "(（"  # a folder: (/private)
+    return sign in "{(｛（" and not text[: tag[0]].strip()
 
 
 def _is_bracket(tag: Tag) -> bool:

@@ -1,7 +1,7 @@
 """The tags that people and programs put around text: reading them off a text in one pass.
 
 Tags are read off a *shadow* of the text: as long as the text, in lower case, and with every disguise of a
-tag's characters undone (full-width brackets, JSON escapes), so that positions stay good. Each occurrence of
+tag's characters undone (other alphabets, JSON escapes), so that positions stay good. Each occurrence of
 a tag's word is then looked at from the inside out, so the cost is linear whatever the text.
 """
 
@@ -11,26 +11,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff"
-"""Characters that take no place on the screen; a tag with one of them inside still is that tag."""
-
 WORD = "private"
 """The word that always makes a tag; `privacy.tags` adds others."""
 
 MARKER = "[PRIVATE]"
 """The default marker; it looks like an opening tag and is none, unless `[/PRIVATE]` closes it."""
 
-ANGLE, BRACKET, COMMENT, SHOUT = "-tag", "-bracket", "-comment", "-shout"
-"""The families of private tags, behind the word; SHOUT is a bracket that looks like the marker."""
+ANGLE, BRACKET, COMMENT, SHOUT, OTHER = "-tag", "-bracket", "-comment", "-shout", "-in-"
+"""The families of private tags, behind the word; SHOUT is a bracket that looks like the marker.
+
+OTHER goes on with signs of `OTHERS`: they have other meanings, so that a tag in them counts as one of a pair.
+"""
+
+OTHERS = {"{": "}", "(": ")", "«": "»", "‹": "›", "《": "》", "「": "」", "『": "』", "≪": "≫"}
+"""Further brackets and quotation marks that people put around the word."""
 
 MAX_WORDS = 20
 _MAX_WORD_CHARS = 40
 
 BLANK = " \t\n\r\f\v\u00a0\u2028\u2029"
-_BEFORE = frozenset("<[/-" + BLANK)
-_AFTER = frozenset(">]/-" + BLANK)
+_BEFORE = frozenset(["<", "[", "/", "-", *BLANK, *OTHERS])
+_AFTER = frozenset([">", "]", "/", "-", *BLANK, *OTHERS.values()])
 
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _ESCAPES = (
     ("\\u003c", "     <"),
     ("\\u003e", ">     "),
@@ -81,10 +83,7 @@ Section = tuple[int, int, int, int, str]
 def shadow(low: str) -> str:
     """Undo the disguises of a tag's characters in a lower-case text, keeping every position."""
     if not low.isascii():
-        if any(sign in low for sign in "＜＞／［］"):
-            low = low.translate(_FULL_WIDTH)
-        for sign in INVISIBLE:
-            low = low.replace(sign, " ")
+        low = in_ascii(low)
     for sign, escapes in (("\\", _ESCAPES), ("%", _PERCENT)):
         if sign in low:
             for escape, plain in escapes:
@@ -162,6 +161,9 @@ def _read_private(text: str, plain: str, at: int, end: int, ends: _Ahead, starts
     if plain[opener] == "[" and plain[last : last + 1] == "]":
         family = word + (SHOUT if text[opener : last + 1].replace("\\", "") in (MARKER, "[/PRIVATE]") else BRACKET)
         return _start(text, opener), _end(text, last), family, CLOSES if closing else OPENS
+    if plain[last : last + 1] == OTHERS.get(plain[opener]):
+        family = word + OTHER + plain[opener] + plain[last]
+        return _start(text, opener), _end(text, last), family, CLOSES if closing else OPENS
     if plain[opener] == "-" and plain.startswith("--", last):
         opener, last = _comment_start(plain, opener), _comment_end(plain, last)
         if opener >= 0 and last >= 0:
@@ -219,6 +221,11 @@ def _comment_end(plain: str, dash: int) -> int:
     return dash if plain[dash : dash + 1] == ">" else -1
 
 
+def is_other(tag: Tag) -> bool:
+    """Whether a tag stands in signs of `OTHERS`."""
+    return tag[2][-2:-1] in OTHERS
+
+
 def _start(text: str, opener: int) -> int:
     """Return where a tag begins in the text: before the backslashes, if its bracket was written as an escape."""
     if text[opener] in "<[＜［":
@@ -257,3 +264,107 @@ class _Ahead:
             at = self._text.find(self._character, start)
             self._at = at if at >= 0 else len(self._text)
         return self._at
+
+
+# -- what looks like a letter or a sign of ASCII
+
+_ALIKE = dict(
+    zip(
+        "авгеикмнопрстухіјѕһԁԛԝѵӏαβγεηικνορτυχωոսհօյցզᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɩɡ"
+        "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓℎℬℰℱℋℐℒℳℛℯℊℴℭℌℑℜℨℂℍℕℙℚℝℤℹⅆⅇⅈⅉ"
+        "áàâäãåçéèêëíìîïñóòôöõúùûüý【〔〖〘〚⟦❲⁅】〕〗〙〛⟧❳⁆⟨〈〈❬❮❰⧼﹤⟩〉〉❭❯❱⧽﹥∕⁄⧸╱",
+        "abreukmhonpctyxijshdqwvlabyenikvoptuxwnuhojgqabcdefghijklmnoprstuvwyziig"
+        "abcdefghijklmnoprstuvwxyzaehijklmnoprstuvxhbefhilmregochirzchnpqrzideij"
+        "aaaaaaceeeeiiiinooooouuuuy[[[[[[[[]]]]]]]]<<<<<<<<>>>>>>>>////",
+        strict=True,
+    )
+)
+"""Lower-case letters, and signs, that look like one of ASCII."""
+
+_ALPHABETS = (
+    (0xFF01, 0xFF5E, 94, "!"),
+    (0x249C, 0x24B5, 26, "a"),
+    (0x24B6, 0x24E9, 26, "a"),
+    (0x1D400, 0x1D6A3, 26, "a"),
+    (0x1F110, 0x1F129, 26, "a"),
+    (0x1F130, 0x1F149, 26, "a"),
+    (0x1F150, 0x1F169, 26, "a"),
+    (0x1F170, 0x1F189, 26, "a"),
+    (0x1F1E6, 0x1F1FF, 26, "a"),
+)
+"""The full-width forms, and alphabets in brackets, circles, squares and flags, and of mathematics: first and last
+place, how many signs there are before they begin again, and what the first looks like."""
+
+_UNSEEN = (
+    (0xAD, 0xAD), (0x300, 0x36F), (0x483, 0x489), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x20D0, 0x20FF),
+    (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE0FFF),
+)  # fmt: skip
+"""Characters that take no place on the screen, or only strike through the one before them."""
+
+
+def in_ascii(low: str) -> str:
+    """Return a lower-case text in which what looks like ASCII is ASCII, and a blank stands for what nobody sees.
+
+    Every character keeps its place.
+    """
+    forms = {ord(char): form for char in _beyond_ascii(low) if (form := _looks.get(char) or _look(char))}
+    return low.translate(forms) if forms else low
+
+
+def bare(low: str) -> str:
+    """Return the same without the characters that nobody sees. Each step asks for that of one text again."""
+    if low not in _last:
+        _last.clear()
+        _last[low] = _without_unseen(low)
+    return _last[low]
+
+
+_last: dict[str, str] = {}
+
+
+def _without_unseen(low: str) -> str:
+    forms: dict[int, str] = {}
+    for char in _beyond_ascii(low):
+        form = _looks.get(char) or _look(char)
+        if form == " ":
+            low = low.replace(char, "")
+        elif form:
+            forms[ord(char)] = form
+    return low.translate(forms) if forms else low
+
+
+def is_seen(char: str) -> bool:
+    """Whether a character takes place on the screen."""
+    return char < "\x80" or _look(char) != " "
+
+
+def _beyond_ascii(text: str) -> set[str]:
+    return set(text.encode("utf-8", "ignore").translate(None, _ASCII).decode())
+
+
+_ASCII = bytes(range(128))
+
+
+def _look(char: str) -> str:
+    """Return the one character of ASCII that a character looks like, a blank for one that nobody sees; "" if none."""
+    form = _looks.get(char)
+    if form is None:
+        form = _looks[char] = _look_up(ord(char))
+    return form
+
+
+_looks = dict(_ALIKE)
+
+
+def _look_up(code: int) -> str:
+    if 0x3165 <= code < 0xFE00:
+        return ""  # Chinese and Korean
+    for first, last in _UNSEEN:
+        if first <= code <= last:
+            return " "
+    for first, last, size, sign in _ALPHABETS:
+        if first <= code <= last:
+            return chr(ord(sign) + (code - first) % size).lower()
+    return ""

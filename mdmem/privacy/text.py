@@ -64,7 +64,7 @@ def clean(text: str, job: Job) -> str:
 def is_plain(text: str, job: Job) -> bool:
     """Whether no step finds anything in a text, or in a part of it, but for tokens; False is safe."""
     low = lower(text)
-    if storable(text) is not text or visible(low) is not low:
+    if storable(text) is not text:
         return False
     has_signs = has_any(text, _PLACE_SIGNS) or has_any(text, _COMMAND_SIGNS) or has_any(low, _CONTEXTS)
     return not (has_signs or _has_tag(low, job.rules.tags) or may_name(low))
@@ -154,33 +154,29 @@ def apply(text: str, edits: list[Edit], job: Job) -> str:
 
 def may_hold_private(text: str, rules: RuleSet) -> bool:
     """Whether a text may hold a private tag; False is sure."""
-    if not has_any(text, ("<", "[", "\\", "%", "＜", "［")):
+    if not has_any(text, _OPENERS[:6] if text.isascii() else _OPENERS):
         return False  # looking for a character is ten times quicker than for a word
     return _has_tag(lower(text), rules.tags)
 
 
 def _has_tag(low: str, words: tuple[str, ...]) -> bool:
-    if low.isascii():
-        return has_any(low, words) and has_any(low, _TAG_SIGNS)
-    low = visible(low)
-    wide = ["".join([chr(ord(sign) + 0xFEE0) for sign in word]) for word in words]
-    return has_any(low, (*words, *wide)) and has_any(low, _TAG_SIGNS)
+    if not low.isascii():
+        if not has_any(low, _OPENERS):
+            return False
+        from mdmem.privacy import tags
+
+        low = tags.bare(low)
+    if not has_any(low, words):
+        return False
+    return has_any(low, _TAG_SIGNS) or any(has_any(low, [sign + word for sign in _OTHER_SIGNS]) for word in words)
 
 
-_TAG_SIGNS = ("<", "[", "＜", "［", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c")
+_OPENERS = "<[{(\\%＜［｛（【〔〖〘〚⟦❲⁅⟨〈〈❬❮❰⧼﹤«‹《「『≪"
+"""One of these stands in every text with a tag; in one of ASCII, only the first six can."""
+_TAG_SIGNS = ("<", "[", "\\u003c", "\\u005b", "\\x3c", "\\x5b", "%3c", "%5b", "%253c")
 """What a tag begins with, in lower case."""
-
-
-def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees."""
-    if text.isascii():
-        return text
-    from mdmem.privacy.tags import INVISIBLE
-
-    for sign in INVISIBLE:
-        if sign in text:
-            text = text.replace(sign, "")
-    return text
+_OTHER_SIGNS = ("{", "(", "/", "/ ")
+"""What stands before the word where other brackets make tags: one opens a prompt, or a tag is closed."""
 
 
 def private_edits(text: str, low: str, job: Job) -> list[Edit]:
@@ -214,10 +210,26 @@ def private_sections(text: str, low: str, job: Job) -> list[Section]:
 
 def _invisible_edits(text: str, low: str, job: Job) -> list[Edit]:
     """Take out characters that nobody sees, if they stand inside the words of tags."""
-    bare = visible(low)
-    if bare is low or all(bare.count(word) == low.count(word) for word in job.rules.tags):
+    if low.isascii() or not _has_tag(low, job.rules.tags):
         return []
-    return [(0, len(text), visible(text), "invisible")]
+    from mdmem.privacy import tags
+
+    bare = tags.bare(low)
+    if len(bare) == len(low):
+        return []
+    kept = [at for at, char in enumerate(low) if tags.is_seen(char)]
+    edits: list[Edit] = []
+    for word in job.rules.tags:
+        at = bare.find(word)
+        while at >= 0:
+            start, end = kept[at], kept[at + len(word) - 1] + 1
+            if end - start > len(word):
+                seen = "".join([char for char in text[start:end] if tags.is_seen(char)])
+                edits.append((start, end, seen, "invisible"))
+            at = bare.find(word, at + len(word))
+    return [
+        edit for edit in sorted(edits) if not any(one[0] < edit[1] and edit[0] < one[1] and one > edit for one in edits)
+    ]
 
 
 def _marked(text: str, sections: list[Section], job: Job) -> list[Edit]:

@@ -70,6 +70,10 @@ MENTIONS = (
     '<Private path="/admin" component={Admin} /> is an old component',
     "it shows <private> in the list. The rest works, and it (also) does in self-hosted ones",
     "[mail]\nport = 25\n\n[private]\npath = /srv\n\n[public]\npath = /pub",
+    "the {private} placeholder and the method foo (private) are not «private» at all",
+    "const {private} = await import('./settings/private'); look in (/private) for it",
+    "le champ « private » de la classe, 「private」 und ‹private›",
+    "the <приват> element of 𝐬𝐨𝐦𝐞𝐭𝐡𝐢𝐧𝐠 else, рrivate",
 )
 
 SECTIONS = (
@@ -131,6 +135,11 @@ SECTIONS = (
     ("I logged in with <private>, box7S", "I logged in with [PRIVATE]"),
     ("the mail is from <private>. Sona", "the mail is from [PRIVATE]"),
     ("was ist <private> in Sona?", "was ist [PRIVATE]"),
+    ("{private} S", ""),
+    ("(private) S\nS", ""),
+    ("【private】S", ""),
+    ("ok 【рrivate】Sona", "ok [PRIVATE]"),
+    ("S {/private} ok", "[PRIVATE] ok"),
 )
 
 DISGUISES = (
@@ -148,6 +157,26 @@ DISGUISES = (
     "%253Cprivate%253E{}%253C%252Fprivate%253E",
     "%3C!--%20private%20--%3E{}%3C!--%20/private%20--%3E",
     r"\u003c!-- private --\u003e{}\u003c!-- \/private --\u003e",
+    "<рrіvаtе>{}</рrivate>",
+    "<РRІVАТЕ>{}</РRIVATE>",
+    "<ρrιvατε>{}</ΡRΙVΑΤΕ>",
+    "<𝐩𝐫𝐢𝐯𝐚𝐭𝐞>{}</𝓅𝓇𝒾𝓋𝒶𝓉ℯ>",
+    "<𝙿𝚁𝙸𝚅𝙰𝚃𝙴>{}</ⓟⓡⓘⓥⓐⓣⓔ>",
+    "<ᴘʀɪᴠᴀᴛᴇ>{}</🅿🆁🅸🆅🅰🆃🅴>",
+    "<prívàte>{}</prıvate>",
+    "<p\u0336r\u0336i\u0336v\u0336a\u0336t\u0336e\u0336>{}</\u202eprivate\u202c>",
+    "<р\u200brivate>{}</pri\u034fvate>",
+    "<private>{}<⁄private>",
+    "⟨private⟩{}⟨/private⟩",
+    "❮private❯{}❮∕private❯",
+    "[PRIVATE]{}[／ＰＲＩＶＡＴＥ]",
+    "【private】{}【/private】",
+    "〔private〕{}〔/private〕",
+    "«private»{}«/private»",
+    "{{private}}{}{{/private}}",
+    "(private){}(/private)",
+    "「private」{}「／private」",
+    "｛ｐｒｉｖａｔｅ｝{}｛/рrivate｝",
 )
 
 
@@ -178,7 +207,7 @@ def test_a_tag_that_means_to_hide_hides(text: str, stored: str) -> None:
 @pytest.mark.parametrize("origin", ["prompt", "tool"])
 def test_a_tag_counts_however_its_characters_are_written(form: str, origin: str) -> None:
     assert clean(f"a {form.format('S S')} b", origin=origin).value == "a [PRIVATE] b"
-    if form[0] not in "[［" and "5b" not in form.lower():
+    if form[0] not in "[［【〔«{(「｛" and "5b" not in form.lower():
         opening = form.partition("{}")[0]
         assert clean(f"a {opening}S\nS", origin=origin).value == "a [PRIVATE]"
 
@@ -209,6 +238,7 @@ def test_characters_that_nobody_sees_stay_where_no_tag_needs_them_gone() -> None
 
     assert clean(f"{family} <private>S</private> private").value == f"{family} [PRIVATE] private"
     assert clean(f"{family} a\u200bb").value == f"{family} a\u200bb"
+    assert clean(f"{family} <p\u200brivate>S</private> a\u200bb").value == f"{family} [PRIVATE] a\u200bb"
 
 
 # -- words of one's own
