@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from mdmem.history.sync import Synced
 
 
-MANY_RECEIVED = 10_000
-"""More files than this are indexed by a process of its own, which takes what it holds with it when it ends."""
-
-
 @click.command()
 @click.argument("remote", default="origin")
 @click.option("--every", metavar="TIME", help="Let the watcher sync this often: 10m, 2h; off: never.")
@@ -47,6 +43,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
     """
     from mdmem.history import sync as work
     from mdmem.history.look import LookMode
+    from mdmem.search import index
     from mdmem.search.index import completion
     from mdmem.views.vault_pages import upkeep
     from mdmem.watcher import client
@@ -61,7 +58,7 @@ def sync(vault: str | None, remote: str, every: str | None, whole: bool, as_json
         if Path(settings.vault).is_dir():
             upkeep.refresh(settings, now=time.time(), background=True)
         done = work.sync(settings, remote, mode, bar.step)
-        if len(done.received) > MANY_RECEIVED:
+        if index.takes_memory(settings, len(done.received)):
             bar.step("Indexing")
             completion.run(settings)
         if done.received or brought:

@@ -134,35 +134,37 @@ def scores(
     the best `POOL` notes only. surroundings: whether neighbours and folders count.
     """
     matches: list[_Match] = []
-    total: dict[int, float] = {}
-    covered = array("H", [0]) * view.size  # by how many words: a dictionary would be as large as `total`
+    total = array("d", [0.0]) * view.size  # a dictionary of all that are found would take ten times as much
+    covered = array("H", [0]) * view.size  # by how many words
+    notes = array("I")
     folders: dict[int, float] = {}
     for match in _matches(view, asked):
-        known = total.get
         for note, score in match.notes.items():
             if among is None or note in among:
-                total[note] = known(note, 0.0) + score
+                if not covered[note]:
+                    notes.append(note)
+                total[note] += score
                 covered[note] += 1
         if surroundings:
             _add(folders, match.folders)
         matches.append(match._replace(notes={}, folders={}))
         del match  # or it is held while the next is looked for
     share = COORDINATION / max(len(asked), 1)
-    folder_of, is_session = view.numbers_of("folder_of", total), view.is_session
+    folder_of, is_session = view.numbers_of("folder_of", notes), view.is_session
     folders = {folder: score * (SESSION_PARENT if is_session[folder] else PARENT) for folder, score in folders.items()}
     coordinated = [1 - COORDINATION + share * times for times in range(len(asked) + 1)]
     of_folder = folders.get
 
-    def whole(scores: Mapping[int, float]) -> Iterator[float]:
-        return (score * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note, score in scores.items())
+    def whole(scores: Iterable[tuple[int, float]]) -> Iterator[float]:
+        return (score * coordinated[covered[note]] + of_folder(folder_of[note], 0.0) for note, score in scores)
 
-    found = array("d", whole(total))
-    best = {note: total[note] for _, _, note in nlargest(POOL, zip(found, count(0, -1), total, strict=False))}
-    total.update(zip(tuple(total), found, strict=True))
+    found = array("d", whole(zip(notes, map(total.__getitem__, notes), strict=True)))
+    best = {note: total[note] for _, _, note in nlargest(POOL, zip(found, count(0, -1), notes, strict=False))}
+    scored = dict(zip(notes, found, strict=True))
     if surroundings:
         _add_context(view, matches, best, covered)
-    total.update({note: score * prior(note) for note, score in zip(best, tuple(whole(best)), strict=True)})
-    return total
+    scored.update({note: score * prior(note) for note, score in zip(best, tuple(whole(best.items())), strict=True)})
+    return scored
 
 
 def _add(total: dict[int, float], more: Mapping[int, float]) -> None:

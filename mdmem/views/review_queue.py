@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,6 +25,8 @@ from mdmem.views.rows import NoteRow
 from mdmem.views.vault_pages.listed import Listing
 
 STALE_DAYS = 60
+_AT_ONCE = 2_000
+"""The paths of so many notes are held at once."""
 _RUN = KINDS.index("observation")
 
 
@@ -31,7 +35,7 @@ class ReviewQueue(NamedTuple):
     first; some of them may have been decided, which only their files tell (`is_decided`)."""
 
     head: str
-    numbers: list[int]
+    numbers: Sequence[int]
 
 
 def waiting(config: Config, view: View) -> ReviewQueue:
@@ -47,26 +51,35 @@ def waiting(config: Config, view: View) -> ReviewQueue:
 
 
 @cached_with_view
-def _unseen(view: View, repo: Repository, base: str, head: str) -> list[int]:
+def _unseen(view: View, repo: Repository, base: str, head: str) -> array[int]:
     terms = ("is:internal", *(f"is:{state}" for state in review.AS_PROPOSALS), *(f"kind:{kind}" for kind in note.PAGES))
-    found = set(view.all) - view.with_any(terms)
+    hidden = view.with_any(terms)
     seen = _seen(repo, base, head)
     if seen:
-        paths = view.paths()
-        found = {number for number in found if hash(paths[number]) not in seen}
-    return [number for number in view.newest() if number in found][::-1]
+        for first in range(0, view.size, _AT_ONCE):
+            paths = view.some_paths(first, min(first + _AT_ONCE, view.size))
+            hidden.update(number for number, path in enumerate(paths, first) if _has(seen, hash(path)))
+    found = array("I", (number for number in view.newest() if number not in hidden))
+    found.reverse()
+    return found
 
 
-@lru_cache(maxsize=2)
-def _seen(repo: Repository, base: str, head: str) -> frozenset[int]:
-    """Return the notes that the last review saw as the last commit has them, by the hashes of their paths.
+@lru_cache(maxsize=1)
+def _seen(repo: Repository, base: str, head: str) -> array[int]:
+    """Return the notes that the last review saw as the last commit has them, by the hashes of their paths, in order.
 
-    A server keeps them: the paths of a large vault would take ten times as much.
+    A server keeps them: the paths of a large vault would take thirty times as much.
     """
     if not base or not head:
-        return frozenset()
-    before = {hash(one) for one in past.notes(repo, base)} if base != head else None
-    return frozenset(hash(one[0]) for one in past.notes(repo, head) if before is None or hash(one) in before)
+        return array("q")
+    before = array("q", sorted(hash(one) for one in past.notes(repo, base))) if base != head else None
+    seen = (hash(one[0]) for one in past.notes(repo, head) if before is None or _has(before, hash(one)))
+    return array("q", sorted(seen))
+
+
+def _has(hashes: array[int], one: int) -> bool:
+    place = bisect_left(hashes, one)
+    return place < len(hashes) and hashes[place] == one
 
 
 def last_review(config: Config) -> str:

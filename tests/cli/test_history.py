@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.cli import transfer
 from mdmem.config import Config
 from mdmem.history.git import repository
-from mdmem.search.index import completion
+from mdmem.search.index import completion, outside
 from tests.conftest import session_pages
 from tests.helpers.history_vault import FOLDER, SESSION, captured, git, head_files, put, run_here, turn
 from tests.helpers.plain_git import make_remote
@@ -273,7 +272,8 @@ def test_many_received_notes_are_indexed_by_a_process_that_ends_and_stand_on_the
     second = tmp_path / "second"
     mdmem("init", str(second), check=True)
     git(second, "remote", "add", "origin", str(tmp_path / "remote"))
-    monkeypatch.setattr(transfer, "MANY_RECEIVED", 2)
+    monkeypatch.setattr(outside, "MANY_PATHS", 2)
+    monkeypatch.setattr(outside, "MANY_NOTES", 2)
     indexed: list[bool] = []
 
     def run(config: Config) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mdmem.search.index.catchup import Changes, begin, glance, rebuild, update
 from mdmem.search.index.check import Report, verify
 from mdmem.search.index.layout import NEW, DamagedError
-from mdmem.search.index.outside import update_outside
+from mdmem.search.index.outside import takes_memory, update_outside
 from mdmem.search.index.resolve import resolve
 from mdmem.search.index.scan_record import EVERY, SHARE, folders_seen, is_large
 from mdmem.search.index.store import current, opened
@@ -25,6 +25,7 @@ __all__ = [
     "opened",
     "rebuild",
     "resolve",
+    "takes_memory",
     "update",
     "update_outside",
     "verify",

@@ -236,7 +236,7 @@ def _build(
                 completion.step(config)
         while changed:
             _index_some(config, tally, changed, 1)
-        gone = iter(list(walk.gone()))
+        gone = walk.gone()
         while some := list(islice(gone, NOTES_PER_COMMIT)):
             with writer.change(config.index_dir) as batch:
                 tally.forget(batch, some)

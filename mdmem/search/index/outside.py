@@ -13,8 +13,16 @@ if TYPE_CHECKING:
 
     from mdmem.config import Config
 
-MANY_NOTES, MANY_PATHS = 20_000, 256
+MANY_NOTES, MANY_PATHS = 10_000, 256
 """Every file of a vault of more notes, or more files of it than this, are looked at by another process."""
+
+
+def takes_memory(config: Config, files: int | None = None) -> bool:
+    """Return whether an update of the index is work for a process that ends. files: how many changed, None: unknown."""
+    if files is not None and files <= MANY_PATHS:
+        return False
+    view = opened(config)
+    return max(view.live if view else 0, files or 0) > MANY_NOTES
 
 
 def update_outside(
@@ -25,9 +33,7 @@ def update_outside(
     Raises:
         BusyError: as `catchup.update`, and when the other process fails.
     """
-    view = opened(config)
-    is_much = paths is None or len(paths) > MANY_PATHS
-    if not is_much or view is None or view.live <= MANY_NOTES:
+    if not takes_memory(config, None if paths is None else len(paths)):
         catchup.update(config, paths=paths, wait_seconds=wait_seconds)
     elif not completion.run(config):
         raise BusyError(f"The index in {config.index_dir} could not be brought up to date. Try again in a moment.")

@@ -302,8 +302,8 @@ class Comparison:
     def gone(self) -> Iterator[str]:
         """Yield the paths of the notes that the index has and the vault has not, once all of it has been walked."""
         if self._view is not None and self.is_complete:
-            view, self._view = self._view, None
-            yield from (view.path(note) for note in view.all if not self._met[note])
+            view, self._view = View(self._view.leaves, self._view.files), None
+            yield from (view.path(note) for note, met in enumerate(self._met) if not (met or note in view.deleted))
 
 
 def _stamps(view: View, first: int, last: int) -> Callable[[int], tuple[int, int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -40,11 +41,11 @@ def review(request: PageRequest) -> Response:
     except (VaultError, GitError) as error:
         queue, problem = review_queue.ReviewQueue("", []), str(error)
     view = request.view
-    wanted = view.notes("facet", f"kind:{kind}".lower()) if kind else set(queue.numbers)
+    wanted = view.notes("facet", f"kind:{kind}".lower()) if kind else None
     undecided = (
         number
         for number in queue.numbers
-        if number in wanted and not review_queue.is_decided(request.config, view, number)
+        if (wanted is None or number in wanted) and not review_queue.is_decided(request.config, view, number)
     )
     return request.page(
         "review",
@@ -68,7 +69,7 @@ def _proposed(view: View, config: Config, hour: int) -> list[Proposal]:
     return proposals.in_view(config, view, now=3600.0 * hour)
 
 
-def _kinds(request: PageRequest, numbers: list[int]) -> dict[str, int]:
+def _kinds(request: PageRequest, numbers: Sequence[int]) -> dict[str, int]:
     found, view = set(numbers), request.view
     terms = [term for term in view.starting_with("facet", "kind:") if len(term) > 5]
     counted = {term[5:]: len(view.notes("facet", term) & found) for term in terms}
