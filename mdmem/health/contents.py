@@ -214,7 +214,7 @@ def _finding(config: Config, path: str, text: str, one: WrittenLink) -> HealthFi
 def _leading_nowhere(root: str, pending: list[tuple[str, WrittenLink]]) -> list[tuple[str, WrittenLink]]:
     """Return those of some links that lead to no file or folder, after one walk that keeps only what they name."""
     meant = [_meant(one, path.rpartition("/")[0]) for path, one in pending]
-    names = {name for name, _ in meant}
+    names = {name for name, _ in meant} - {""}
     paths = {path for _, every in meant for path in every}
     there = _existing(root, names, paths) if pending else frozenset()
     return [
@@ -236,14 +236,18 @@ def _meant(one: WrittenLink, folder: str) -> tuple[str, list[str]]:
 def _existing(root: str, names: set[str], paths: set[str]) -> set[str]:
     """Return which of some paths there are in the vault, and which names, each after a star."""
     found = {""}
+    above = {path[: end + 1] for path in paths for end, letter in enumerate(path) if letter == "/"} | {""}
     for where, folders, files in os.walk(root):
+        relative = where[len(root) :].replace(os.sep, "/").strip("/").lower()
+        prefix = f"{relative}/" if relative else ""
         folders[:] = [name for name in folders if not name.startswith(".")]
-        relative = os.path.relpath(where, root).replace(os.sep, "/")
-        prefix = "" if relative == "." else f"{relative}/".lower()
-        for name in map(str.lower, (*folders, *files)):
-            path = f"{prefix}{name}"
-            found.update({path, note_links.stem(path)} & paths)
-            found.update(f"*{one}" for one in {name, note_links.stem(name)} & names)
+        inside = [name.lower() for name in (*folders, *files)]
+        if prefix in above:
+            found.update(paths.intersection(prefix + one for name in inside for one in (name, note_links.stem(name))))
+        if names:
+            found.update(f"*{one}" for name in inside for one in (name, note_links.stem(name)) if one in names)
+        else:
+            folders[:] = [name for name in folders if f"{prefix}{name.lower()}/" in above]
     return found
 
 

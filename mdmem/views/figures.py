@@ -83,10 +83,7 @@ def _sessions(view: View, chosen: list[int] | None) -> int:
     if chosen is not None:
         found = (view.facts(number) for number in chosen)
         return len({facts["session"] for facts in found if facts.get("session") and facts["kind"] not in note.PAGES})
-    deleted = (view.facts(number).get("session") for number in view.deleted)
-    doubted = {f"session:{session}".lower() for session in deleted if session}
-    terms = (term for term in view.starting_with("facet", "session:") if term != "session:")
-    return sum(term not in doubted or bool(view.notes("facet", term)) for term in terms)
+    return len(view.remaining("facet", "session:") - {"session:"})
 
 
 def _days(quarters: dict[int, int]) -> dict[str, int]:

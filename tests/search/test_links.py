@@ -126,6 +126,14 @@ def test_doctor_names_links_that_lead_nowhere(day: Day) -> None:
     ]
 
 
+@pytest.mark.parametrize("wiki", ["", "[[notes/deep/er/PLAN]] [[plan]] [[missing]]"])
+def test_doctor_follows_links_whatever_their_letter_case_and_ending(day: Day, wiki: str) -> None:
+    write(day, "notes/Deep/Er/Plan.md", "One.\n")
+    write(day, "notes/a.md", f"[a](deep/er/plan), [b](../NOTES/deep), [c](deep/er/other.md), [d](deeper/plan) {wiki}\n")
+    lost = {one.text.split("'")[1] for one in contents.links(day.config(), CheckScope())}
+    assert lost == {"deep/er/other.md", "deeper/plan", *(["missing"] if wiki else [])}
+
+
 def test_a_link_in_a_prompt_is_no_link_of_its_sessions_page(vault: Path, tmp_path: Path) -> None:
     talk = Talk(vault, tmp_path / "app")
     talk.start()

@@ -212,12 +212,18 @@ class Table:
 
     def rows(self, keep: Sequence[int]) -> list[IndexRow]:
         """Return rows as they were put in: for moving them to another segment."""
-        folders, folder_of, names = self.folders(), self.numbers("folder_of"), self.names()
+        folders, folder_of = self.folders(), self.numbers("folder_of")
+        names, ends = self._column("names"), self._name_ends
         columns = {name: self.numbers(name) for name in CODES}
         lengths = [self.numbers(f"length_{field}") for field in TEXT_FIELDS]
+
+        def path(row: int) -> str:
+            folder, name = folders[folder_of[row]], _text(names[ends[row - 1] if row else 0 : ends[row]])
+            return f"{folder}/{name}" if folder else name
+
         return [
             IndexRow(
-                path=f"{folders[folder_of[row]]}/{names[row]}" if folders[folder_of[row]] else names[row],
+                path=path(row),
                 sketch=self.sketch(row),
                 lengths=tuple(length[row] for length in lengths),
                 facts=self.facts(row),

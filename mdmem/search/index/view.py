@@ -152,6 +152,16 @@ class View:
                 found[term] = found.get(term, 0) + count
         return dict(sorted(found.items())[:limit]) if len(self.leaves) > 1 else found
 
+    def remaining(self, field: str, prefix: str) -> set[str]:
+        """Return the terms that begin with `prefix` and occur in a note that is not deleted."""
+        found: set[bytes] = set()
+        for leaf in self.leaves:
+            keys = leaf.terms.keys(field, prefix, self.size)
+            lists = leaf.terms.postings_of_many(field, prefix, bool) if leaf.deleted else ()
+            gone = {key for key, (rows, _) in zip(keys, lists, strict=False) if leaf.deleted.issuperset(rows)}
+            found.update(key for key in keys if key not in gone)
+        return {key[1:].decode("utf-8", "replace") for key in found}
+
     def terms_of_length(self, field: str, prefix: str, lengths: range, limit: int) -> Iterator[str]:
         """Yield the terms of so many letters that begin with `prefix`, among the first `limit` that do."""
         known: list[bytes] = []
