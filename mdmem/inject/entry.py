@@ -7,6 +7,7 @@ import os
 from mdmem import timestamps
 from mdmem.inject import excerpts, recent
 from mdmem.inject.block import Item
+from mdmem.search import turn_groups
 from mdmem.vault import journal, layout, people
 
 TYPE_CHECKING = False
@@ -28,8 +29,6 @@ MAX_FILE_BYTES = 1024 * 1024
 """A larger file is not compared with what is remembered of it."""
 ABOVE = "given above"
 """Why an answer is not shown that the session was given already."""
-_EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
-"""How the names of notes begin, after the numbers, whose tool changes files."""
 
 
 class Turn:
@@ -41,11 +40,11 @@ class Turn:
 
     def of_kind(self, kind: str) -> str:
         """Return the last note of a kind, "" for none."""
-        return next((name for name in reversed(self.names) if _source(name) == kind), "")
+        return next((name for name in reversed(self.names) if turn_groups.source(name) == kind), "")
 
     def hunks(self) -> list[ExcerptHunk]:
         """Read what the turn changed, in its order."""
-        edits = [name for name in self.names if _source(name).startswith(_EDITS)][-MAX_EDITS:]
+        edits = [name for name in self.names if turn_groups.source(name).startswith(turn_groups.EDITS)][-MAX_EDITS:]
         found: list[ExcerptHunk] = []
         for name in edits:
             parsed = self.visit.read(name)
@@ -56,14 +55,10 @@ class Turn:
 
     def runs(self) -> Iterator[tuple[str, bool, str]]:
         """Read the turn's commands in their order: the command, whether it succeeded, and the note's text."""
-        for name in [name for name in self.names if _source(name) == "bash"][:MAX_RUNS]:
+        for name in [name for name in self.names if turn_groups.source(name) == "bash"][:MAX_RUNS]:
             parsed = self.visit.read(name)
             command = str(parsed.meta.get("command") or parsed.meta.get("title", ""))
             yield command.partition("\n")[0], parsed.meta.get("success") is not False, parsed.body
-
-
-def _source(name: str) -> str:
-    return name.split("-", 3)[2]
 
 
 def of(at: Occasion, answer: Answer, terms: Collection[str], room: int) -> tuple[Item | None, str]:

@@ -66,6 +66,9 @@ One word of three is no evidence."""
 _LOOKED_UP = (Bar(3, 1.2, 0.7, 1.3),)
 _IN_TITLE = (Bar(2, 0.8, 0.7, 1.3),)
 """What is enough of such a note for any question, and where its title has a word of the question."""
+_IN_FULL = Bar(3, 2.0, 0.9, 1.5)
+_SAID = (_IN_FULL, Bar(2, 1.5, 0.6, 2.0))
+"""For what the files may answer: what a turn has that changed some, and one that changed none."""
 
 
 SAYS = 0.4
@@ -92,7 +95,7 @@ def is_kept(answer: Answer) -> bool:
 def bars(shape: Shape) -> tuple[Bar, ...]:
     """Return the alternatives, one of which the best answer to a prompt must meet."""
     if shape.grade == NOT:
-        return ()
+        return (_IN_FULL,)
     if shape.language == "error":
         return _ERROR
     if shape.language == "en":
@@ -125,10 +128,12 @@ def _chosen(shape: Shape | None, answers: Sequence[Answer]) -> tuple[list[Answer
         enough += _KEPT[shape.grade] + (
             _IN_TITLE if named.intersection(analysis.query_terms(shape.topic)) else _LOOKED_UP
         )
+    if shape is not None and shape.grade == NOT and first.is_said:
+        enough += _SAID
     if shape is not None and not any(bar.is_met(answer, lead) for bar in enough for answer in top):
         return [], "too little in common with what is asked"
     least = RARE * first.weight if shape is not None else 0.0
     kept = [one for one in answers if one.score >= GAP * best and one.weight >= least]
     if shape is not None and shape.grade == NOT:
-        kept = [one for one in kept if is_kept(one)]
+        kept = [one for one in kept if is_kept(one) or any(bar.is_met(one, lead) for bar in enough)]
     return kept[:MAX_ANSWERS], "well below the best"

@@ -24,14 +24,6 @@ MAX_LOG_BYTES = 2 * 1024 * 1024
 """A log longer than this becomes `injections.jsonl.1`, in the place of an older one."""
 
 
-def ids(record: Record) -> frozenset[str]:
-    """Return the ids of the notes that this session was given and still has before it."""
-    try:
-        return frozenset(files.read(record.flag("given"), MAX_LOG_BYTES).decode("utf-8", "replace").split())
-    except OSError:
-        return frozenset()
-
-
 def listed(name: str) -> str:
     """Return the mark of a note that was listed, but not given."""
     return f"listed:{name}"

@@ -42,7 +42,7 @@ class Occasion:
         self.project = journal.find_project(config, self.gate.name(journal.identity(self.place))) or name
         self.names = frozenset([self.project, name])
         self.here = staged.Place(self.names, self.gate.name(self.place.branch) if self.place.branch else "")
-        self.given = injection_log.ids(self.record)
+        self.given = self.record.given()
 
     def has_seen(self, name: str) -> bool:
         """Whether this session was given a note, or told that it exists."""

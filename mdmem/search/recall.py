@@ -12,6 +12,7 @@ from mdmem.search.hits import Shown, hits_of
 from mdmem.search.text import analysis
 from mdmem.search.units import units_of
 from mdmem.values import Value
+from mdmem.vault import journal, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,11 +40,13 @@ class Answer(Value):
     folder: its session's, "" for a note outside. hits: its notes, best first. coverage: which share of what is asked
     its best note has, rare words counting more. weight: how many rare words that is: 1 for one that no other
     session has. words: how many of the question's words. is_talk: whether it is a question that led to no change.
+    is_said: whether it changed no file.
     """
 
     folder: str
     score: float
     is_talk: bool
+    is_said: bool
     hits: tuple[SearchHit, ...]
     coverage: float
     weight: float
@@ -99,17 +102,25 @@ def answers(
         def made(group: Group) -> Answer:
             notes = dict.fromkeys(group.notes[:MAX_HITS], 0)
             hits = hits_of(view, config, Shown(notes, scores, words, SNIPPET_CHARS))
-            return Answer(group.folder, group.score, group.is_talk, tuple(hits), *weigh(group.notes))
+            return Answer(group.folder, group.score, group.is_talk, group.is_said, tuple(hits), *weigh(group.notes))
 
-        given = map(made, turn_groups.by_turn(view, config.vault, scores, order, limit=limit))
+        groups = turn_groups.by_turn(view, config.vault, scores, order, limit=limit)
+        given = (made(group) for group in groups if not (group.retold and _was_given(config, group.retold)))
         answers = (one for one in given if one.hits[0].kind != "project")
-        return tuple(one for one in answers if not (one.is_talk and _asks_the_same(one.hits, text)))
+        return tuple(one for one in answers if not (one.is_talk and not one.is_said and _asks_the_same(one.hits, text)))
 
     return freshness.answered(config, found, seen) or ()
 
 
+def _was_given(config: Config, path: str) -> bool:
+    """Whether a question was answered from what the agent was given for it, which its answer repeats."""
+    asked = people.read(config.vault, path)
+    session = str(asked.meta.get("session", ""))
+    return journal.recalled_mark(asked.body) in journal.Record(config, session).given()
+
+
 def _asks_the_same(hits: Iterable[SearchHit], text: str) -> bool:
-    """Whether a turn is the same question, asked before: what came of it then is not a source."""
+    """Whether a turn is the same question, asked before."""
     asked = _words(text)
     for hit in hits:
         words = _words(shape.topic(hit.title)) if hit.kind == "prompt" else set()

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
     from mdmem.search.index.view import View
 
-WORK, TALK, UNANSWERED, ECHO = range(4)
-"""What a turn is: work; a question that led to no change, or a request of which nothing came; a question that nobody
-answered; one about earlier work, which answers nothing."""
+WORK, TALK, RETOLD, UNANSWERED, ECHO = range(5)
+"""What a turn is: work; a question that led to no change, or a request of which nothing came; a question about earlier
+work, and what was answered; a question that nobody answered; one about earlier work that answers nothing."""
 
 TALK_WORTH = 0.5
 """What the score of a question that led to no change counts: what it asks about was done elsewhere."""
 
+EDITS = ("edit", "write", "multiedit", "notebookedit", "apply", "patch", "update", "create", "replace", "str")
+"""How the names of notes begin, after the numbers, whose tool changes files."""
 _LOOK_UPS = frozenset(["read", "grep", "glob", "ls", "list", "find", "search", "web", "mcp", "task", "todowrite"])
 _LOOK_UP_COMMANDS = frozenset(f"memory-{name}" for name in ("history", "list", "review", "search", "stats"))
 _MAX_ASKED_CHARS = 600
@@ -40,13 +42,16 @@ class Group(Value):
     """The notes of one turn, or one note outside of sessions, among what was found.
 
     folder: the session's folder, "" for a single note. notes: numbers in the index, best first. score: the best one's.
-    is_talk: whether it is a question that led to no change.
+    is_talk: whether it is a question that led to no change. is_said: whether no file was changed in it, so that what
+    was said stands nowhere else. retold: of a question about earlier work that was answered, the path of the prompt.
     """
 
     folder: str
     notes: list[int]
     score: float
     is_talk: bool = False
+    is_said: bool = False
+    retold: str = ""
 
     def add(self, note: int, score: float) -> None:
         """Add a note; the best score counts."""
@@ -70,7 +75,8 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
         kind = kind_of(note) if folder else WORK
         if kind in (UNANSWERED, ECHO):
             continue
-        score = found[note] * (TALK_WORTH if kind == TALK else 1.0)
+        is_talk = kind in (TALK, RETOLD)
+        score = found[note] * (TALK_WORTH if is_talk else 1.0)
         numbers = journal.numbers(view.name(note))
         if folder and not numbers:
             pages.append((note, score))
@@ -80,7 +86,8 @@ def by_turn(view: View, root: str, found: dict[int, float], order: Iterable[int]
         if key in groups:
             groups[key].add(note, score)
         elif len(known) < MAX_TURNS:
-            groups[key] = Group(folder, [note], score, kind == TALK)
+            is_said = folder != "" and kind_of.is_said(note)
+            groups[key] = Group(folder, [note], score, is_talk, is_said, kind_of.prompt(note) if kind == RETOLD else "")
             known.append(groups[key])
     return sorted(
         [*groups.values(), *_with_pages(view, pages, of_session)], key=lambda group: group.score, reverse=True
@@ -103,7 +110,7 @@ def echoes_last(view: View, root: str, order: Iterable[int]) -> Iterator[int]:
     notes = iter(order)
     echoes: list[int] = []
     for note in islice(notes, _LOOKED_AT):
-        if session_folder(view, note) and kind_of(note) == ECHO:
+        if session_folder(view, note) and kind_of(note) in (RETOLD, ECHO):
             echoes.append(note)
         else:
             yield note
@@ -151,6 +158,19 @@ class Kinds:
             return self._of(folder, numbers[0])
         return min((self._of(folder, turn) for turn in self._names(folder)), default=WORK)
 
+    def is_said(self, note: int) -> bool:
+        """Whether the turn of a note has an answer and changed no file."""
+        sources = set(map(source, self._turn(note)))
+        return "response" in sources and not any(one.startswith(EDITS) for one in sources)
+
+    def prompt(self, note: int) -> str:
+        """Return the path of the prompt of a note's turn, "" for none."""
+        name = next((name for name in self._turn(note) if source(name) == "prompt"), "")
+        return f"{session_folder(self._view, note)}/{name}" if name else ""
+
+    def _turn(self, note: int) -> list[str]:
+        return self._names(self._view.folder_of[note]).get((*journal.numbers(self._view.name(note)), 0)[0], [])
+
     def _of(self, folder: int, turn: int) -> int:
         if (folder, turn) not in self._known:
             path = f"{self._root}/{self._view.folders[folder]}"
@@ -173,24 +193,35 @@ class Kinds:
 def kind_of_turn(folder: str, names: Iterable[str]) -> int:
     """Return what a turn is, by the names of its notes; `folder` is their folder on disk."""
     names = list(names)
-    sources = {name.split("-", 3)[2] for name in names}
+    sources = {source(name) for name in names}
     is_answered = not sources.isdisjoint(["response", "summary"])
     sources -= {"prompt", "response", "summary"}
-    prompt = next((name for name in names if name.split("-", 3)[2] == "prompt"), "")
-    if not prompt or any(source not in _LOOK_UPS and source != "bash" for source in sources):
+    prompt = next((name for name in names if source(name) == "prompt"), "")
+    if not prompt or any(one not in _LOOK_UPS and one != "bash" for one in sources):
         return WORK
     data = disk.readable(folder, prompt) or b""
     text = front_matter.split(data.decode("utf-8", "replace"))[1].strip()
     if not sources and _is_look_up(text):
         return ECHO
     asked = shape.of(text) if text and len(text) <= _MAX_ASKED_CHARS else None
+    answers = [name for name in names if source(name) == "response"] if asked or "?" in text else []
+    if not sources and any(_knows_nothing(folder, name) for name in answers):
+        return ECHO
     if asked is None or "bash" in sources:
         return WORK if (sources or is_answered) and (asked is None or asked.grade < SURE) else TALK
-    if asked.grade == SURE or (asked.grade == LIKELY and _cites(folder, names)):
+    cites = asked.grade >= LIKELY and any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
+    if cites or (asked.grade == SURE and (sources or not answers or not asked.topic)):
         return ECHO
+    if asked.grade == SURE:
+        return RETOLD
     if not (sources or is_answered):
         return UNANSWERED
     return TALK if not sources else WORK
+
+
+def source(name: str) -> str:
+    """Return what a note of a session is of, by its file name: `prompt`, `response`, or how its tool is called."""
+    return name.split("-", 3)[2]
 
 
 def _is_look_up(text: str) -> bool:
@@ -199,7 +230,21 @@ def _is_look_up(text: str) -> bool:
     return name.lstrip("/").removeprefix("mdmem:") in _LOOK_UP_COMMANDS
 
 
-def _cites(folder: str, names: Iterable[str]) -> bool:
-    """Whether an answer cites what the agent was given: it adds nothing to that."""
-    answers = (name for name in names if name.split("-", 3)[2] == "response")
-    return any(b"[mem:" in (disk.readable(folder, name) or b"") for name in answers)
+def _knows_nothing(folder: str, name: str) -> bool:
+    """Whether an answer says that nothing is known of what is asked."""
+    answer = (disk.readable(folder, name) or b"").decode("utf-8", "replace")
+    text = front_matter.split(answer)[1].strip()[:_MAX_BLANK_CHARS].lower().replace("’", "'")
+    return any(phrase in text for phrase in _KNOWS_NOTHING)
+
+
+_MAX_BLANK_CHARS = 200
+"""An answer that knows nothing says so in its beginning."""
+_KNOWS_NOTHING = (
+    "i don't know", "i do not know", "i don't have", "i do not have", "i don't recall", "i don't remember", "no record",
+    "no memory", "no information", "couldn't find", "could not find", "can't find", "cannot find", "found nothing",
+    "say nothing", "nothing about", "nobody knows", "weiß nicht", "weiß ich nicht", "keine information", "keine notiz",
+    "keine aufzeichnung", "nichts gefunden", "nichts dazu", "ne sais pas", "aucune note", "rien trouvé", "no lo sé",
+    "ninguna nota", "no encuentro", "no encontré", "não sei", "non lo so", "не знаю", "не нашёл", "не нашел",
+    "нет записей", "わかりません", "分かりません", "見つかりません", "記録がありません", "不知道", "没有找到",
+    "没有记录",
+)  # fmt: skip

@@ -71,6 +71,14 @@ def _without_leads(text: str) -> str:
     return "\n".join([line for line in text.split("\n") if not line.endswith(NAVIGATION_MARK)])
 
 
+_MAX_GIVEN_BYTES = 2 * 1024 * 1024
+
+
+def recalled_mark(prompt: str) -> str:
+    """Return what marks in a session's record that a prompt was given what it asked for."""
+    return f"recalled:{short(prompt.strip(), 10)}"
+
+
 class Record:
     """What state recalls of one session of one agent; a missing record is an empty one.
 
@@ -135,6 +143,13 @@ class Record:
     def flag(self, name: str) -> str:
         """Return the path of a marker file of this session in the state folder."""
         return f"{self.path}.{name}"
+
+    def given(self) -> frozenset[str]:
+        """Return the ids of the notes that the session was given and still has before it, and other marks of that."""
+        try:
+            return frozenset(files.read(self.flag("given"), _MAX_GIVEN_BYTES).decode("utf-8", "replace").split())
+        except OSError:
+            return frozenset()
 
     def name_of(self, note_id: str) -> str:
         """Return the file name under which a note was, or was about to be, published; "" for one never heard of."""

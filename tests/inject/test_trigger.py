@@ -277,14 +277,67 @@ def test_ordinary_prompts_are_left_alone(journal: tuple[config.Config, str]) -> 
     assert len(given) <= 0.02 * len(ORDINARY), given
 
 
-def test_a_question_that_was_answered_before_is_a_source_but_not_for_itself(tmp_path: Path, vault: Path) -> None:
+def test_a_question_that_was_answered_before_is_a_source_also_when_it_is_asked_again(
+    tmp_path: Path, vault: Path
+) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Which calendar shall the report dates use?")
     talk.answers("We decided to use the Gregorian calendar for all report dates.")
     there = config.load(str(vault)), str(talk.cwd)
 
     assert "Gregorian" in block(there, "Which calendar did we decide to use for the report dates?")
-    assert block(there, "Which calendar shall the report dates use?") == ""
+    assert "Gregorian" in block(there, "Which calendar shall the report dates use?")
+
+
+def test_what_was_told_of_earlier_work_without_a_tool_answers_unless_it_was_recalled(
+    tmp_path: Path, vault: Path
+) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("What did the load test of the checkout show yesterday?")
+    talk.answers("It peaked at 340 requests a second, then the connection pool was exhausted.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "340" in block(there, "what did we see in the load test of the checkout?")
+    later = Talk(vault, talk.cwd, "00000001-0000-4000-8000-000000000000")
+    asked = "What did we find out about the load test of the checkout?"
+    assert "340" in later.asks(asked)
+    later.store("UserPromptSubmit", prompt=asked)
+    later.answers("The load test of the checkout found a ceiling of 340.")
+    assert "ceiling" not in block(there, "what did we see in the load test of the checkout?")
+
+
+def test_an_answer_that_knows_nothing_answers_nothing(tmp_path: Path, vault: Path) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("What did we decide about the color of the gift cards?")
+    talk.answers("I couldn't find anything about the color of gift cards.")
+    talk.says("Which color do the gift cards have?")
+    talk.answers("I don't know which color the gift cards have.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert block(there, "What did we decide about the color of the gift cards?") == ""
+    assert block(there, "Which color do the gift cards have?") == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "How are feature flags named?",
+        "do we name feature flags in lowercase?",
+        "wich name do we use for feature flags?",
+    ],
+)
+def test_what_was_only_said_answers_a_question_that_files_may_answer(tmp_path: Path, vault: Path, prompt: str) -> None:
+    talk = Talk(vault, tmp_path / "shop")
+    talk.says("We always name feature flags team.area.thing. Remember that.")
+    talk.answers("Feature flags are named team.area.thing, in lowercase.")
+    talk.says("We deploy on Tuesdays and Thursdays only, never on a Friday.")
+    talk.answers("Understood: a release happens on Tuesdays and Thursdays, none on Fridays.")
+    there = config.load(str(vault)), str(talk.cwd)
+
+    assert "team.area.thing" in block(there, prompt)
+    assert "Tuesdays" in block(there, "can we release on Friday?")
+    assert block(there, "can we release the new flags page?") == ""
+    assert block(there, "where are the deploy scripts?") == ""
 
 
 def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: Path) -> None:
@@ -299,7 +352,9 @@ def test_a_note_that_a_person_keeps_needs_less_in_common(tmp_path: Path, vault: 
     assert block(there, "how do we pay taxes?") == ""
 
 
-def test_a_question_for_a_place_is_answered_by_a_note_that_a_person_keeps_alone(tmp_path: Path, vault: Path) -> None:
+def test_a_question_for_a_place_is_answered_by_a_note_that_a_person_keeps_or_in_full(
+    tmp_path: Path, vault: Path
+) -> None:
     talk = Talk(vault, tmp_path / "shop")
     talk.says("Sign the session cookie of the export page")
     talk.edits("cookie.py")
@@ -312,7 +367,9 @@ def test_a_question_for_a_place_is_answered_by_a_note_that_a_person_keeps_alone(
     there = config.load(str(vault)), str(talk.cwd)
 
     assert "drawer" in block(there, "ok, where is the on-call phone?")
-    assert block(there, "where is the session cookie of the export page signed?") == ""
+    assert "cookie.py" in block(there, "where is the session cookie of the export page signed?")
+    assert block(there, "where is the session cookie of the export page read?") == ""
+    assert block(there, "where is the cookie signed?") == ""
     assert block(there, "how many workers are started?") == ""
     assert block(there, "where should the on-call phone page go?") == ""
 

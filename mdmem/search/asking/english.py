@@ -93,7 +93,7 @@ def judge(words: list[str], *, asks: bool) -> int:
     """
     held = frozenset(words)
     first = next((word for word in words if word not in _LEADING), "")
-    wh = first in _ASKS or (asks and not held.isdisjoint(_ASKS))
+    wh = first in _ASKS or (asks and (not held.isdisjoint(_ASKS) or _is_of_ours(words, first)))
     question = wh or (first in _INVERTED and (asks or first not in _ORDERS)) or (asks and first not in _MODAL)
     past, back = _is_past(words, held), _is_back(words, held)
     if first in _INVERTED and _after(words, _NOTES, _ABOUT):
@@ -117,18 +117,26 @@ def judge(words: list[str], *, asks: bool) -> int:
     return max(grade, LIKELY if spoken or _asks_why(words, held) else NOT if held & _HERE else POSSIBLE)
 
 
-LOOKS_UP = ("where", "how", "according to")
+LOOKS_UP = ("where", "how", "according to", " we ")
 """One of these is in each question that the files as they are may answer."""
 
 
 def looks_up(words: list[str]) -> bool:
     """Whether a sentence asks for what stands in files or in a person's notes: `where is the phone for emergencies`.
 
+    Also what is agreed: `can we release on a Friday`, `do we use tabs`.
+
     words: folded.
     """
     held = frozenset(words)
     words = words[next((at for at, word in enumerate(words) if word not in _LEADING), 0) :]
-    return bool(words) and not held & (_HERE | _MODAL | _YOU) and _reads_it(words, held)
+    if not words or held & (_HERE | _YOU):
+        return False
+    return (words[0] in _AGREES and words[1:2] == ["we"]) or (not held & _MODAL and _reads_it(words, held))
+
+
+_AGREES = _words("can do are may should must shall")
+"""Before "we" these ask for what is agreed, or for something to be done: what is found tells which."""
 
 
 def _reads_it(words: list[str], held: frozenset[str]) -> bool:
@@ -231,9 +239,14 @@ def _is_past(words: list[str], held: frozenset[str]) -> bool:
         return True
     if held & _IS and not held & _HAVE:
         return False  # "why is it pinned" speaks of now
-    if held & _IRREGULAR:
+    if held & (_IRREGULAR - _BASES if held & _PRESENT else _IRREGULAR):
         return True
-    return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST for word in words)
+    return any(len(word) > 4 and word.endswith("ed") and word not in _NOT_PAST and "_" not in word for word in words)
+
+
+_PRESENT = _words("do does to")
+_BASES = _words("put cut set hit let split shut")
+"""Of the verbs whose past looks like their present, these: behind `do` they speak of now."""
 
 
 def _is_back(words: list[str], held: frozenset[str]) -> bool:
@@ -245,6 +258,11 @@ def _is_back(words: list[str], held: frozenset[str]) -> bool:
 def _after(words: list[str], first: frozenset[str], second: frozenset[str]) -> bool:
     """Return whether a word of `second` comes right after one of `first`."""
     return any(a in first and b in second for a, b in _pairs(words))
+
+
+def _is_of_ours(words: list[str], first: str) -> bool:
+    """Whether a question asks with more than a verb what we do, however its first word is spelled: `wich do we use`."""
+    return _after(words[words.index(first) + 1 :], _INVERTED, _WE) if first else False
 
 
 def _is_request(words: list[str], first: str) -> bool:

@@ -71,7 +71,7 @@ LANGUAGES: dict[str, Language] = {
         notes="notizen notiz erinnerungen",
         here="dieser diese dieses diesen diesem mein meine meinen hier",
         other="der die das den dem ein eine einen und ist sind nicht mit im auf fur von beim macht gab gabs gibt "
-        "es zum zur uber",
+        "es zum zur uber in aus bei nach wird werden kann konnen darf durfen soll sollen muss mussen sich nur",
     ),
     "fr": Language(
         "pourquoi comment quand ou quel quelle quels quelles qui quoi quest combien lequel laquelle",

@@ -45,9 +45,9 @@ _last: tuple[str, Shape | None] = ("", None)
 
 
 def look_up(prompt: str) -> Shape | None:
-    """Judge a prompt that asks for nothing of the past; return a shape of grade `NOT` if it asks where something is.
+    """Judge a prompt that asks for nothing of the past; return a shape of grade `NOT` if it asks how things are.
 
-    The files as they are answer most of these, so that only a note that a person keeps is an answer.
+    The files as they are answer most of these, so that little but what was only said or kept is an answer.
     """
     if not any(word in prompt.lower() for word in english.LOOKS_UP):
         return None
@@ -175,7 +175,8 @@ def _judge_whole(sentence: str, *, asks: bool) -> tuple[int, str, bool]:
             continue
         grade, resumes = _in_language(words, spoken, typed, language, asks=asks)
         if grade > best[0] or (known > most and grade != NOT):
-            best, most = (grade, name, resumes), known
+            best = (grade, name, resumes)
+        most = max(most, known)
         if best[0] == SURE:
             return best
     if any(c >= _UNSPACED_FROM and c.isalpha() for c in sentence):
